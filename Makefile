@@ -1,0 +1,85 @@
+# Each target's line of help stands behind its two hashes; a bare `make` prints them.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+
+# Python 3.11 by any of its names. Another one: make PYTHON=/path/to/python3.11 …
+PYTHON ?= $(or $(shell for each in python3.11 python3 python; do \
+	$$each -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
+	&& echo $$each && break; done),python3)
+# A further package index for torch, such as PyTorch's own for a CPU build.
+TORCH_INDEX ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install
+INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+LOCKS := envs/torch.lock envs/requirements.lock envs/fairseq.lock
+REPORT := results/tiny/report.html
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+ifdef CI
+export PIP_PROGRESS_BAR := off
+endif
+
+say = @printf '\n== %s\n' '$(1)'
+stopped = || { echo "environment: stopped at $(1), for the reason above; mend it and run make again" >&2; exit 1; }
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: reproduce
+reproduce: environment ## train and judge the tiny scale's table, from text to report (minutes)
+	$(call say,from text to table and figure)
+	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 compare
+	$(call say,report)
+	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 compare --report $(REPORT)
+	$(BIN)/fathom anchor
+	$(BIN)/fathom table latent_depth_table5 --show
+	@echo "report: $(CURDIR)/$(REPORT)"
+
+.PHONY: test
+test: environment lint ## lint, then all tests: the fast ones, then the whole chain
+	$(call say,tests)
+	$(BIN)/pytest $(sort $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/))) \
+		$(wildcard tests/pipeline/)
+
+.PHONY: lint
+lint: environment ## check style, rules and config; zero findings
+	$(call say,lint)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+	$(BIN)/fathom validate
+
+.PHONY: docs
+docs: environment ## write the generated pages of docs/ again
+	$(BIN)/python -m tests.house.pages
+
+.PHONY: environment
+environment: .venv/.complete ## build .venv from the locks in envs/
+
+# In this order, so that nothing but its own line decides which torch comes; the locks hold every
+# requirement, so pip resolves none. READTHEDOCS is fairseq's switch for a build without a compiler.
+.venv/.complete: $(LOCKS) pyproject.toml
+	$(call say,environment 1/5: Python and disk)
+	@command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) envs/doctor.py machine
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python envs/doctor.py network $(INDEX)
+	$(call say,environment 2/5: torch)
+	@$(PIP) $(INDEX) -r envs/torch.lock $(call stopped,torch)
+	$(call say,environment 3/5: the other packages)
+	@$(PIP) --no-deps --no-build-isolation -r envs/requirements.lock $(call stopped,the other packages)
+	$(call say,environment 4/5: fairseq)
+	@READTHEDOCS=1 $(PIP) --no-cache-dir --no-deps --no-build-isolation --no-binary fairseq-fixed \
+		-r envs/fairseq.lock $(call stopped,fairseq)
+	$(call say,environment 5/5: fathom)
+	@$(PIP) --no-deps --no-build-isolation --editable . $(call stopped,fathom)
+	@touch $@
+
+.PHONY: lock
+lock: environment ## resolve envs/versions.txt again and write what follows from it
+	$(BIN)/python envs/lock.py

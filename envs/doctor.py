@@ -1,0 +1,95 @@
+"""Say in one line what this machine lacks for the environment; the Makefile asks before it builds.
+
+    python3 envs/doctor.py machine           Python's version, its venv module, free disk
+    .venv/bin/python envs/doctor.py network  whether pip reaches the packages, and room for them
+
+Standard library only, and readable by older Pythons, since it is what refuses them.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ENVIRONMENT = os.path.join(ROOT, ".venv")
+TRIED = (3, 11)
+# Measured: 1.7 GB with a CPU build of torch, and pip unpacks each package beside its place.
+GIGABYTES = 4
+# Estimated: what a CUDA build of torch brings comes to it.
+GIGABYTES_CUDA = 12
+
+
+def lacking_python():
+    """Return what is wrong with this Python, or None."""
+    if sys.version_info[:2] != TRIED:
+        tried, found = (".".join(map(str, each)) for each in (TRIED, sys.version_info[:2]))
+        remedy = f"install Python {tried}, or name it: make PYTHON=/path/to/python{tried}"
+        if sys.executable.startswith(ENVIRONMENT):
+            remedy = f"delete {ENVIRONMENT} and run again"
+        return (
+            f"fathom is tried with Python {tried} only, and {sys.executable} is {found}; {remedy}"
+        )
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        return (
+            f"{sys.executable} cannot make an environment (no venv or ensurepip); "
+            "install your system's package for it (Debian: python3.11-venv)"
+        )
+    return None
+
+
+def lacking_disk(gigabytes):
+    """Return what is wrong with the disk, or None.
+
+    Args:
+        gigabytes: what building takes in all; what stands in .venv already is counted.
+    """
+    present = 0
+    for folder, _, names in os.walk(ENVIRONMENT):
+        present += sum(os.lstat(os.path.join(folder, name)).st_size for name in names)
+    needed = gigabytes - present / 1e9
+    free = shutil.disk_usage(ROOT).free / 1e9
+    if free >= needed:
+        return None
+    return f"{free:.1f} GB are free at {ROOT}, {needed:.1f} GB are needed; make room there"
+
+
+def lacking_network(index_options):
+    """Return what keeps pip from the packages, or None.
+
+    Args:
+        index_options: options of pip that name a further index.
+    """
+    lock = os.path.join(ROOT, "envs", "torch.lock")
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--report", "-"]
+    command += ["--retries", "1", "--timeout", "15", *index_options, "-r", lock]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        words = [line[7:] for line in done.stderr.split("\n") if line.startswith("ERROR: ")]
+        return (
+            f"pip finds no packages ({words[-1] if words else 'it gave no reason'}); connect this "
+            "machine, or tell pip where they are (PIP_INDEX_URL, PIP_FIND_LINKS)"
+        )
+    coming = [each["metadata"]["name"] for each in json.loads(done.stdout)["install"]]
+    if any(name.startswith("nvidia") for name in coming):
+        return lacking_disk(GIGABYTES_CUDA)
+    return None
+
+
+def main():
+    """Run one group of checks; the first thing that is missing ends the command."""
+    missing = lacking_python()
+    if sys.argv[1] == "machine":
+        missing = missing or lacking_disk(GIGABYTES)
+    else:
+        missing = missing or lacking_network(sys.argv[2:])
+    if missing:
+        sys.exit(f"environment: {missing}")
+
+
+if __name__ == "__main__":
+    main()

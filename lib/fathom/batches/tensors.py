@@ -1,0 +1,144 @@
+"""An encoded data set as it is read: memory-mapped ids and dictionaries, in fairseq's formats."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from fairseq.data import Dictionary
+from fairseq.data.indexed_dataset import MMapIndexedDataset
+
+from fathom.records.errors import FathomError, nearest
+from fathom.records.files import read_json
+from fathom.subwords.vocabulary import SPECIAL
+
+SIDES = ("source", "target")
+SPLITS = ("train", "valid", "test")
+
+# Where fairseq's dictionary puts its own symbols; `read_dictionary` checks it.
+PAD, EOS = 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One split of one task: sentence i of the source and of the target belong together.
+
+    Attributes:
+        task: the index of the task.
+    """
+
+    task: int
+    _source: MMapIndexedDataset
+    _target: MMapIndexedDataset
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._target)
+
+    def source(self, sentence: int) -> torch.Tensor:
+        """Return a source sentence's ids, (S,), with the end symbol."""
+        return self._source[sentence]
+
+    def target(self, sentence: int) -> torch.Tensor:
+        """Return a target sentence's ids, (T,), with the end symbol."""
+        return self._target[sentence]
+
+    @cached_property
+    def source_lengths(self) -> np.ndarray:
+        """Source tokens of each sentence with the end symbol, (sentences,)."""
+        return np.array(self._source.sizes, dtype=np.int64)
+
+    @cached_property
+    def target_lengths(self) -> np.ndarray:
+        """Target tokens of each sentence with the end symbol, (sentences,)."""
+        return np.array(self._target.sizes, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Tensors:
+    """An encoded data set.
+
+    Attributes:
+        folder: where it stands.
+        tasks: names, in the order of their indices.
+        source_dictionary: fairseq's dictionary of the source side.
+        target_dictionary: fairseq's dictionary of the target side.
+        unigram_nll: the yardstick over all tasks' validation targets, nats a token.
+        unigram_nll_by_task: the same distribution on each task's validation targets.
+    """
+
+    folder: Path
+    tasks: tuple[str, ...]
+    source_dictionary: Dictionary
+    target_dictionary: Dictionary
+    unigram_nll: float
+    unigram_nll_by_task: dict[str, float]
+
+    def split(self, task: str, split: str) -> Pairs:
+        """Return one split of a task.
+
+        Raises:
+            FathomError: there is no such task or split.
+        """
+        for name, valid in ((task, self.tasks), (split, SPLITS)):
+            if name not in valid:
+                raise FathomError(f"no '{name}' here", str(self.folder), nearest(name, valid))
+        source, target = (
+            MMapIndexedDataset(str(prefix(self.folder, task, split, side))) for side in SIDES
+        )
+        return Pairs(self.tasks.index(task), source, target)
+
+    def splits(self, split: str) -> list[Pairs]:
+        """Return one split of every task, in the order of the tasks."""
+        return [self.split(task, split) for task in self.tasks]
+
+
+def load(folder: Path) -> Tensors:
+    """Open an encoded data set.
+
+    Raises:
+        FathomError: it is not finished.
+    """
+    summary = read_json(folder / "tensors.json")
+    return Tensors(
+        folder=folder,
+        tasks=tuple(summary["tasks"]),
+        source_dictionary=read_dictionary(folder, "source"),
+        target_dictionary=read_dictionary(folder, "target"),
+        unigram_nll=summary["unigram_nll"],
+        unigram_nll_by_task=summary["unigram_nll_by_task"],
+    )
+
+
+def ids(dictionary: Dictionary, pieces: list[str]) -> torch.Tensor:
+    """Return a sentence's ids with the end symbol, (pieces + 1,).
+
+    SentencePiece joins unknown characters that stand together, so that a text's own "</s>" can be a
+    piece; it is unknown here too, and never the end symbol.
+    """
+    known = [dictionary.unk() if piece in SPECIAL else dictionary.index(piece) for piece in pieces]
+    return torch.tensor([*known, EOS])
+
+
+def prefix(folder: Path, task: str, split: str, side: str) -> Path:
+    """Return the path of a side of a split, without the endings of its two files."""
+    return folder / task / f"{split}.{side}"
+
+
+def dictionary_path(folder: Path, side: str) -> Path:
+    """Return the path of a side's dictionary."""
+    return folder / f"dictionary.{side}.txt"
+
+
+def read_dictionary(folder: Path, side: str) -> Dictionary:
+    """Read a dictionary and check that its own symbols stand where batches expect them.
+
+    Raises:
+        FathomError: they do not.
+    """
+    path = dictionary_path(folder, side)
+    dictionary = Dictionary.load(str(path))
+    if (dictionary.pad(), dictionary.eos()) != (PAD, EOS):
+        raise FathomError("padding and end symbol have other ids", str(path), "encode it again")
+    return dictionary

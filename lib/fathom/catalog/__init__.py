@@ -1,0 +1,1 @@
+"""What is asked: the checked config, run specifications, identities, paths and targets."""

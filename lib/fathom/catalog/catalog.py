@@ -1,0 +1,229 @@
+"""The whole of config/, read and checked once; everything asked of it afterwards is a look-up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fathom.catalog import cards, consistency, datasets, papers
+from fathom.catalog.checks import Schemas
+from fathom.catalog.resolve import (
+    Leaf,
+    Scale,
+    Setting,
+    nested,
+    paper_settings,
+    scaled,
+    units,
+    with_card,
+)
+from fathom.catalog.spec import Data, Spec
+from fathom.catalog.specs import spec_from
+from fathom.catalog.yaml_files import YamlFile, read
+from fathom.records.errors import FathomError, Findings, nearest
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Everything that config/ says.
+
+    Attributes:
+        root: the project's folder.
+        config: the user's switches.
+        scales, sources, datasets, methods, papers: by name.
+        run_files: the runs.yaml of each paper.
+    """
+
+    root: Path
+    config: dict[str, Any]
+    scales: dict[str, Scale]
+    sources: dict[str, datasets.Source]
+    datasets: dict[str, datasets.Dataset]
+    methods: dict[str, cards.Card]
+    papers: dict[str, papers.Paper]
+    run_files: dict[str, YamlFile]
+    schemas: Schemas
+
+    @classmethod
+    def load(cls, root: Path, check: bool = True) -> "Catalog":
+        """Read config/ under a folder.
+
+        Args:
+            root: the project's folder.
+            check: whether to check every file; a job of a start that has checked need not.
+
+        Raises:
+            Findings: everything that is wrong, a line each.
+        """
+        schemas = Schemas(root / "workflow" / "schemas", root)
+        files = _read_all(root)
+        if check:
+            findings = [
+                each
+                for kind, named in files.items()
+                for file in named.values()
+                for each in schemas.findings(kind, file)
+            ]
+            if findings:
+                raise Findings(findings)
+        catalog = cls(
+            root=root,
+            config=files["config"]["config"].value,
+            scales={name: Scale.from_file(name, file) for name, file in files["scale"].items()},
+            sources=_built(files["source"], datasets.Source.from_mapping),
+            datasets=_built(files["dataset"], datasets.Dataset.from_mapping),
+            methods=_built(files["method"], cards.Card.from_mapping),
+            papers=_built(files["paper"], papers.Paper.from_mapping),
+            run_files=files["runs"],
+            schemas=schemas,
+        )
+        if check:
+            found = list(consistency.findings(catalog, files))
+            if found:
+                raise Findings(found)
+        return catalog
+
+    @cached_property
+    def paper_of(self) -> dict[str, str]:
+        """The paper that each run belongs to."""
+        return {
+            run: paper for paper, file in self.run_files.items() for run in file.value["runs"]
+        }
+
+    @cached_property
+    def _units(self) -> dict[Leaf, str]:
+        return units(self.schemas.schema("runs")["$defs"]["run"])
+
+    def scale(self, name: str) -> Scale:
+        """Return a scale by name.
+
+        Raises:
+            FathomError: there is none of that name.
+        """
+        if name not in self.scales:
+            raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
+        return self.scales[name]
+
+    def settings(self, run: str, scale: str) -> dict[Leaf, Setting]:
+        """Return the resolved settings of a run, each with where its value comes from.
+
+        Raises:
+            FathomError: there is no such run or scale.
+        """
+        chosen = self.scale(scale)
+        if run not in self.paper_of:
+            raise FathomError(f"no run '{run}'", "run", nearest(run, self.paper_of))
+        settings = paper_settings(self.run_files[self.paper_of[run]], run)
+        name = settings[("method", "name")].value
+        if name not in self.methods:
+            where = settings[("method", "name")].where
+            raise FathomError(f"no method '{name}'", where, nearest(name, self.methods))
+        card = self.methods[name]
+        settings = with_card(settings, card, f"config/methods/{name}.yaml")
+        unit_of = dict(self._units)
+        for each in card.settings:
+            if each.unit:
+                unit_of[("method", "settings", each.name)] = each.unit
+        return scaled(settings, chosen, unit_of)
+
+    def spec(self, run: str, scale: str) -> Spec:
+        """Return the specification of a run at a scale; the same object's worth for equal calls."""
+        key = (run, scale)
+        if key not in self._specs:
+            settings = self.settings(run, scale)
+            dataset = self.datasets[settings[("data", "dataset")].value]
+            self._specs[key] = spec_from(
+                run,
+                scale,
+                nested(settings),
+                dataset,
+                dataset.definition(self.sources),
+                self.methods[settings[("method", "name")].value].gates,
+            )
+        return self._specs[key]
+
+    @cached_property
+    def _specs(self) -> dict[tuple[str, str], Spec]:
+        return {}
+
+    def seeds(self, run: str, scale: str) -> tuple[int, ...]:
+        """Return the seeds with which a run is trained at a scale."""
+        own = self.scale(scale).seeds
+        if own is not None:
+            return own
+        file = self.run_files[self.paper_of[run]].value
+        return tuple(file["runs"][run].get("seeds", file["defaults"].get("seeds", [1])))
+
+    def gates(self, spec: Spec) -> tuple[str, ...]:
+        """Return the gates with which a run is decoded."""
+        return ("soft", "hard") if self.methods[spec.method.name].gates else ("plain",)
+
+    def run_named(self, name: str, scale: str) -> Spec:
+        """Return the specification of `<run>` or of a run's folder `<run>-<hash8>`.
+
+        Raises:
+            FathomError: no such run, or its settings are no longer those of the folder.
+        """
+        run, dash, digits = name.rpartition("-")
+        if name in self.paper_of or not dash:
+            return self.spec(name, scale)
+        spec = self.spec(run, scale)
+        if spec.folder != name:
+            raise FathomError(
+                f"the settings of '{run}' are no longer those of {digits}",
+                f"run {name}",
+                f"start again: the run is now {spec.folder}",
+            )
+        return spec
+
+    def data(self, folder: str, scale: str) -> Data:
+        """Return the data whose corpus, subword or tensor folder has this name.
+
+        Raises:
+            FathomError: no run of this scale uses such data.
+        """
+        found: dict[str, Data] = {}
+        for run in self.paper_of:
+            data = self.spec(run, scale).data
+            found[data.folder] = found[data.corpus_folder] = data
+        if folder not in found:
+            raise FathomError(f"no data '{folder}'", f"scale {scale}", nearest(folder, found))
+        return found[folder]
+
+
+def _built(files: dict[str, YamlFile], build: Callable[[str, dict], Any]) -> dict[str, Any]:
+    return {name: build(name, file.value) for name, file in files.items()}
+
+
+def _read_all(root: Path) -> dict[str, dict[str, YamlFile]]:
+    """Read every YAML file of config/, by kind and name; report all that cannot be read."""
+    config = root / "config"
+    places = {
+        "config": {"config": config / "config.yaml"},
+        "scale": _by_stem(config / "scales"),
+        "source": _by_stem(config / "sources"),
+        "dataset": _by_stem(config / "datasets"),
+        "method": _by_stem(config / "methods"),
+        "paper": {path.parent.name: path for path in config.glob("papers/*/paper.yaml")},
+        "runs": {path.parent.name: path for path in config.glob("papers/*/runs.yaml")},
+        "deviations": {path.parent.name: path for path in config.glob("papers/*/deviations.yaml")},
+    }
+    files: dict[str, dict[str, YamlFile]] = {}
+    findings: list[FathomError] = []
+    for kind, named in places.items():
+        files[kind] = {}
+        for name, path in sorted(named.items()):
+            try:
+                files[kind][name] = read(path, root)
+            except Findings as error:
+                findings.extend(error.findings)
+            except FathomError as error:
+                findings.append(error)
+    if findings:
+        raise Findings(findings)
+    return files
+
+
+def _by_stem(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in folder.glob("*.yaml")}

@@ -1,0 +1,43 @@
+"""What a start will train and what it finds: a few lines, printed before anything happens."""
+
+from pathlib import Path
+
+from fathom.catalog.targets import Targets
+
+
+def lines(targets: Targets) -> list[str]:
+    """Return the lines that each start of the head process prints.
+
+    Args:
+        targets: the wishes of this start.
+    """
+    wanted = targets.requested or ("all",)
+    needed = _needed(targets, wanted)
+    found = [path for path in needed if _ended(path)]
+    missing = [path for path in needed if not _ended(path)]
+    title = targets.catalog.scale(targets.scale).title
+    said = [f"fathom: scale {title}", f"fathom: asked for {', '.join(wanted)}"]
+    if not needed:
+        said.append("fathom: nothing will be trained; cells without a manifest say `not run`")
+        return said
+    said.append(f"fathom: {len(found)} of {len(needed)} trainings found, {len(missing)} to train")
+    if missing:
+        said.append("fathom: to train: " + ", ".join(_name(path) for path in missing))
+    return said
+
+
+def _needed(targets: Targets, wanted: tuple[str, ...]) -> list[Path]:
+    """Return the manifests behind the targets, each once."""
+    if "all" in wanted:
+        return targets.manifests_of(targets.catalog.paper_of)
+    return list(dict.fromkeys(path for each in wanted for path in targets.behind(each)))
+
+
+def _ended(manifest: Path) -> bool:
+    return (manifest.parent / "training.json").exists()
+
+
+def _name(manifest: Path) -> str:
+    """Return `<run>-<hash8>`, with the seed where it is not the first."""
+    seed, folder = manifest.parent.name, manifest.parent.parent.name
+    return folder if seed == "1" else f"{folder} seed {seed}"

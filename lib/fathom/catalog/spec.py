@@ -1,0 +1,164 @@
+"""What a run is, resolved: nothing implicit is left, and nothing that does not change the result.
+
+The field names are the keys of `workflow/schemas/runs.schema.yaml`, which describes each.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from fathom.records.hashes import identity, short
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """How text becomes pieces. A side's `parts`: "joint" one model, "per_task" one for each task."""
+
+    algorithm: str
+    source_vocabulary: int
+    source_parts: str
+    target_vocabulary: int
+    target_parts: str
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which text, in which direction, in which pieces.
+
+    `definition` is the resolved data set (sources with checksums, tasks, cleaning, split), so that
+    another definition is another run.
+    """
+
+    dataset: str
+    direction: str
+    tasks: tuple[str, ...]
+    max_pieces: int
+    subwords: Subwords
+    definition: dict[str, Any] = field(repr=False)
+
+    @property
+    def corpus_folder(self) -> str:
+        """The name of the corpus's folder: the data set and the hash of its definition."""
+        return f"{self.dataset}-{short(identity(self.definition))}"
+
+    @property
+    def folder(self) -> str:
+        """The name of the folders of subwords and tensors: the data set and the hash of all of it."""
+        return f"{self.dataset}-{short(identity(asdict(self)))}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """The network's shape; layers, width and heads are counts, dropouts are probabilities."""
+
+    architecture: str
+    encoder_layers: int
+    decoder_layers: int
+    width: int
+    ffn: int
+    heads: int
+    norm: str
+    residuals: bool
+    dropout: float
+    attention_dropout: float
+    activation_dropout: float
+    share_target_embedding: bool
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method by the name of its card, the stacks it acts on, and all of its settings."""
+
+    name: str
+    sides: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The order of data. `tokens` are target tokens, for each task or in all as `tokens_are` says."""
+
+    tokens: int
+    tokens_are: str
+    shares: str
+    scheme: str
+    pool_updates: int
+
+
+@dataclass(frozen=True)
+class Training:
+    """The optimisation of one run; rates are peak values, counts are updates of Θ."""
+
+    updates: int
+    batches: Batches
+    label_smoothing: float
+    schedule: str
+    learning_rate: float
+    warmup: int
+    adam_betas: tuple[float, float]
+    adam_eps: float
+    weight_decay: float
+    clip: float
+    precision: str
+    validate_every: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """When a run counts as diverged or as failed to train (nats a token; updates)."""
+
+    exploded_above: float
+    exploded_for: int
+    failed_margin: float
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """Beam search. The cap on pieces is `cap_ratio` × source pieces + `cap_constant`, a sentence."""
+
+    beam: int
+    length_penalty: float
+    cap_ratio: float
+    cap_constant: int
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Which metric is compared, and how its interval is drawn."""
+
+    compared_metric: str
+    metric_known: bool
+    bootstrap_samples: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What happens after training: outside the run's identity, since it can be done again."""
+
+    decoding: Decoding
+    scoring: Scoring
+    compared_gates: str
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A training, whole. `run` is its name; its identity leaves out name, seed and evaluation."""
+
+    run: str
+    scale: str
+    data: Data
+    model: Model
+    method: Method
+    training: Training
+    outcome: Outcome
+    evaluation: Evaluation
+
+    @property
+    def identity(self) -> str:
+        """The SHA-256 of what determines the training, 64 hexadecimal digits."""
+        parts = ("data", "model", "method", "training", "outcome")
+        return identity({part: asdict(getattr(self, part)) for part in parts})
+
+    @property
+    def folder(self) -> str:
+        """The name of the run's folder: its name and the first eight digits of its identity."""
+        return f"{self.run}-{short(self.identity)}"

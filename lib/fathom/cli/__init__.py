@@ -1,0 +1,1 @@
+"""The door: one file for each verb; errors become sentences."""

@@ -1,0 +1,55 @@
+"""`fathom`: one command, one verb for each stage and each question."""
+
+import sys
+import traceback
+from importlib import import_module
+
+import typer
+
+from fathom.cli.options import debug, report
+from fathom.records.errors import FathomError
+
+# In the data's order; each is a file beside this one with a function of the same name.
+VERBS = (
+    ("Ask", ("show", "list", "validate", "where")),
+    ("Data", ("fetch", "prepare", "subwords", "encode")),
+    ("Runs", ("train", "translate", "score", "conclude", "anchor")),
+    ("Results", ("table", "figure", "compare", "params")),
+)
+
+
+def build() -> typer.Typer:
+    """Return the application with all verbs."""
+    app = typer.Typer(
+        name="fathom",
+        help="Reproduce papers on deep and latent-depth translation models, cell by cell.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    for panel, verbs in VERBS:
+        for verb in verbs:
+            module = import_module(f"fathom.cli.{verb}")
+            app.command(name=verb, rich_help_panel=panel)(getattr(module, verb))
+    return app
+
+
+def main() -> None:
+    """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70."""
+    try:
+        build()(standalone_mode=True)
+    except FathomError as error:
+        if debug():
+            raise
+        report(f"fathom: {error}" if "\n" not in str(error) else str(error))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        report("fathom: interrupted; start again to go on")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+    except Exception:
+        traceback.print_exc()
+        report("fathom: this is a bug of fathom; please report it with the lines above")
+        sys.exit(70)

@@ -1,0 +1,53 @@
+"""Options with the same meaning in every verb, and what every verb starts from."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fathom.catalog.catalog import Catalog
+from fathom.catalog.paths import Paths
+from fathom.records.errors import FathomError
+
+Scale = Annotated[str | None, typer.Option(help="A scale of config/scales; else config.yaml's.")]
+Seed = Annotated[int, typer.Option(help="The training's seed.", min=0)]
+Device = Annotated[
+    str | None, typer.Option(help="auto, cpu, cuda or cuda:<n>; else config.yaml's.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
+
+
+def open_catalog(check: bool = True) -> Catalog:
+    """Return the catalog of the project in whose folder, or below it, the user stands.
+
+    Args:
+        check: whether to check every file of config/ first.
+
+    Raises:
+        FathomError: there is no project here.
+        Findings: what is wrong in config/.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "config" / "config.yaml").is_file():
+            return Catalog.load(folder, check=check)
+    raise FathomError("no fathom project here", str(here), "go to the folder of the clone")
+
+
+def open_paths(catalog: Catalog, scale: str | None) -> tuple[str, Paths]:
+    """Return the scale that is meant, and the places of its files."""
+    name = catalog.scale(scale or catalog.config["scale"]).name
+    return name, Paths(catalog.root / catalog.config["results"], name)
+
+
+def report(line: str) -> None:
+    """Tell the user what goes on, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def debug() -> bool:
+    """Return whether a user's mistake should show its traceback."""
+    return os.environ.get("FATHOM_DEBUG") == "1"

@@ -1,0 +1,25 @@
+"""`fathom score`: hypotheses to scores."""
+
+from fathom.cli.options import Run, Scale, Seed, open_catalog, open_paths, report
+from fathom.cli.translate import Gates, chosen_gates
+
+
+def score(
+    run: Run,
+    gates: Gates = None,
+    scale: Scale = None,
+    seed: Seed = 1,
+) -> None:
+    """Score a run's hypotheses with every metric.
+
+    Every metric that the target language has; config says which of them is compared.
+
+    Example: fathom score static_12_12
+    """
+    from fathom.scoring.score import score as score_decoding
+
+    catalog = open_catalog(check=False)
+    name, paths = open_paths(catalog, scale)
+    spec = catalog.run_named(run, name)
+    chosen = chosen_gates(catalog, spec, gates)
+    score_decoding(spec, paths.corpus(spec.data), paths.decoding(spec, seed, chosen), report)

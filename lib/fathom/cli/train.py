@@ -1,0 +1,30 @@
+"""`fathom train`: train one run."""
+
+import typer
+
+from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report
+
+
+def train(run: Run, scale: Scale = None, seed: Seed = 1, device: Device = None) -> None:
+    """Train one run, or go on with it.
+
+    A run that was killed goes on from its newest checkpoint; one that has ended is left alone.
+
+    Example: fathom train static_12_12 --scale tiny --seed 1
+    """
+    from fathom.training.train import Launch, Stopped
+    from fathom.training.train import train as train_run
+
+    catalog = open_catalog(check=False)
+    name, paths = open_paths(catalog, scale)
+    spec = catalog.run_named(run, name)
+    launch = Launch(
+        device=device or catalog.config["device"],
+        tokens_per_device=catalog.config["tokens_per_device"],
+        log_every=catalog.config["log_every"],
+    )
+    try:
+        train_run(spec, seed, paths.tensors(spec.data), paths.run(spec, seed), launch, report)
+    except Stopped as stopped:
+        report(f"{spec.folder}: {stopped}")
+        raise typer.Exit(128 + stopped.number) from None

@@ -1,0 +1,66 @@
+"""`fathom translate`: test sentences to hypotheses, or a user's own text."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from fathom.catalog.catalog import Catalog
+from fathom.catalog.spec import Spec
+from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report
+from fathom.records.errors import FathomError, nearest
+
+Gates = Annotated[
+    str | None, typer.Option(help="plain, soft or hard; else those that are compared.")
+]
+
+
+def translate(
+    run: Run,
+    gates: Gates = None,
+    task: Annotated[
+        str | None, typer.Option(help="Translate standard input, text of this task, instead.")
+    ] = None,
+    scale: Scale = None,
+    seed: Seed = 1,
+    device: Device = None,
+) -> None:
+    """Translate a run's test sentences, or your own.
+
+    With --task, standard input is translated line by line to standard output.
+
+    Example: fathom translate static_12_12 --task fra < sentences.txt
+    """
+    from fathom.decoding import translate as decoding
+    from fathom.training.environment import choose_device
+
+    catalog = open_catalog(check=False)
+    name, paths = open_paths(catalog, scale)
+    spec = catalog.run_named(run, name)
+    chosen = chosen_gates(catalog, spec, gates)
+    place = choose_device(device or catalog.config["device"])
+    tensors, folder = paths.tensors(spec.data), paths.run(spec, seed)
+    if task is None:
+        decoding.translate(spec, tensors, folder, chosen, place, report)
+        return
+    lines = sys.stdin.buffer.read().decode("utf-8").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    subwords = paths.subwords(spec.data)
+    for line in decoding.translate_lines(
+        spec, tensors, subwords, folder, chosen, task, lines, place
+    ):
+        typer.echo(line)
+
+
+def chosen_gates(catalog: Catalog, spec: Spec, gates: str | None) -> str:
+    """Return the gates that the user names, or those that are compared.
+
+    Raises:
+        FathomError: the run is not decoded with such gates.
+    """
+    chosen, valid = gates or spec.evaluation.compared_gates, catalog.gates(spec)
+    if chosen not in valid:
+        what = f"run {spec.run} is not decoded with '{chosen}' gates"
+        raise FathomError(what, "--gates", nearest(chosen, valid))
+    return chosen

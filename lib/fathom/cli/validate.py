@@ -1,0 +1,19 @@
+"""`fathom validate`: check every file of config/."""
+
+from fathom.cli.options import open_catalog
+
+
+def validate() -> None:
+    """Check every file of config/.
+
+    All that is wrong is told, a line each; exit code 1 if there is anything.
+
+    Example: fathom validate
+    """
+    catalog = open_catalog()
+    counts = (
+        f"{len(catalog.papers)} papers, {len(catalog.paper_of)} runs, {len(catalog.methods)} methods,"
+        f" {len(catalog.datasets)} data sets, {len(catalog.sources)} sources,"
+        f" {len(catalog.scales)} scales"
+    )
+    print(f"config/ is right: {counts}")

@@ -1,0 +1,1 @@
+"""Text: fetched, checked, read, cleaned, split and counted."""

@@ -1,0 +1,73 @@
+"""Cleaning of software messages, rule by rule, in the order in which the counts were measured.
+
+1. `tidy`: NFC, entities, invisible characters, tags, white space.
+2. `fault`: placeholders that differ, placeholders that remain, a side without a letter, a side that
+   repeats the other, too long, too unequal.
+3. `key`: what makes two sentences the same one, for duplicates and for the split.
+"""
+
+import html
+import re
+import unicodedata
+
+from fathom.catalog.datasets import Cleaning
+from fathom.data.texts import Pair
+
+# Characters at which str.splitlines() ends a line, though the files end lines with LF alone.
+_SEPARATORS = dict.fromkeys(map(ord, "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")
+# Zero-width characters and direction marks, the word joiner, the byte order mark, the soft hyphen.
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"))
+_TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
+_CONVERSION = r"[#0\- +]*\d*(?:\.\d+)?[a-zA-Z]"
+_PLACEHOLDER = re.compile(
+    rf"%\([^)]*\){_CONVERSION}|%{_CONVERSION}|\{{\{{[^{{}}]*\}}\}}|\{{[^{{}}]*\}}|\$\w+|&[A-Za-z]+;"
+)
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
+
+
+def one_line(text: str) -> str:
+    """Replace every character that some reader takes for the end of a line by a blank."""
+    return text.translate(_SEPARATORS)
+
+
+def tidy(text: str) -> str:
+    """Return a message as a sentence: composed, without entities, tags and stray white space."""
+    text = html.unescape(unicodedata.normalize("NFC", text)).translate(_INVISIBLE)
+    # Splitting at white space also ends at every character of `one_line`.
+    return " ".join(_TAG.sub(" ", text).split())
+
+
+def key(pivot: str) -> str:
+    """Return what two pivot sentences share when they count as the same one."""
+    text = unicodedata.normalize("NFKC", pivot).casefold()
+    text = _TAG.sub(" ", _PLACEHOLDER.sub(" ", text))
+    return _NOT_ALPHANUMERIC.sub(" ", text).strip()
+
+
+def fault(pair: Pair, rules: Cleaning) -> str | None:
+    """Return the first rule that a tidied pair breaks, or None.
+
+    Args:
+        pair: the pair.
+        rules: the numbers of the rules.
+    """
+    text, pivot = pair
+    marks = sorted(_PLACEHOLDER.findall(text)), sorted(_PLACEHOLDER.findall(pivot))
+    if marks[0] != marks[1]:
+        return "placeholders_differ"
+    if marks[0]:
+        return "placeholders"
+    if not _has_letter(text) or not _has_letter(pivot):
+        return "no_letter"
+    if text == pivot:
+        return "untranslated"
+    if max(len(text), len(pivot)) > rules.max_characters:
+        return "too_long"
+    ratio = len(text) / len(pivot)
+    if len(pivot) >= rules.ratio_from and not rules.min_ratio <= ratio <= rules.max_ratio:
+        return "unequal_length"
+    return None
+
+
+def _has_letter(text: str) -> bool:
+    return any(character.isalpha() for character in text)

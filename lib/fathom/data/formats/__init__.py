@@ -1,0 +1,1 @@
+"""One file for each format in which parallel text is published."""

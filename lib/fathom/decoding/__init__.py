@@ -1,0 +1,1 @@
+"""Translation of test sentences by beam search, with soft or hard gates."""

@@ -1,0 +1,1 @@
+"""One file a method: equations as pure functions, then the class that wires them to the hooks."""

@@ -1,0 +1,1 @@
+"""Networks: the hooks, the layers, and one loop over layers for each stack."""

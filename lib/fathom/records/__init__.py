@@ -1,0 +1,1 @@
+"""What happened: errors, atomic files, hashes, metrics and manifests; standard library only."""

@@ -1,0 +1,52 @@
+"""The one family of errors that a user meets: what is wrong, where, and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class FathomError(Exception):
+    """A mistake that the user can mend.
+
+    Args:
+        what: what is wrong, without a full stop.
+        where: file and key, address, or path.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, what: str, where: str, remedy: str):
+        """Keep the three parts apart, so that a caller can add to them."""
+        super().__init__(what, where, remedy)
+        self.what, self.where, self.remedy = what, where, remedy
+
+    def __str__(self) -> str:
+        """One line: where, what, remedy."""
+        return f"{self.where}: {self.what}; {self.remedy}"
+
+
+class Findings(FathomError):
+    """Several mistakes, reported together rather than the first alone."""
+
+    def __init__(self, findings: Iterable[FathomError]):
+        """Keep the findings in the order in which they were met."""
+        self.findings = tuple(findings)
+        first = self.findings[0]
+        super().__init__(first.what, first.where, first.remedy)
+
+    def __str__(self) -> str:
+        """One line a finding."""
+        return "\n".join(str(finding) for finding in self.findings)
+
+
+def nearest(name: object, valid: Iterable[object]) -> str:
+    """Return the end of a message about an unknown name: the nearest valid one, or all of them.
+
+    Args:
+        name: what was written.
+        valid: what could have been written.
+    """
+    names = [str(each) for each in valid]
+    close = get_close_matches(str(name), names, n=1, cutoff=0.5)
+    if close:
+        return f"nearest valid name: '{close[0]}'"
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"valid names: {shown or 'none'}"

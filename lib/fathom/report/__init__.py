@@ -1,0 +1,1 @@
+"""What the report says around tables and figures."""

@@ -1,0 +1,1 @@
+"""BLEU variants, chrF and their bootstrap intervals."""

@@ -1,0 +1,1 @@
+"""Subword models, vocabularies and the unigram yardstick."""

@@ -1,0 +1,57 @@
+"""Dictionaries: one list of pieces a side, in fairseq's format, one `piece count` a line.
+
+A dictionary unites the pieces of all models of its side. The order is by falling count in the
+encoded training text, then by piece, so that it does not depend on the order of the tasks.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from fathom.records.errors import FathomError
+from fathom.records.files import read_lines, write_lines
+
+# fairseq's dictionary has these itself, before the first piece of the file.
+SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+
+
+def count(sentences: Iterable[list[str]]) -> Counter[str]:
+    """Count the pieces of encoded sentences."""
+    counts: Counter[str] = Counter()
+    for pieces in sentences:
+        counts.update(pieces)
+    return counts
+
+
+def unite(pieces: Iterable[str], counts: Counter[str]) -> dict[str, int]:
+    """Return the pieces of a side's models with their counts, in the dictionary's order.
+
+    Args:
+        pieces: the pieces of all models, with repeats; a piece may never occur in the text.
+        counts: occurrences in the encoded training text; what no model lists is left out (it is
+            unknown to the dictionary, as it is to the model).
+    """
+    known = set(pieces)
+    return {piece: counts[piece] for piece in sorted(known, key=lambda p: (-counts[p], p))}
+
+
+def write(path: Path, dictionary: dict[str, int]) -> None:
+    """Write a dictionary in fairseq's format.
+
+    Raises:
+        FathomError: a piece looks like one of fairseq's own symbols, and would be taken for it.
+    """
+    for piece in SPECIAL:
+        if piece in dictionary:
+            raise FathomError(
+                f"the text made the piece {piece}, which is a symbol of the dictionary itself",
+                str(path),
+                "drop such markup when the corpus is cleaned",
+            )
+    write_lines(path, [f"{piece} {times}" for piece, times in dictionary.items()])
+
+
+def read(path: Path) -> dict[str, int]:
+    """Read a dictionary that `write` wrote."""
+    split = (line.rsplit(" ", 1) for line in read_lines(path))
+    return {piece: int(times) for piece, times in split}

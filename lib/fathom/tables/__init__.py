@@ -1,0 +1,1 @@
+"""Grids of cells, their formats, and the comparison with what the paper reports."""

@@ -1,0 +1,1 @@
+"""Training: objective, two-level update, schedules, outcomes, checkpoints."""

@@ -1,0 +1,36 @@
+"""The attempts of one training: where each began, how it ended, on which host."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fathom.records.files import read_json, write_json
+from fathom.training.environment import host_facts
+
+
+class Attempts:
+    """A list on disk; an attempt without an end was killed."""
+
+    def __init__(self, path: Path):
+        """Open the list, empty where the training is new."""
+        self.path = path
+        self.all: list[dict[str, Any]] = read_json(path)["attempts"] if path.exists() else []
+
+    def begin(self, update: int) -> None:
+        """Note that an attempt begins after an update."""
+        self.all.append(
+            host_facts() | {"start": _now(), "from_update": update, "end": None, "ended_as": None}
+        )
+        self._write()
+
+    def end(self, update: int, ended_as: str) -> None:
+        """Note that this attempt ends after an update, and as what."""
+        self.all[-1] |= {"end": _now(), "to_update": update, "ended_as": ended_as}
+        self._write()
+
+    def _write(self) -> None:
+        write_json(self.path, {"attempts": self.all})
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,54 @@
+"""The objective of an update: label-smoothed NLL of the whole update, and the method's losses.
+
+`(1/T) Σ NLL + Σ weight · loss`, with T the target tokens of the update over all micro-batches and
+ranks; NLL and losses are in nats.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def token_losses(
+    logits: Tensor, target: Tensor, padding: int, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """Return the sums over target tokens of the smoothed loss and of the plain NLL.
+
+    Smoothing as in fairseq: the target's mass is 1 − ε, and each of the other V − 1 pieces has
+    ε / (V − 1).
+
+    Args:
+        logits: (B, T, V).
+        target: (B, T), padded.
+        padding: the index that does not count.
+        smoothing: ε.
+    """
+    real = target.ne(padding)
+    logits = logits[real].float()  # (tokens, V)
+    target = target[real]  # (tokens,)
+    vocabulary = logits.size(-1)
+    log_probability = F.log_softmax(logits, dim=-1)
+    nll = -log_probability.gather(1, target.unsqueeze(1)).sum()
+    if smoothing == 0:
+        return nll, nll
+    spread = smoothing / (vocabulary - 1)
+    total = -log_probability.sum()
+    return (1 - smoothing - spread) * nll + spread * total, nll
+
+
+def total(smoothed: Tensor, update_tokens: int, extra: Tensor | None) -> Tensor:
+    """Return a micro-batch's part of the update's objective.
+
+    Args:
+        smoothed: the sum of the micro-batch's token losses.
+        update_tokens: T of the whole update.
+        extra: the weighted losses of the method, given to one micro-batch of the update only.
+    """
+    part = smoothed / update_tokens
+    return part if extra is None else part + extra
+
+
+def weighted(losses: dict) -> Tensor | None:
+    """Return the sum of a method's losses, each times its weight; None where there are none."""
+    terms = [loss.weight * loss.value for loss in losses.values() if loss.weight != 0]
+    return torch.stack(terms).sum() if terms else None

@@ -1,0 +1,103 @@
+"""Θ's optimiser is torch's Adam; φ's moves only the rows of tasks that an update holds."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from fathom.catalog.spec import Training
+from fathom.models.hooks import ParameterGroup
+
+
+def theta_adam(parameters: Iterable[Parameter], training: Training) -> torch.optim.AdamW:
+    """Return Adam with decoupled weight decay over Θ; a parameter without a gradient rests."""
+    return torch.optim.AdamW(
+        parameters,
+        lr=training.learning_rate,
+        betas=training.adam_betas,
+        eps=training.adam_eps,
+        weight_decay=training.weight_decay,
+        fused=True,
+    )
+
+
+def clip(parameters: Iterable[Parameter], limit: float) -> Tensor:
+    """Scale the gradients of a group down to a norm, and return the norm that they had.
+
+    Args:
+        parameters: the group; those without a gradient do not count.
+        limit: the largest norm; 0 leaves the gradients as they are.
+    """
+    with_gradient = [each for each in parameters if each.grad is not None]
+    if not with_gradient:
+        return torch.zeros(())
+    bound = limit if limit > 0 else float("inf")
+    return torch.nn.utils.clip_grad_norm_(with_gradient, bound)
+
+
+class LazyAdam:
+    """Adam for the parameters of gates, row by row: absent tasks' rows and moments rest.
+
+    Where all tasks are in every update it is Adam. Bias correction counts each row's own steps.
+    """
+
+    def __init__(self, group: ParameterGroup, betas: tuple[float, float], eps: float):
+        """Start with moments at zero.
+
+        Args:
+            group: the parameters; with `rows_are_tasks` each is (N, …), else it moves as a whole.
+            betas: decay rates of the first and second moments.
+            eps: added to the root of the second moment.
+        """
+        self.group, self.betas, self.eps = group, betas, eps
+        self.first = [torch.zeros_like(each) for each in group.parameters]
+        self.second = [torch.zeros_like(each) for each in group.parameters]
+        self.steps = [
+            torch.zeros(len(each) if group.rows_are_tasks else 1) for each in group.parameters
+        ]
+
+    @torch.no_grad()
+    def step(self, learning_rate: float, present: Tensor) -> None:
+        """Move the rows of the present tasks.
+
+        Args:
+            learning_rate: φ's own.
+            present: (n,) the tasks of the update.
+        """
+        for position, parameter in enumerate(self.group.parameters):
+            if parameter.grad is None:
+                continue
+            if self.group.rows_are_tasks:
+                rows = present.to(parameter.device)
+            else:
+                rows = torch.zeros(1, dtype=torch.long, device=parameter.device)
+            self._move(position, parameter, rows, learning_rate)
+
+    def _move(self, position: int, parameter: Parameter, rows: Tensor, rate: float) -> None:
+        whole = self.group.rows_are_tasks
+        value = parameter if whole else parameter.unsqueeze(0)
+        gradient = parameter.grad if whole else parameter.grad.unsqueeze(0)
+        first = self.first[position] if whole else self.first[position].unsqueeze(0)
+        second = self.second[position] if whole else self.second[position].unsqueeze(0)
+        decay_first, decay_second = self.betas
+        gradient = gradient[rows]
+        steps = self.steps[position]
+        steps[rows.cpu()] += 1
+        count = steps[rows.cpu()].to(parameter.device)
+        count = count.view(-1, *[1] * (value.dim() - 1))  # (n, 1, …)
+        first[rows] = decay_first * first[rows] + (1 - decay_first) * gradient
+        second[rows] = decay_second * second[rows] + (1 - decay_second) * gradient**2
+        mean = first[rows] / (1 - decay_first**count)
+        root = (second[rows] / (1 - decay_second**count)).sqrt() + self.eps
+        value[rows] -= rate * mean / root
+
+    def state_dict(self) -> dict[str, list[Tensor]]:
+        """Return moments and counts, as plain tensors."""
+        return {"first": self.first, "second": self.second, "steps": self.steps}
+
+    def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:
+        """Take over moments and counts."""
+        for name, own in (("first", self.first), ("second", self.second), ("steps", self.steps)):
+            for mine, saved in zip(own, state[name], strict=True):
+                mine.copy_(saved)

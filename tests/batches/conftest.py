@@ -1,0 +1,32 @@
+"""One encoded corpus, made once from the subword room's small corpus."""
+
+import pytest
+
+from fathom.batches.encode import encode
+from fathom.batches.tensors import load
+from fathom.subwords.train import train
+from tests.subwords.small_corpus import silent, small_data, write_corpus
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="session")
+def subwords(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("subwords")
+    train(small_data(), corpus, folder, silent)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoded(corpus, subwords, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tensors")
+    encode(small_data(), corpus, subwords, folder, silent)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tensors(encoded):
+    return load(encoded)

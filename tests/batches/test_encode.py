@@ -1,0 +1,148 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from fathom.batches.encode import encode, select
+from fathom.batches.tensors import EOS, SPLITS, load
+from fathom.records.errors import FathomError
+from fathom.records.files import read_json, read_lines, sha256, write_lines
+from fathom.subwords.encode import join
+from tests.subwords.small_corpus import INVISIBLE, LANGUAGES, ODD, TASKS, silent, small_data
+
+
+def text(dictionary, ids):
+    """Return the text of ids without the end symbol."""
+    return join([dictionary[i] for i in ids[:-1].tolist()])
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_every_sentence_of_valid_and_test_is_kept_in_order(corpus, tensors, task, split):
+    pairs = tensors.split(task, split)
+    source = read_lines(corpus / task / f"{split}.{LANGUAGES[task]}")
+    target = read_lines(corpus / task / f"{split}.eng")
+    assert len(pairs) == len(source)
+    for i, (line, answer) in enumerate(zip(source, target, strict=True)):
+        assert text(tensors.target_dictionary, pairs.target(i)) == answer
+        if line not in (ODD, INVISIBLE) and len(pairs.source(i)) <= 120:
+            assert text(tensors.source_dictionary, pairs.source(i)) == line
+
+
+def test_long_sources_of_valid_and_test_are_cut_and_counted(encoded, tensors):
+    counts = read_json(encoded / "tensors.json")["splits"]["bos"]
+    assert counts["valid"]["cut_sources"] == counts["test"]["cut_sources"] == 1
+    assert counts["train"]["cut_sources"] == 0
+    assert tensors.split("bos", "valid").source_lengths.max() == small_data().max_pieces + 1
+
+
+def test_training_pairs_that_are_empty_or_long_are_left_out_and_counted(corpus, encoded, tensors):
+    counts = read_json(encoded / "tensors.json")["splits"]["bos"]["train"]
+    assert (counts["left_out_empty"], counts["left_out_long"]) == (1, 1)
+    lines = len(read_lines(corpus / "bos" / "train.bos"))
+    assert counts["pairs"] == len(tensors.split("bos", "train")) == lines - 2
+
+
+def test_counts_of_tokens_hold_the_end_symbols(encoded, tensors):
+    counts = read_json(encoded / "tensors.json")["splits"]
+    for task in TASKS:
+        for split in SPLITS:
+            pairs = tensors.split(task, split)
+            assert counts[task][split]["source_tokens"] == pairs.source_lengths.sum()
+            assert counts[task][split]["target_tokens"] == pairs.target_lengths.sum()
+
+
+def test_encoding_twice_gives_the_same_bytes(corpus, subwords, encoded, tmp_path):
+    encode(small_data(), corpus, subwords, tmp_path, silent)
+    files = [path for path in sorted(encoded.rglob("*")) if path.is_file()]
+    again = [tmp_path / path.relative_to(encoded) for path in files]
+    assert [sha256(path) for path in files] == [sha256(path) for path in again]
+    assert len(list(tmp_path.rglob("*"))) == len(list(encoded.rglob("*")))
+
+
+def test_the_summary_lists_every_file_with_its_checksum(encoded):
+    listed = read_json(encoded / "tensors.json")["files"]
+    found = {p.relative_to(encoded).as_posix(): p for p in encoded.rglob("*") if p.is_file()}
+    del found["tensors.json"]
+    assert listed == {name: sha256(path) for name, path in found.items()}
+
+
+def test_the_yardstick_is_one_distribution_over_all_tasks_targets(encoded, tensors):
+    size = len(tensors.target_dictionary)
+    training = [ids for task in TASKS for ids in targets(tensors, task, "train")]
+    counts = np.bincount(np.concatenate(training), minlength=size) + 1
+    cost = -np.log(counts / counts.sum())
+    by_task = {task: np.concatenate(targets(tensors, task, "valid")) for task in TASKS}
+    for task, ids in by_task.items():
+        assert tensors.unigram_nll_by_task[task] == pytest.approx(cost[ids].mean())
+    everything = np.concatenate(list(by_task.values()))
+    assert tensors.unigram_nll == pytest.approx(cost[everything].mean())
+    assert 2 < tensors.unigram_nll < np.log(size)
+
+
+def targets(tensors, task, split):
+    """Return the ids of a split's targets."""
+    pairs = tensors.split(task, split)
+    return [pairs.target(i).numpy() for i in range(len(pairs))]
+
+
+def test_one_to_many_has_the_sides_exchanged(corpus, subwords, tensors, tmp_path):
+    other = tmp_path / "subwords"
+    shutil.copytree(subwords, other)
+    for old, new in (("source", "target"), ("target", "source")):
+        shutil.copy(subwords / f"{old}.model", other / f"{new}.model")
+        shutil.copy(subwords / f"dictionary.{old}.txt", other / f"dictionary.{new}.txt")
+    data = small_data(direction="one_to_many")
+    encode(data, corpus, other, tmp_path / "out", silent)
+    exchanged = load(tmp_path / "out").split("kor", "test")
+    assert exchanged.source(5).tolist() == tensors.split("kor", "test").target(5).tolist()
+
+
+def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, subwords, tmp_path):
+    copy = shutil.copytree(corpus, tmp_path / "corpus")
+    lines = read_lines(copy / "kor" / "test.eng")
+    write_lines(copy / "kor" / "test.eng", ["</s> <pad>", *lines[1:]])
+    encode(small_data(), copy, subwords, tmp_path / "out", silent)
+    tensors = load(tmp_path / "out")
+    ids = tensors.split("kor", "test").target(0).tolist()
+    assert ids.count(EOS) == 1
+    assert ids[-1] == EOS
+    assert ids.count(tensors.target_dictionary.unk()) >= 2
+    assert tensors.target_dictionary.pad() not in ids
+
+
+def test_two_files_of_unequal_lines_are_refused(corpus, subwords, tmp_path):
+    copy = shutil.copytree(corpus, tmp_path / "corpus")
+    write_lines(copy / "bel" / "valid.eng", ["ta"])
+    with pytest.raises(FathomError, match=r"30 source and 1 target sentences"):
+        encode(small_data(), copy, subwords, tmp_path / "out", silent)
+
+
+def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, subwords, tmp_path):
+    encode(small_data(), corpus, subwords, tmp_path, silent)
+    with pytest.raises(FathomError, match=r"data\.max_pieces"):
+        encode(small_data(max_pieces=0), corpus, subwords, tmp_path, silent)
+    assert not (tmp_path / "tensors.json").exists()
+
+
+def test_unfinished_subwords_are_refused(corpus, tmp_path):
+    with pytest.raises(FathomError, match=r"subwords\.json"):
+        encode(small_data(), corpus, tmp_path, tmp_path / "out", silent)
+
+
+def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
+    short, long = ["a"] * 3, ["a"] * 4
+    source, target, counts = select([short, long, short], [short, short, long], 3, "train", "here")
+    assert (source, target) == ([short], [short])
+    assert counts["left_out_long"] == 2
+
+
+def test_long_targets_of_validation_are_left_whole():
+    _, target, counts = select([["a"]], [["a"] * 9], 3, "valid", "here")
+    assert target == [["a"] * 9]
+    assert counts["cut_sources"] == 0
+
+
+def test_a_split_without_pairs_is_refused():
+    with pytest.raises(FathomError, match="none of 0 pairs"):
+        select([], [], 3, "test", "here")

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+import torch
+
+from fathom.batches.tensors import EOS, PAD, ids, load
+from fathom.records.errors import FathomError
+from tests.subwords.small_corpus import TASKS
+
+
+def test_tasks_come_in_the_order_of_the_data_set(tensors):
+    assert tensors.tasks == TASKS
+    assert [pairs.task for pairs in tensors.splits("train")] == [0, 1, 2]
+
+
+def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
+    pairs = tensors.split("kor", "train")
+    for i in range(len(pairs)):
+        for sentence, lengths in (
+            (pairs.source(i), pairs.source_lengths),
+            (pairs.target(i), pairs.target_lengths),
+        ):
+            assert sentence.dtype == torch.long
+            assert len(sentence) == lengths[i]
+            assert (sentence == EOS).nonzero().flatten().tolist() == [len(sentence) - 1]
+            assert PAD not in sentence
+
+
+def test_lengths_are_arrays_of_all_sentences(tensors):
+    pairs = tensors.split("bel", "valid")
+    assert isinstance(pairs.source_lengths, np.ndarray)
+    assert len(pairs) == len(pairs.source_lengths) == len(pairs.target_lengths) == 30
+
+
+def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
+    assert len(tensors.source_dictionary) == 117 + 4
+    assert len(tensors.target_dictionary) == 77 + 4
+    assert tensors.target_dictionary.pad() == PAD
+    assert tensors.target_dictionary.eos() == EOS
+
+
+def test_ids_of_pieces_end_with_the_end_symbol_and_know_no_symbols(tensors):
+    dictionary = tensors.target_dictionary
+    unknown = dictionary.unk()
+    assert ids(dictionary, []).tolist() == [EOS]
+    assert ids(dictionary, ["</s>", "<pad>", "never seen"]).tolist() == [unknown] * 3 + [EOS]
+    assert ids(dictionary, [dictionary[9]]).tolist() == [9, EOS]
+
+
+@pytest.mark.parametrize(("task", "split"), [("kro", "train"), ("kor", "trian")])
+def test_an_unknown_task_or_split_names_the_nearest(tensors, task, split):
+    with pytest.raises(FathomError, match=r"nearest valid name: '(kor|train)'"):
+        tensors.split(task, split)
+
+
+def test_unfinished_tensors_are_refused(tmp_path):
+    with pytest.raises(FathomError, match=r"tensors\.json"):
+        load(tmp_path)

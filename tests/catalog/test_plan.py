@@ -1,0 +1,24 @@
+from tests.catalog.test_targets import TABLE, targets
+
+from fathom.catalog.plan import lines
+from fathom.records.files import write_json
+
+
+def test_a_start_says_its_scale_and_every_training_that_is_missing(catalog, tmp_path):
+    said = "\n".join(lines(targets(catalog, tmp_path, TABLE)))
+    assert "scale tiny" in said
+    assert "0 of 10 trainings found, 10 to train" in said
+    assert catalog.spec("ll_both_24_24", "tiny").folder in said
+
+
+def test_what_has_ended_is_found(catalog, tmp_path):
+    asked = targets(catalog, tmp_path, TABLE)
+    spec = catalog.spec("static_6_6", "tiny")
+    write_json(asked.paths.training(spec, 1), {})
+    said = "\n".join(lines(asked))
+    assert "1 of 10 trainings found, 9 to train" in said
+    assert spec.folder not in said
+
+
+def test_compare_alone_says_that_nothing_is_trained(catalog, tmp_path):
+    assert "nothing will be trained" in "\n".join(lines(targets(catalog, tmp_path, "compare")))

@@ -1,0 +1,101 @@
+import pytest
+
+from fathom.catalog.resolve import Scale, Setting, leaves, nested, paper_settings, scaled, units
+from fathom.catalog.yaml_files import read
+from fathom.records.errors import FathomError
+
+LAYERS, UPDATES = ("model", "encoder_layers"), ("training", "updates")
+WARMUP = ("training", "warmup")
+
+
+def scale(tmp_path, **changes):
+    (tmp_path / "s.yaml").write_text("layers: 0.25\nupdates: 300\nreplace: {training: {warmup: 9}}\n")
+    values = {
+        "name": "s", "file": read(tmp_path / "s.yaml", tmp_path), "title": "t", "layers": 0.25,
+        "width": 0.125, "updates": 300, "datasets": {}, "replace": {}, "method_settings": {},
+        "seeds": None, "anchor": None,
+    }  # fmt: skip
+    return Scale(**(values | changes))
+
+
+def settings(layers=12, updates=14000, warmup=8000):
+    return {
+        LAYERS: Setting(layers, "p:1"),
+        UPDATES: Setting(updates, "p:2"),
+        WARMUP: Setting(warmup, "p:3", note="App. C.2"),
+    }
+
+
+UNITS = {LAYERS: "layers", UPDATES: "updates", WARMUP: "updates"}
+
+
+def test_layers_shrink_by_the_ratio_and_are_rounded_up(tmp_path):
+    for paper, small in ((6, 2), (12, 3), (24, 6), (36, 9)):
+        got = scaled(settings(layers=paper), scale(tmp_path), UNITS)
+        assert got[LAYERS].value == small
+        assert got[LAYERS].paper_value == paper
+        assert got[LAYERS].where == "s.yaml:1: layers"
+
+
+def test_counts_of_updates_shrink_by_the_ratio_of_updates(tmp_path):
+    got = scaled(settings(), scale(tmp_path), UNITS)
+    assert got[UPDATES].value == 300
+    assert got[WARMUP].value == 172
+
+
+def test_what_a_scale_replaces_wins_and_keeps_the_papers_value_and_source(tmp_path):
+    got = scaled(settings(), scale(tmp_path, replace={"training": {"warmup": 9}}), UNITS)
+    assert got[WARMUP] == Setting(9, "s.yaml:3: replace.training.warmup", 8000, "App. C.2")
+
+
+def test_a_value_that_a_scale_leaves_keeps_its_place(tmp_path):
+    same = scale(tmp_path, layers=1.0, updates=None)
+    assert scaled(settings(), same, UNITS) == settings()
+
+
+def test_a_scale_puts_its_own_data_set_in_place_of_anothers(tmp_path):
+    leaf = ("data", "dataset")
+    given = settings() | {leaf: Setting("big", "p:4")}
+    got = scaled(given, scale(tmp_path, datasets={"big": "small"}), UNITS)
+    assert (got[leaf].value, got[leaf].paper_value) == ("small", "big")
+
+
+def test_a_card_setting_of_the_scale_applies_only_where_the_card_has_it(tmp_path):
+    own = scale(tmp_path, method_settings={"rate": 10})
+    leaf = ("method", "settings", "rate")
+    assert leaf not in scaled(settings(), own, UNITS)
+    assert scaled(settings() | {leaf: Setting(1, "c")}, own, UNITS)[leaf].value == 10
+
+
+def test_defaults_then_the_model_run_then_the_run_itself(tmp_path):
+    (tmp_path / "runs.yaml").write_text(
+        "defaults: {model: {a: 1, b: 1, c: 1}}\n"
+        "runs:\n  deep: {model: {b: 2, c: 2}}\n  other: {like: deep, model: {c: 3}}\n"
+        "sources: {model.a: Table 1}\n"
+    )
+    got = paper_settings(read(tmp_path / "runs.yaml", tmp_path), "other")
+    assert {leaf[-1]: each.value for leaf, each in got.items()} == {"a": 1, "b": 2, "c": 3}
+    assert got[("model", "a")].note == "Table 1"
+    assert got[("model", "b")].where == "runs.yaml:3: runs.deep.model.b"
+
+
+@pytest.mark.parametrize("other", ["none", "second"])
+def test_like_goes_one_level_deep(tmp_path, other):
+    (tmp_path / "runs.yaml").write_text(
+        f"defaults: {{}}\nruns:\n  first: {{}}\n  second: {{like: first}}\n  third: {{like: {other}}}\n"
+        "sources: {}\n"
+    )
+    with pytest.raises(FathomError, match="cannot be taken as a model"):
+        paper_settings(read(tmp_path / "runs.yaml", tmp_path), "third")
+
+
+def test_leaves_and_nested_are_each_others_inverse():
+    tree = {"a": {"b": 1, "c": [2, 3]}, "d": 4}
+    flat = leaves(tree)
+    assert flat == {("a", "b"): 1, ("a", "c"): [2, 3], ("d",): 4}
+    assert nested({leaf: Setting(value, "") for leaf, value in flat.items()}) == tree
+
+
+def test_units_are_read_from_the_schema():
+    schema = {"properties": {"m": {"properties": {"n": {"x-unit": "layers"}, "k": {}}}}}
+    assert units(schema) == {("m", "n"): "layers"}

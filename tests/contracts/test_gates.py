@@ -1,0 +1,189 @@
+"""Gates in the network: what is computed, what is random, and whom a gradient reaches."""
+
+import pytest
+import torch
+
+from fathom.methods.latent_layers import LatentLayers
+from fathom.models.transformer import Transformer
+from tests.reference.small_networks import batch, gradients, method, network, nll
+
+LENGTHS = [(5, 4), (3, 6), (7, 2)]
+TASKS = torch.tensor([0, 1, 1])
+BOTH = torch.tensor([0, 1])
+
+
+def gates(side: str = "decoder", tasks: int = 2, **settings: object) -> LatentLayers:
+    """Return the gates of one stack of three layers."""
+    return LatentLayers(3, tasks, side, **method("latent_layers", **settings).settings)
+
+
+def test_a_draw_repeats_and_differs_by_seed_update_task_and_side():
+    def drawn(side="decoder", seed=1, update=1):
+        each = gates(side)
+        each.start_update(seed, update)
+        return each.noise
+
+    first = drawn()
+    assert torch.equal(first, drawn())
+    assert not torch.equal(first[0], first[1])
+    for other in (drawn("encoder"), drawn(seed=2), drawn(update=2)):
+        assert not torch.isclose(first, other).any()
+
+
+def test_a_draw_does_not_depend_on_the_number_of_tasks_or_what_was_drawn_before():
+    few, many = gates(tasks=2), gates(tasks=5)
+    torch.manual_seed(1)
+    few.start_update(1, 7)
+    many.start_update(1, 3)
+    torch.manual_seed(2)
+    many.start_update(1, 7)
+    assert torch.equal(few.noise, many.noise[:2])
+
+
+def test_training_without_a_draw_is_a_mistake():
+    with pytest.raises(RuntimeError, match="start_update"):
+        gates().begin(BOTH)
+
+
+def test_outside_training_the_gates_are_free_of_noise():
+    each = gates(tau=2.0).eval()
+    each.alpha.data = torch.tensor([[0.0, 1.0, -1.0], [3.0, -3.0, 0.5]])
+    each.start_update(1, 1)
+    assert torch.allclose(each.gates(), torch.sigmoid(each.alpha / 2))
+    each.inference = "hard"
+    assert each.gates().tolist() == [[1, 1, 0], [1, 0, 1]]
+
+
+def test_a_shared_posterior_has_one_row_and_a_draw_for_each_task():
+    each = gates(posterior="shared", tasks=4)
+    each.start_update(1, 1)
+    assert each.alpha.shape == (1, 3)
+    assert each.samples().shape == (4, 3)
+    assert len({tuple(row.tolist()) for row in each.samples()}) == 4
+    assert not each.parameter_groups()[0].rows_are_tasks
+    assert each.depth().by_task == (3, 3, 3, 3)
+
+
+def test_the_temperature_at_which_training_ended_is_saved():
+    trained, loaded = gates(tau_end=0.1, tau_updates=10), gates(tau_end=0.1, tau_updates=10)
+    trained.start_update(1, 10)
+    loaded.load_state_dict(trained.state_dict())
+    assert loaded.temperature.item() == pytest.approx(0.1)
+
+
+def test_no_weight_changes_the_networks_own_gradient_by_a_bit():
+    found = []
+    source, previous, target = batch(LENGTHS)
+    for settings in (
+        {"kl_weight": 0.0, "depth_weight": 0.0},
+        {"kl_weight": 9.0, "target_depth": 1},
+    ):
+        model = network(method("latent_layers", **settings))
+        for each in model.methods.values():
+            each.alpha.data.fill_(0.3)
+        model.start_update(3, 5)
+        objective = nll(model(source, previous, TASKS), target) / 12
+        for each in model.methods.values():
+            for loss in each.losses(12, BOTH).values():
+                objective = objective + loss.weight * loss.value
+        objective.backward()
+        found.append(gradients(model))
+    for name, gradient in found[0].items():
+        same = torch.equal(gradient, found[1][name])
+        assert same is not name.endswith("alpha"), name
+
+
+def latent(kind: str) -> Transformer:
+    """Return a network whose tasks keep different layers."""
+    model = network(method("latent_layers")).eval().use_gates(kind)
+    rows = torch.tensor([[3.0, -3.0, 0.0], [-3.0, -3.0, 3.0]])
+    for each in model.methods.values():
+        each.alpha.data = rows.clone()
+    return model
+
+
+def counted(model: Transformer) -> list[str]:
+    """Count the computed layers of both stacks from now on."""
+    calls = []
+    for side in ("encoder", "decoder"):
+        for number, layer in enumerate(model.get_submodule(f"{side}.layers")):
+            layer.register_forward_hook(lambda *_, s=side, n=number: calls.append(f"{s}{n}"))
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("tasks", "kept"), [([0, 0, 0], [0, 2]), ([1, 1, 1], [2]), ([0, 1, 0], [0, 2])]
+)
+def test_layers_that_no_sentence_keeps_are_not_computed_and_nothing_changes(tasks, kept):
+    source, previous, _ = batch(LENGTHS)
+    model = latent("hard")
+    calls = counted(model)
+    pruned = model(source, previous, torch.tensor(tasks))
+    assert calls == [f"{side}{layer}" for side in ("encoder", "decoder") for layer in kept]
+    for each in model.methods.values():
+        each.keep = lambda layer: True
+    multiplied = model(source, previous, torch.tensor(tasks))
+    assert len(calls) == 2 * len(kept) + 6
+    assert torch.equal(pruned, multiplied)
+
+
+def test_a_task_without_a_layer_passes_its_embeddings_on():
+    model = latent("hard")
+    model.decoder.method.alpha.data.fill_(-1.0)
+    source, previous, _ = batch(LENGTHS)
+    tokens = 4 * model.decoder.embed_tokens(previous) + model.decoder.embed_positions(previous)
+    expected = model.decoder.output_projection(model.decoder.layer_norm(tokens))
+    assert torch.equal(model(source, previous, TASKS), expected)
+    assert model.decoder.method.depth().by_task == (0, 0)
+
+
+def test_the_network_is_deterministic_outside_training():
+    source, previous, _ = batch(LENGTHS)
+    for kind in ("soft", "hard"):
+        model = latent(kind)
+        first = model(source, previous, TASKS)
+        model.start_update(1, 1)
+        assert torch.equal(model(source, previous, TASKS), first)
+
+
+def test_every_micro_batch_of_an_update_sees_the_same_gates():
+    model = network(method("latent_layers"))
+    source, previous, _ = batch([(4, 4)] * 4)
+    model.start_update(1, 1)
+    tasks = torch.tensor([0, 1, 1, 0])
+    whole = model(source, previous, tasks)
+    halves = [model(source[part], previous[part], tasks[part]) for part in ([0, 1], [2, 3])]
+    assert torch.allclose(torch.cat(halves), whole, atol=1e-6)
+
+
+def test_gradients_of_micro_batches_add_up():
+    source, previous, target = batch([(4, 4)] * 4)
+    tasks = torch.tensor([0, 1, 1, 0])
+    found = []
+    for parts in ([[0, 1, 2, 3]], [[0, 1], [2, 3]]):
+        model = network(method("latent_layers"))
+        model.start_update(1, 1)
+        for part in parts:
+            nll(model(source[part], previous[part], tasks[part]), target[part]).backward()
+        found.append(model.decoder.method.alpha.grad)
+    assert torch.allclose(*found, atol=1e-5)
+
+
+def test_a_task_that_is_absent_gets_no_gradient():
+    model = network(method("latent_layers"), tasks=3)
+    model.start_update(1, 1)
+    source, previous, target = batch(LENGTHS)
+    nll(model(source, previous, torch.tensor([0, 2, 2])), target).backward()
+    for each in model.methods.values():
+        assert not each.alpha.grad[1].any()
+        assert each.alpha.grad[[0, 2]].abs().min() > 0
+
+
+def test_gates_stay_in_their_own_precision():
+    model = network(method("latent_layers"))
+    model.start_update(1, 1)
+    source, previous, _ = batch(LENGTHS)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model(source, previous, TASKS)
+    assert torch.isfinite(logits).all()
+    assert model.decoder.method.sentence_gates.dtype == torch.float32

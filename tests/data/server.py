@@ -1,0 +1,98 @@
+"""A small web server on loopback that misbehaves as told."""
+
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Page:
+    """What stands at one path.
+
+    Attributes:
+        content: its bytes.
+        etag, date: what names its version.
+        ranges: "honour" (with If-Range), "ignore", or "always" (whatever If-Range says).
+        drops: for the next requests in turn, after how many bytes the connection is cut.
+        says_length: whether Content-Length is sent.
+        status, location: for errors and redirects.
+        encoding: a Content-Encoding that is claimed.
+    """
+
+    content: bytes = b""
+    etag: str | None = '"one"'
+    date: str | None = None
+    ranges: str = "honour"
+    drops: list[int] = field(default_factory=list)
+    says_length: bool = True
+    status: int = 200
+    location: str | None = None
+    encoding: str | None = None
+
+
+class Site:
+    """Pages by path; `requests` lists path and Range header of what was asked."""
+
+    def __init__(self):
+        self.pages: dict[str, Page] = {}
+        self.requests: list[tuple[str, str | None]] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                site.requests.append((self.path, self.headers.get("Range")))
+                _answer(self, site.pages.get(self.path, Page(b"nothing here", status=404)))
+
+            def log_message(self, *_):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def put(self, path: str, **page) -> str:
+        """Set a page and return its address."""
+        self.pages[path] = Page(**page)
+        return f"http://127.0.0.1:{self._server.server_port}{path}"
+
+    def close(self):
+        """Stop serving."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
+    """Answer one request with a page."""
+    start, size = _start(handler, page), len(page.content)
+    if start is not None and start >= size:
+        handler.send_response(416)
+        handler.send_header("Content-Range", f"bytes */{size}")
+        handler.end_headers()
+        return
+    body = page.content[start or 0 :]
+    handler.send_response(page.status if start is None else 206)
+    headers = {
+        "ETag": page.etag,
+        "Last-Modified": page.date,
+        "Location": page.location,
+        "Content-Encoding": page.encoding,
+        "Content-Length": str(len(body)) if page.says_length else None,
+        "Content-Range": None if start is None else f"bytes {start}-{size - 1}/{size}",
+    }
+    for name, value in headers.items():
+        if value is not None:
+            handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(body[: page.drops.pop(0)] if page.drops else body)
+    handler.close_connection = True
+
+
+def _start(handler: BaseHTTPRequestHandler, page: Page) -> int | None:
+    """Return where the answer begins, or None for the whole page."""
+    asked = handler.headers.get("Range")
+    same = handler.headers.get("If-Range") in (None, page.etag, page.date)
+    if not asked or page.ranges == "ignore" or (page.ranges == "honour" and not same):
+        return None
+    return int(asked.removeprefix("bytes=").removesuffix("-"))

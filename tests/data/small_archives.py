@@ -1,0 +1,173 @@
+"""Archives of the shapes that are read, with invented text."""
+
+import io
+import tarfile
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+from fathom.catalog.datasets import Dataset, Source
+from fathom.records.files import write_json
+
+# All sixty, in the order of the real tables.
+# fmt: off
+COLUMNS = [
+    "en", "es", "pt-br", "fr", "ru", "he", "ar", "ko", "zh-cn", "it", "ja", "zh-tw", "nl", "ro",
+    "tr", "de", "vi", "pl", "pt", "bg", "el", "fa", "sr", "hu", "hr", "uk", "cs", "id", "th",
+    "sv", "sk", "sq", "lt", "da", "calv-", "my", "sl", "mk", "fr-ca", "fi", "hy", "hi", "nor",
+    "ka", "mn", "et", "ku", "gl", "mr", "zh", "ur", "eo", "ms", "az", "ta", "bn", "kk", "be",
+    "eu", "bs",
+]
+# fmt: on
+
+
+def source(path: Path, name: str, **changes) -> Source:
+    """Return a source that is this file."""
+    content = path.read_bytes()
+    value = {
+        "title": "invented",
+        "kind": "archive",
+        "file": path.name,
+        "bytes": len(content),
+        "sha256": sha256(content).hexdigest(),
+        "licence": "CC0-1.0",
+        "notice": "Invented for a test.",
+    }
+    return Source.from_mapping(name, value | changes)
+
+
+def fetched(folder: Path, file: Path, name: str) -> Source:
+    """Put a file where `fetch` would, with its record."""
+    made = source(file, name)
+    folder.mkdir(parents=True)
+    file.rename(folder / file.name)
+    write_json(folder / "source.json", {"sha256": made.sha256})
+    return made
+
+
+def zip_of(path: Path, contents: dict[str, bytes]) -> Path:
+    """Write a zip."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tar_of(path: Path, contents: dict[str, bytes]) -> Path:
+    """Write a tar.gz."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def message(msgid: str, msgstr: str, before: str = "") -> str:
+    """Return a plain message of a catalogue."""
+    return f'{before}\nmsgid "{msgid}"\nmsgstr "{msgstr}"\n'
+
+
+def plural(one: str, many: str, *forms: str) -> str:
+    """Return a message with plural forms."""
+    lines = [f'\nmsgid "{one}"\nmsgid_plural "{many}"']
+    lines += [f'msgstr[{place}] "{form}"' for place, form in enumerate(forms)]
+    return "\n".join(lines) + "\n"
+
+
+def catalogue(*messages: str, plurals: str = "", charset: str = "UTF-8") -> bytes:
+    """Return a message catalogue with its header."""
+    rule = f'"Plural-Forms: {plurals}\\n"\n' if plurals else ""
+    header = f'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset={charset}\\n"\n{rule}'
+    return (header + "".join(messages)).encode(charset)
+
+
+def wheel(path: Path, catalogues: dict[str, bytes]) -> Path:
+    """Write a wheel whose app/locale/<code>/LC_MESSAGES/django.po are these."""
+    contents = {"app/__init__.py": b"", "app/locale/fr/LC_MESSAGES/django.mo": b"\xde\x12\x04\x95"}
+    contents |= {
+        f"app/locale/{code}/LC_MESSAGES/django.po": text for code, text in catalogues.items()
+    }
+    return zip_of(path, contents)
+
+
+def installable(folder: Path, requires: str = "") -> Source:
+    """Write a wheel that pip accepts; return it as a source of kind "package"."""
+    metadata = "Metadata-Version: 2.1\nName: invented-messages\nVersion: 1.0\n"
+    if requires:
+        metadata += f"Requires-Dist: {requires}\n"
+    about = "invented_messages-1.0.dist-info"
+    tags = "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    path = zip_of(
+        folder / "invented_messages-1.0-py3-none-any.whl",
+        {
+            "app/locale/fr/LC_MESSAGES/django.po": catalogue(message("Save", "Enregistrer")),
+            f"{about}/METADATA": metadata.encode(),
+            f"{about}/WHEEL": tags.encode(),
+            f"{about}/RECORD": b"",
+        },
+    )
+    named = {"kind": "package", "package": "invented-messages", "version": "1.0"}
+    return source(path, "invented", **named)
+
+
+def messages_dataset(sources: dict, tasks: list[str], **changes) -> Dataset:
+    """Return a data set of message catalogues; half of its sentences are for test."""
+    value = {
+        "title": "invented",
+        "citation": "nowhere",
+        "licence": "CC0-1.0",
+        "format": "gettext",
+        "pivot": "eng",
+        "tasks": tasks,
+        "sources": sources,
+        "cleaning": {
+            "equal_plurals": "both",
+            "max_characters": 100,
+            "max_ratio": 4.0,
+            "min_ratio": 0.2,
+            "ratio_from": 20,
+        },
+        "split": {"by": "key_hash", "salt": "s", "test_per_mille": 300, "valid_per_mille": 200},
+        "max_alike": 0.2,
+        "expected": {},
+    }
+    return Dataset.from_mapping("invented", value | changes)
+
+
+def talks_dataset(columns: dict[str, str], **changes) -> Dataset:
+    """Return a data set of TED's form, from task to column; English is `en`."""
+    value = {
+        "title": "invented",
+        "citation": "nowhere",
+        "licence": "CC0-1.0",
+        "format": "ted",
+        "pivot": "eng",
+        "tasks": list(columns),
+        "sources": {
+            "talks": {task: [column] for task, column in columns.items()} | {"eng": ["en"]}
+        },
+        "cleaning": {"missing_marks": ["__NULL__", "_ _ NULL _ _"]},
+        "split": {"by": "published"},
+        "max_alike": 0.2,
+        "expected": {},
+    }
+    return Dataset.from_mapping("talks", value | changes)
+
+
+def row(name: str, **cells: str) -> list[str]:
+    """Return a row of TED's tables; a column `pt-br` is given as `pt_br`, others are missing."""
+    given = {column.replace("_", "-"): text for column, text in cells.items()}
+    return [name, *(given.get(column, "__NULL__") for column in COLUMNS)]
+
+
+def table(*rows: list[str], end: str = "\n", columns: list[str] = COLUMNS) -> bytes:
+    """Return a table of TED's form."""
+    lines = [["talk_name", *columns], *rows]
+    return "".join("\t".join(line) + end for line in lines).encode()
+
+
+def talks(path: Path, train: bytes, valid: bytes, test: bytes) -> Path:
+    """Write an archive of TED's form."""
+    names = ("all_talks_train.tsv", "all_talks_dev.tsv", "all_talks_test.tsv")
+    return tar_of(path, dict(zip(names, (train, valid, test), strict=True)))

@@ -1,0 +1,134 @@
+import stat
+import tarfile
+import zipfile
+
+import pytest
+
+from fathom.data.archives import check, visit
+from fathom.records.errors import FathomError
+from tests.data.small_archives import tar_of, zip_of
+
+CONTENTS = {"a/one.txt": b"one", "two.txt": b"two", "a/..three": b"three"}
+OUTSIDE = ["../x", "/x", "a/../../x", "..\\x", "C:\\x", "a/.."]
+
+
+@pytest.fixture(params=[zip_of, tar_of])
+def pack(request, tmp_path):
+    return lambda contents: request.param(tmp_path / "archive", contents)
+
+
+def members(path, wanted):
+    """Return name and content of what is wanted."""
+    found = []
+    visit(path, wanted, lambda name, stream: found.append((name, stream.read())))
+    return found
+
+
+def test_wanted_members_are_read_in_order(pack):
+    path = pack(CONTENTS)
+    assert members(path, lambda name: "t" in name) == list(CONTENTS.items())
+    assert members(path, lambda name: name.startswith("two")) == [("two.txt", b"two")]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_member_that_points_outside_is_refused_though_it_is_not_wanted(pack, name):
+    path = pack({"fine.txt": b"fine", name: b"x"})
+    with pytest.raises(FathomError, match="points outside the archive"):
+        check(path)
+    with pytest.raises(FathomError, match="points outside the archive"):
+        members(path, lambda name: name == "fine.txt")
+
+
+def tar_with(path, kind, name, target=""):
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, target
+        archive.addfile(member)
+    return path
+
+
+def zip_with(path, kind, name, target=""):
+    with zipfile.ZipFile(path, "w") as archive:
+        member = zipfile.ZipInfo(name)
+        member.external_attr = (kind | 0o644) << 16
+        archive.writestr(member, target)
+    return path
+
+
+OUTWARDS = ["/etc/passwd", "../../x", "b/../../../x", "C:\\x"]
+INWARDS = ["b", "../b", "./b/../../c"]
+
+
+@pytest.mark.parametrize("target", OUTWARDS)
+def test_a_link_out_is_refused(tmp_path, target):
+    for path in (
+        tar_with(tmp_path / "t", tarfile.SYMTYPE, "a/link", target),
+        zip_with(tmp_path / "z", stat.S_IFLNK, "a/link", target),
+    ):
+        with pytest.raises(FathomError, match="is a link that points outside"):
+            check(path)
+
+
+@pytest.mark.parametrize("target", INWARDS)
+def test_a_link_inside_is_passed_over(tmp_path, target):
+    for path in (
+        tar_with(tmp_path / "t", tarfile.SYMTYPE, "a/link", target),
+        zip_with(tmp_path / "z", stat.S_IFLNK, "a/link", target),
+    ):
+        assert members(path, lambda name: True) == []
+
+
+def test_a_hard_link_is_seen_from_the_archives_top(tmp_path):
+    check(tar_with(tmp_path / "t", tarfile.LNKTYPE, "a/link", "b"))
+    with pytest.raises(FathomError, match="is a link that points outside"):
+        check(tar_with(tmp_path / "t", tarfile.LNKTYPE, "a/link", "../b"))
+
+
+@pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
+def test_a_device_in_a_tar_is_refused(tmp_path, kind):
+    with pytest.raises(FathomError, match="'d' is a device"):
+        check(tar_with(tmp_path / "t", kind, "d"))
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK])
+def test_a_device_in_a_zip_is_refused(tmp_path, kind):
+    with pytest.raises(FathomError, match="'d' is a device"):
+        check(zip_with(tmp_path / "z", kind, "d"))
+
+
+def test_a_bomb_is_refused_before_it_is_read(pack):
+    path = pack({"zeros": bytes(4 << 20)})
+    with pytest.raises(FathomError, match="more than 100 times as large"):
+        check(path)
+
+
+def test_text_packs_well_without_being_a_bomb(pack):
+    check(pack({"text": b"It is a long way from here to there.\n" * 20_000}))
+
+
+def test_a_zip_cannot_lie_about_a_members_size(tmp_path):
+    path = zip_of(tmp_path / "z", {"zeros": bytes(4 << 20)})
+    content = path.read_bytes()
+    size = (4 << 20).to_bytes(4, "little")
+    path.write_bytes(content.replace(size, (10).to_bytes(4, "little")))
+    with pytest.raises(FathomError, match="not a readable archive"):
+        members(path, lambda name: True)
+
+
+def test_what_is_no_archive_is_said_to_be_none(pack, tmp_path):
+    path = pack(CONTENTS)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(FathomError, match="not a readable archive"):
+        check(path)
+    path.write_bytes(b"<html>gone</html>")
+    with pytest.raises(FathomError, match="not a readable archive"):
+        check(path)
+
+
+def test_a_broken_stream_inside_an_archive_is_one_error(tmp_path):
+    path = zip_of(tmp_path / "z", {"text": b"some text " * 100})
+    content = bytearray(path.read_bytes())
+    content[40:50] = bytes(10)
+    path.write_bytes(content)
+    with pytest.raises(FathomError, match="not a readable archive"):
+        members(path, lambda name: True)

@@ -1,0 +1,87 @@
+import unicodedata
+
+import pytest
+
+from fathom.catalog.datasets import Cleaning
+from fathom.data.clean import fault, key, one_line, tidy
+from fathom.data.texts import Pair
+
+RULES = Cleaning(
+    equal_plurals="both", max_characters=60, max_ratio=4.0, min_ratio=0.2, ratio_from=20
+)
+# Each splits a line for str.splitlines, and none is the line end of our files.
+SEPARATORS = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e\r\n"
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_no_character_that_some_reader_takes_for_a_line_end_survives(separator):
+    text = f"one{separator}two"
+    assert one_line(text) == "one two"
+    assert tidy(text) == "one two"
+    assert len(one_line(text).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ("cafe\u0301", "café"),
+        ("Fish &amp; chips", "Fish & chips"),
+        ("Don&#39;t", "Don't"),
+        ("zero\u200bwidth, soft\xadhyphen", "zerowidth, softhyphen"),
+        ("  many \t blanks\u00a0\n here ", "many blanks here"),
+        ("a <b>bold</b> word", "a bold word"),
+        ("a &lt;b&gt;bold&lt;/b&gt; word", "a bold word"),
+        ("one<br/>two", "one two"),
+        ("3 < 4 and 5 > 4", "3 < 4 and 5 > 4"),
+    ],
+)
+def test_a_message_becomes_a_sentence(message, sentence):
+    assert tidy(message) == sentence
+    assert unicodedata.is_normalized("NFC", tidy(message))
+
+
+@pytest.mark.parametrize(
+    "mark", ["%(count)s", "%s", "%d", "%.2f", "{name}", "{{ name }}", "{}", "$1", "$refs", "&x;"]
+)
+def test_a_placeholder_is_dropped_even_where_both_sides_have_it(mark):
+    assert fault(Pair(f"mot {mark}", f"word {mark}"), RULES) == "placeholders"
+    assert fault(Pair("mot", f"word {mark}"), RULES) == "placeholders_differ"
+    assert fault(Pair(f"mot {mark} {mark}", f"word {mark}"), RULES) == "placeholders_differ"
+
+
+def test_a_side_without_a_letter_is_dropped():
+    assert fault(Pair("…", "Three points"), RULES) == "no_letter"
+    assert fault(Pair("mot", "1, 2"), RULES) == "no_letter"
+
+
+def test_a_repeated_source_is_dropped():
+    assert fault(Pair("URL", "URL"), RULES) == "untranslated"
+    assert fault(Pair("url", "URL"), RULES) is None
+
+
+def test_a_long_side_is_dropped_and_one_of_just_the_length_kept():
+    assert fault(Pair("m" * 60, "w" * 60), RULES) is None
+    assert fault(Pair("m" * 61, "w" * 60), RULES) == "too_long"
+    assert fault(Pair("m" * 60, "w" * 61), RULES) == "too_long"
+
+
+def test_ratios_count_from_the_pivots_length_on():
+    rules = Cleaning(max_characters=500, max_ratio=4.0, min_ratio=0.2, ratio_from=20)
+    assert fault(Pair("m" * 81, "w" * 20), rules) == "unequal_length"
+    assert fault(Pair("m" * 80, "w" * 20), rules) is None
+    assert fault(Pair("m" * 3, "w" * 20), rules) == "unequal_length"
+    assert fault(Pair("m" * 4, "w" * 20), rules) is None
+    assert fault(Pair("m" * 81, "w" * 19), rules) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["Save Draft", "save  draft…", "Save-draft:", "save_draft", "\uff33ave draft", "SAVE DRAFT"],
+)
+def test_sentences_that_differ_in_case_marks_and_width_have_one_key(other):
+    assert key(other) == key("Save draft") == "save draft"
+
+
+def test_a_key_leaves_out_placeholders_and_tags_but_keeps_letters_of_any_script():
+    assert key("Delete %(name)s <b>now</b>") == "delete now"
+    assert key("Größe 5 – размер") == "grösse 5 размер"

@@ -1,0 +1,226 @@
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from fathom.data.fetch import fetch, located
+from fathom.records.errors import FathomError
+from fathom.records.files import read_json
+from tests.data.small_archives import installable, source, tar_of, zip_of
+
+CONTENT = {"talks.tsv": "".join(f"line {n * n}\n" for n in range(9000)).encode()}
+
+
+@pytest.fixture
+def places(tmp_path):
+    """The source's folder and the folder for files by hand."""
+    return tmp_path / "sources" / "talks", tmp_path / "sources" / "by_hand"
+
+
+@pytest.fixture
+def archive(tmp_path):
+    return tar_of(tmp_path / "talks.tar.gz", CONTENT)
+
+
+def altered(content: bytes) -> bytes:
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+def left(places):
+    """Return the names of what is left in the source's folder."""
+    folder, _ = places
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_source_is_its_file_as_published_and_a_record(site, archive, places, lines):
+    folder, by_hand = places
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    talks = source(archive, "talks", mirrors=[address])
+    fetch(talks, folder, by_hand, lines.append)
+    assert left(places) == ["source.json", "talks.tar.gz"]
+    assert (folder / "talks.tar.gz").read_bytes() == archive.read_bytes()
+    record = read_json(folder / "source.json")
+    assert datetime.fromisoformat(record.pop("fetched")).tzinfo is not None
+    assert record == {
+        "name": "talks",
+        "title": "invented",
+        "file": "talks.tar.gz",
+        "address": address,
+        "bytes": archive.stat().st_size,
+        "sha256": talks.sha256,
+        "licence": "CC0-1.0",
+        "notice": "Invented for a test.",
+    }
+    assert located(talks, folder) == folder / "talks.tar.gz"
+
+
+def test_the_licence_is_shown_once(site, archive, places, lines):
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    talks = source(archive, "talks", mirrors=[address])
+    for _ in range(2):
+        fetch(talks, *places, lines.append)
+    assert sum("CC0-1.0. Invented for a test." in line for line in lines) == 1
+
+
+def test_a_second_fetch_changes_nothing_and_asks_nobody(site, archive, places, lines):
+    folder, by_hand = places
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    talks = source(archive, "talks", mirrors=[address])
+    fetch(talks, folder, by_hand, lines.append)
+    before = (folder / "source.json").read_bytes()
+    fetch(talks, folder, by_hand, lines.append)
+    assert (folder / "source.json").read_bytes() == before
+    assert len(site.requests) == 1
+    assert "there" in lines[-1]
+
+
+@pytest.mark.parametrize("harm", ["file", "record", "other record", "no file"])
+def test_what_is_not_as_recorded_is_fetched_again(site, archive, places, lines, harm):
+    folder, by_hand = places
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    talks = source(archive, "talks", mirrors=[address])
+    fetch(talks, folder, by_hand, lines.append)
+    file, record = folder / "talks.tar.gz", folder / "source.json"
+    if harm == "file":
+        file.write_bytes(altered(file.read_bytes()))
+    elif harm == "record":
+        record.write_text("{")
+    elif harm == "other record":
+        record.write_text('{"sha256": "0"}')
+    else:
+        file.unlink()
+    with pytest.raises(FathomError, match="another file than config/sources says") as caught:
+        located(talks, folder)
+    assert caught.value.remedy == "run `fathom fetch talks`"
+    fetch(talks, folder, by_hand, lines.append)
+    assert located(talks, folder).read_bytes() == archive.read_bytes()
+
+
+def test_a_source_that_was_never_fetched_is_told(archive, places):
+    with pytest.raises(FathomError, match="the source 'talks' has not been fetched"):
+        located(source(archive, "talks"), places[0])
+
+
+def test_the_next_address_is_tried(site, archive, places, lines):
+    dead = site.put("/dead", content=b"<html>moved</html>")
+    gone = site.put("/gone", status=404)
+    bent = site.put("/bent", content=altered(archive.read_bytes()))
+    right = site.put("/right", content=archive.read_bytes())
+    talks = source(archive, "talks", mirrors=[dead, gone, bent, right])
+    fetch(talks, *places, lines.append)
+    assert read_json(places[0] / "source.json")["address"] == right
+
+
+def test_one_error_names_what_each_address_gave_and_where_to_put_the_file(
+    site, archive, places, lines
+):
+    content = archive.read_bytes()
+    mirrors = [
+        site.put("/page", content=b"<!doctype html>" + bytes(len(content) - 15)),
+        site.put("/short", content=content[:-1]),
+        site.put("/bent", content=altered(content)),
+    ]
+    with pytest.raises(FathomError) as caught:
+        fetch(source(archive, "talks", mirrors=mirrors), *places, lines.append)
+    said = str(caught.value)
+    assert "/page: the server answers with a web page, not with the file" in said
+    assert f"/short: {len(content) - 1:,} bytes, not the published {len(content):,}" in said
+    assert "/bent: its sha256 is" in said
+    assert str(places[1] / "talks.tar.gz") in said
+    assert "\n" not in said
+    assert left(places) == []
+
+
+def test_a_cut_off_download_goes_on_and_is_checked(site, archive, places, lines):
+    content = archive.read_bytes()
+    address = site.put("/talks.tar.gz", content=content, drops=[1000, 0])
+    talks = source(archive, "talks", mirrors=[address])
+    with pytest.raises(FathomError, match=r"run it again, to go on where it stopped, or put"):
+        fetch(talks, *places, lines.append)
+    assert left(places) == ["talks.tar.gz.part", "talks.tar.gz.part.json"]
+    fetch(talks, *places, lines.append)
+    assert site.requests[-1] == ("/talks.tar.gz", "bytes=1000-")
+    assert left(places) == ["source.json", "talks.tar.gz"]
+    assert (places[0] / "talks.tar.gz").read_bytes() == content
+
+
+def test_a_part_that_was_altered_on_disk_is_not_trusted(site, archive, places, lines):
+    content = archive.read_bytes()
+    address = site.put("/talks.tar.gz", content=content, drops=[1000, 0])
+    talks = source(archive, "talks", mirrors=[address])
+    with pytest.raises(FathomError):
+        fetch(talks, *places, lines.append)
+    (places[0] / "talks.tar.gz.part").write_bytes(bytes(1000))
+    with pytest.raises(FathomError, match="its sha256 is"):
+        fetch(talks, *places, lines.append)
+    assert left(places) == []
+    fetch(talks, *places, lines.append)
+    assert left(places) == ["source.json", "talks.tar.gz"]
+
+
+def test_a_file_put_by_hand_is_taken_first(site, archive, places, lines):
+    folder, by_hand = places
+    by_hand.mkdir(parents=True)
+    (by_hand / "talks.tar.gz").write_bytes(archive.read_bytes())
+    talks = source(archive, "talks", mirrors=[site.put("/talks.tar.gz", status=404)])
+    fetch(talks, folder, by_hand, lines.append)
+    assert site.requests == []
+    assert read_json(folder / "source.json")["by_hand"] is True
+    assert located(talks, folder).read_bytes() == archive.read_bytes()
+    assert (by_hand / "talks.tar.gz").exists()
+
+
+def test_a_file_put_by_hand_ends_a_download_that_was_cut_off(site, archive, places, lines):
+    folder, by_hand = places
+    address = site.put("/talks.tar.gz", content=archive.read_bytes(), drops=[1000, 0])
+    talks = source(archive, "talks", mirrors=[address])
+    with pytest.raises(FathomError) as caught:
+        fetch(talks, folder, by_hand, lines.append)
+    assert str(by_hand / "talks.tar.gz") in caught.value.remedy
+    by_hand.mkdir(parents=True)
+    (by_hand / "talks.tar.gz").write_bytes(archive.read_bytes())
+    fetch(talks, folder, by_hand, lines.append)
+    assert left(places) == ["source.json", "talks.tar.gz"]
+
+
+@pytest.mark.parametrize("change", [altered, lambda content: content[:-1], lambda _: b"<html>"])
+def test_a_wrong_file_put_by_hand_is_an_error_and_not_passed_over(
+    site, archive, places, lines, change
+):
+    folder, by_hand = places
+    by_hand.mkdir(parents=True)
+    (by_hand / "talks.tar.gz").write_bytes(change(archive.read_bytes()))
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    with pytest.raises(FathomError, match="not the published") as caught:
+        fetch(source(archive, "talks", mirrors=[address]), folder, by_hand, lines.append)
+    assert caught.value.where == str(by_hand / "talks.tar.gz")
+    assert (left(places), site.requests) == ([], [])
+
+
+@pytest.mark.parametrize("pack", [tar_of, zip_of])
+@pytest.mark.parametrize("name", ["../x", "/x"])
+def test_a_dangerous_archive_is_not_kept_though_its_checksum_is_right(
+    site, tmp_path, places, lines, pack, name
+):
+    path = pack(tmp_path / "talks.tar.gz", CONTENT | {name: b"x"})
+    address = site.put("/talks.tar.gz", content=path.read_bytes())
+    with pytest.raises(FathomError, match=f"the member '{name}' points outside the archive"):
+        fetch(source(path, "talks", mirrors=[address]), *places, lines.append)
+    assert left(places) == []
+    assert not any("licence" in line for line in lines)
+
+
+def test_a_disk_without_room_is_told_before_anything_is_fetched(archive, places, lines):
+    talks = replace(source(archive, "talks", mirrors=["http://127.0.0.1:1/"]), bytes=10**18)
+    with pytest.raises(FathomError, match="needs 1,000,000,000,000,000,000 bytes, the disk has"):
+        fetch(talks, *places, lines.append)
+
+
+def test_a_package_comes_through_pip(tmp_path, places, lines, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    invented = installable(tmp_path)
+    fetch(invented, *places, lines.append)
+    assert left(places) == [invented.file, "source.json"]
+    assert read_json(places[0] / "source.json")["package"] == "invented-messages==1.0"

@@ -1,0 +1,62 @@
+from dataclasses import replace
+
+import pytest
+
+from fathom.data.packages import download
+from fathom.records.errors import FathomError
+from tests.data.small_archives import installable
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """A folder that pip takes for its only index."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def test_pip_brings_the_wheel_without_what_it_requires(index, tmp_path):
+    source = installable(index, requires="not-to-be-had")
+    wheel = download(source, tmp_path, tmp_path / "by_hand")
+    assert wheel.name == "invented_messages-1.0-py3-none-any.whl"
+    assert wheel.read_bytes() == (index / wheel.name).read_bytes()
+
+
+def test_another_file_under_the_same_name_is_refused(index, tmp_path):
+    source = installable(index)
+    with (index / source.file).open("ab") as stream:
+        stream.write(b"altered")
+    with pytest.raises(FathomError, match="another file under this name") as caught:
+        download(source, tmp_path, tmp_path / "by_hand")
+    assert caught.value.where == "invented-messages==1.0"
+    assert str(tmp_path / "by_hand") in caught.value.remedy
+    assert list(tmp_path.glob("*.whl")) == []
+
+
+def test_a_version_that_the_index_lacks_is_told(index, tmp_path):
+    source = replace(installable(index), version="2.0")
+    with pytest.raises(FathomError, match="does not have this version"):
+        download(source, tmp_path, tmp_path / "by_hand")
+
+
+def test_a_name_that_the_index_lacks_is_told(index, tmp_path):
+    source = replace(installable(index), package="never-heard-of")
+    with pytest.raises(FathomError, match="pip finds nothing under this name"):
+        download(source, tmp_path, tmp_path / "by_hand")
+
+
+def test_an_index_out_of_reach_is_told_without_its_address(index, tmp_path, monkeypatch, site):
+    source = installable(index)
+    address = site.put("/simple/", status=404)
+    site.close()
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_INDEX_URL", address)
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(FathomError, match="pip does not reach its index") as caught:
+        download(source, tmp_path, tmp_path / "by_hand")
+    assert "127.0.0.1" not in str(caught.value)

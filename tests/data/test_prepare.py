@@ -1,0 +1,172 @@
+from dataclasses import replace
+
+import pytest
+
+from fathom.data.prepare import prepare
+from fathom.records.errors import FathomError, Findings
+from fathom.records.files import read_json, read_lines, sha256
+from tests.data.small_archives import (
+    catalogue,
+    fetched,
+    message,
+    messages_dataset,
+    row,
+    table,
+    talks,
+    talks_dataset,
+    wheel,
+)
+
+SENTENCES = [f"Open the {noun} number {n}" for noun in ("door", "file") for n in range(40)]
+
+
+# Frozen: what the hash gives these sentences.
+EXPECTED = {
+    "fra": {"train": 44, "valid": 16, "test": 20},
+    "ell": {"train": 44, "valid": 16, "test": 20},
+    "ces": {"train": 30, "valid": 12, "test": 8},
+}
+
+
+@pytest.fixture
+def made(tmp_path, lines):
+    """Two fetched wheels, a data set of three tasks, and a function that prepares it."""
+    french = [message(each, f"Ouvrir {each[9:]}") for each in SENTENCES]
+    greek = [message(each, f"Άνοιγμα {each[9:]}") for each in SENTENCES]
+    czech = [message(each, f"Otevřít {each[9:]}") for each in SENTENCES[:50]]
+    one = wheel(tmp_path / "one.whl", {"fr": catalogue(*french), "el": catalogue(*greek[:30])})
+    two = wheel(tmp_path / "two.whl", {"el": catalogue(*greek[20:]), "cs": catalogue(*czech)})
+    folder = tmp_path / "sources"
+    sources = {
+        "one": fetched(folder / "one", one, "one"),
+        "two": fetched(folder / "two", two, "two"),
+    }
+    codes = {"one": {"fra": ["fr"], "ell": ["el"]}, "two": {"ell": ["el"], "ces": ["cs"]}}
+    dataset = messages_dataset(codes, ["fra", "ell", "ces"], expected=EXPECTED)
+
+    def run(out=tmp_path / "corpus", **changes):
+        prepare(replace(dataset, **changes), sources, folder.joinpath, out, lines.append)
+        return out
+
+    run.folder = folder
+    return run
+
+
+def test_a_corpus_is_line_aligned_text_and_a_record_of_it(made):
+    out = made()
+    tasks = ("fra", "ell", "ces")
+    files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
+    wanted = {
+        f"{task}/{split}.{language}"
+        for task in tasks
+        for split in ("train", "valid", "test")
+        for language in (task, "eng")
+    }
+    assert files == wanted | {"corpus.json"}
+    corpus = read_json(out / "corpus.json")
+    assert corpus["task_names"] == list(tasks)
+    assert [each["name"] for each in corpus["sources"]] == ["one", "two"]
+    assert corpus["licences"] == ["CC0-1.0"]
+    for task in tasks:
+        for split, record in corpus["tasks"][task]["splits"].items():
+            for language, checksum in record["sha256"].items():
+                file = out / task / f"{split}.{language}"
+                lines = read_lines(file)
+                assert sha256(file) == checksum
+                assert len(lines) == record["pairs"]
+                assert sum(len(line.split()) for line in lines) == record["words"][language]
+    pairs = zip(read_lines(out / "fra/train.fra"), read_lines(out / "fra/train.eng"), strict=True)
+    assert all(pivot == f"Open the {text.removeprefix('Ouvrir ')}" for text, pivot in pairs)
+
+
+def test_no_english_sentence_is_in_two_splits_of_any_language(made):
+    out = made()
+    places: dict[str, set[str]] = {}
+    for task in ("fra", "ell", "ces"):
+        for split in ("train", "valid", "test"):
+            for sentence in read_lines(out / task / f"{split}.eng"):
+                places.setdefault(sentence, set()).add(split)
+    assert set(places) == set(SENTENCES)
+    assert all(len(splits) == 1 for splits in places.values())
+
+
+def test_two_preparations_have_equal_bytes(made, tmp_path):
+    one, other = made(), made(out=tmp_path / "again")
+    for path in one.rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (other / path.relative_to(one)).read_bytes()
+
+
+def test_dropped_pairs_are_counted_by_rule(made):
+    assert read_json(made() / "corpus.json")["tasks"]["ell"]["dropped"] == {"duplicate": 10}
+
+
+def test_drift_is_one_line_a_count_and_writes_nothing(made, tmp_path):
+    wrong = {task: dict(counts) for task, counts in EXPECTED.items()}
+    wrong["ces"]["test"] += 1
+    wrong["fra"]["train"] = "9.9k"
+    with pytest.raises(Findings) as caught:
+        made(expected=wrong)
+    assert [each.what.split(":")[0] for each in caught.value.findings] == [
+        "task fra, split train",
+        "task ces, split test",
+    ]
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_a_failed_preparation_leaves_no_record_that_a_rerun_would_trust(made):
+    out = made()
+    with pytest.raises(Findings):
+        made(expected={task: {"train": 0, "valid": 0, "test": 0} for task in EXPECTED})
+    assert not (out / "corpus.json").exists()
+
+
+def test_two_languages_with_the_same_text_are_an_error(made):
+    codes = {"one": {"fra": ("fr",), "ell": ("fr",)}, "two": {"ces": ("cs",)}}
+    with pytest.raises(Findings) as caught:
+        made(sources=codes)
+    assert caught.value.findings[0].what == "tasks fra and ell share 100.0% of their sentences"
+
+
+def test_a_source_must_have_been_fetched(made):
+    (made.folder / "two" / "source.json").unlink()
+    with pytest.raises(FathomError, match="the source 'two' has not been fetched"):
+        made()
+
+
+def test_progress_is_one_line_a_task(made, lines):
+    made()
+    assert next(line for line in lines if "train" in line).startswith("invented: fra: ")
+
+
+def test_the_papers_archive_goes_the_same_way(tmp_path, lines):
+    """Different counts for each language, so that a swapped column shows."""
+    train = [
+        row(
+            f"t{n}",
+            en=f"Sentence {n % 20} .",
+            pt_br=f"Frase {n} ." if n < 30 else "__NULL__",
+            pt=f"Nunca {n} .",
+            fr=f"Phrase {n} ." if n % 2 else "_ _ NULL _ _",
+            fr_ca="Jamais .",
+        )
+        for n in range(35)
+    ]
+    test = [row("x", en="Sentence 3 .", pt_br="Frase 3 .", fr="Phrase 3 .")] * 2
+    path = talks(
+        tmp_path / "talks.tar.gz", table(*train), table(*test[:1], end="\r\n"), table(*test)
+    )
+    expected = {
+        "por": {"train": "0.03k", "valid": 1, "test": 2},
+        "fra": {"train": 17, "valid": 1, "test": 2},
+    }
+    dataset = talks_dataset({"por": "pt-br", "fra": "fr"}, expected=expected)
+    folder = tmp_path / "sources"
+    sources = {"talks": fetched(folder / "talks", path, "talks")}
+    out = tmp_path / "corpus"
+    prepare(dataset, sources, folder.joinpath, out, lines.append)
+    assert read_lines(out / "por" / "train.por")[:2] == ["Frase 0 .", "Frase 1 ."]
+    assert read_lines(out / "fra" / "test.fra") == ["Phrase 3 ."] * 2
+    corpus = read_json(out / "corpus.json")
+    assert corpus["tasks"]["por"]["splits"]["train"]["pairs"] == 30
+    assert corpus["tasks"]["por"]["dropped"] == {"missing_mark": 5}

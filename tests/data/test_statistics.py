@@ -1,0 +1,90 @@
+from collections import Counter
+
+import pytest
+
+from fathom.data.statistics import alike, drift, figures, fits, same_text
+from fathom.data.texts import Pair, TaskText
+from tests.data.small_archives import talks_dataset
+
+
+def text(train, valid=(), test=()):
+    """Return a task's text from its own sentences."""
+    splits = {"train": train, "valid": valid, "test": test}
+    return TaskText({name: [Pair(each, "x y") for each in side] for name, side in splits.items()})
+
+
+@pytest.mark.parametrize(
+    ("count", "expected", "right"),
+    [
+        (671, 671, True),
+        (670, 671, False),
+        # Cut off and rounded both: papers print either.
+        (5946, "5.94k", True),
+        (4509, "4.51k", True),
+        (5950, "5.94k", False),
+        (5930, "5.94k", False),
+        (10017, "10.0k", True),
+        (10100, "10.0k", False),
+        (9900, "10.0k", False),
+        (134327, "134k", True),
+        (133001, "134k", True),
+        (135000, "134k", False),
+        (133000, "134k", False),
+    ],
+)
+def test_a_count_holds_to_the_printed_digits(count, expected, right):
+    assert fits(count, expected) is right
+
+
+def test_drift_names_task_split_count_and_expectation():
+    expected = {
+        "one": {"train": "0.01k", "valid": 1, "test": 0},
+        "two": {"train": 2, "valid": 0, "test": 1},
+    }
+    dataset = talks_dataset({"one": "fr", "two": "mr"}, expected=expected)
+    texts = {"one": text(["a"] * 10, ["b"]), "two": text(["c"], [], ["d", "e"])}
+    found = list(drift(dataset, texts))
+    assert [each.what for each in found] == [
+        "task two, split train: 1 pairs, expected 2",
+        "task two, split test: 2 pairs, expected 1",
+    ]
+    assert found[0].where == "config/datasets/talks.yaml: expected.two.train"
+
+
+def test_sharing_is_a_share_of_the_smaller_tasks_distinct_sentences():
+    texts = {
+        "big": text([str(n) for n in range(100)]),
+        "small": text(["1", "1", "1"], ["2"], ["x", "y"]),
+        "none": text([]),
+    }
+    assert alike(texts) == {("big", "small"): 0.5, ("big", "none"): 0.0, ("small", "none"): 0.0}
+
+
+def test_one_text_under_two_names_is_found_and_related_languages_are_not():
+    dataset = talks_dataset({"slk": "sk", "ces": "cs", "pol": "pl"})
+    czech = [f"věta {n}" for n in range(100)]
+    texts = {
+        "slk": text(czech[:80], [], czech[80:]),
+        "ces": text(czech),
+        "pol": text([*czech[:20], *(f"zdanie {n}" for n in range(80))]),
+    }
+    found = list(same_text(dataset, texts))
+    assert [each.what for each in found] == ["tasks slk and ces share 100.0% of their sentences"]
+
+
+def test_figures_count_pairs_words_and_what_was_dropped():
+    one = TaskText(
+        {"train": [Pair("un mot", "a single word")], "valid": [], "test": []},
+        read=3,
+        dropped=Counter(empty=2, no_cell=0),
+    )
+    assert figures(one, ("fra", "eng")) == {
+        "languages": ["fra", "eng"],
+        "read": 3,
+        "dropped": {"empty": 2},
+        "splits": {
+            "train": {"pairs": 1, "words": {"fra": 2, "eng": 3}},
+            "valid": {"pairs": 0, "words": {"fra": 0, "eng": 0}},
+            "test": {"pairs": 0, "words": {"fra": 0, "eng": 0}},
+        },
+    }

@@ -1,0 +1,62 @@
+"""What this machine lacks is said in one line."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from envs import doctor
+
+DOCTOR = Path(doctor.__file__)
+# A closed port of this machine: a refused connection, without a network.
+NOWHERE = "http://127.0.0.1:9/simple"
+
+
+def test_this_python_and_an_empty_wish_are_not_refused():
+    assert doctor.lacking_python() is None
+    assert doctor.lacking_disk(0) is None
+
+
+def test_another_python_is_refused_by_name_and_version(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 12, 1))
+    monkeypatch.setattr(sys, "executable", "/opt/python3.12")
+    assert doctor.lacking_python() == (
+        "fathom is tried with Python 3.11 only, and /opt/python3.12 is 3.12; "
+        "install Python 3.11, or name it: make PYTHON=/path/to/python3.11"
+    )
+
+
+def test_an_environment_of_another_python_is_to_be_deleted(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 12, 1))
+    monkeypatch.setattr(sys, "executable", os.path.join(doctor.ENVIRONMENT, "bin", "python"))
+    assert doctor.lacking_python().endswith(f"delete {doctor.ENVIRONMENT} and run again")
+
+
+def test_a_full_disk_is_told_with_what_is_free_and_needed(monkeypatch, tmp_path):
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: usage(9e9, 8e9, 1e9))
+    monkeypatch.setattr(doctor, "ENVIRONMENT", str(tmp_path))
+    assert "1.0 GB are free" in doctor.lacking_disk(4)
+    assert "4.0 GB are needed" in doctor.lacking_disk(4)
+    (tmp_path / "torch.so").write_bytes(b"0" * 1_000_000)
+    assert doctor.lacking_disk(1.0005) is None
+
+
+@pytest.mark.parametrize("minor", [7, 9])
+def test_older_pythons_can_read_the_refusal(minor):
+    ast.parse(DOCTOR.read_text(encoding="utf-8"), feature_version=(3, minor))
+
+
+def test_a_missing_network_is_one_line():
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": NOWHERE, "PIP_TARGET": "."}
+    environment |= {"PIP_IGNORE_INSTALLED": "1"}
+    command = [sys.executable, str(DOCTOR), "network"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("environment: pip finds no packages (")
+    assert done.stderr.count("\n") == 1

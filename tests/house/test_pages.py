@@ -1,0 +1,14 @@
+"""The pages of docs/ that are generated are those that config and code would give now."""
+
+import pytest
+
+from fathom.catalog.catalog import Catalog
+from tests.house.pages import PAGES
+from tests.house.tree import ROOT
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_fresh(name):
+    path = ROOT / name
+    written = path.read_text(encoding="utf-8") if path.exists() else "missing"
+    assert written == PAGES[name](Catalog.load(ROOT)), f"{name} is stale; run make docs"

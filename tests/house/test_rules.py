@@ -1,0 +1,63 @@
+"""Rules are shells around verbs, and every profile says the same where the default speaks."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.house.tree import ROOT, rule_files, told
+
+CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
+# The default profile beats --profile key by key, so these would silently win over a cluster's.
+NEVER_IN_DEFAULT = {"executor", "jobs", "default-resources", "set-resources", "retries"}
+ONLY_IN_DEFAULT = {"cores"}
+
+
+def code(root: Path) -> list[str]:
+    """Return lines of rule files that hold code."""
+    return [
+        f"{path.relative_to(root)}:{number}: '{match[1].strip()}' in a rule file; "
+        "put the work into a verb, and look-ups into catalog/targets.py"
+        for path in rule_files(root)
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+        if (match := CODE.match(line))
+    ]
+
+
+def profile(name: str) -> dict:
+    """Return a profile's settings."""
+    return yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text(encoding="utf-8"))
+
+
+def test_rule_files_hold_no_code():
+    found = code(ROOT)
+    assert not found, told(found)
+
+
+def test_code_in_a_rule_file_is_found(small):
+    root = small(
+        {
+            "Snakefile": "def f():\n    pass\n",
+            "workflow/rules/runs.smk": "rule x:\n    run:\n        print()\n",
+        }
+    )
+    assert len(code(root)) == 2
+
+
+def test_the_default_profile_leaves_clusters_alone():
+    assert not NEVER_IN_DEFAULT & set(profile("default"))
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (ROOT / "profiles").iterdir() if path.name != "default")
+)
+def test_a_profile_agrees_with_the_default(name):
+    default, other = profile("default"), profile(name)
+    shared = set(default) - ONLY_IN_DEFAULT
+    assert {key: other.get(key) for key in shared} == {key: default[key] for key in shared}
+
+
+def test_the_slurm_profile_is_found_by_its_bare_name():
+    link = ROOT / "slurm"
+    assert (link / "config.yaml").is_file(), "slurm: no link; run ln -s profiles/slurm slurm"

@@ -1,0 +1,150 @@
+"""The project's files, as the house rules look at them."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# What is made, fetched or cached; no rule looks into it.
+OUTSIDE = {".git", ".venv", ".snakemake", ".hypothesis", ".pytest_cache", ".ruff_cache"}
+OUTSIDE |= {"results", "__pycache__", "fathom.egg-info"}
+# The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
+LEVELS = {
+    "records": 0,
+    "catalog": 1,
+    "data": 2,
+    "subwords": 3,
+    "batches": 4,
+    "models": 4,
+    "methods": 5,
+    "training": 6,
+    "decoding": 6,
+    "scoring": 7,
+    "tables": 8,
+    "figures": 8,
+    "report": 9,
+    "cli": 10,
+}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Python file under a root.
+
+    Attributes:
+        root: the project's folder.
+        path: the file.
+    """
+
+    root: Path
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The path as messages print it."""
+        return str(self.path.relative_to(self.root))
+
+    @cached_property
+    def text(self) -> str:
+        """The file's text."""
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The file's syntax tree."""
+        return ast.parse(self.text, self.name)
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree."""
+        return tuple(ast.walk(self.tree))
+
+    @property
+    def module(self) -> str:
+        """The dotted name of a file of the library; a package's own file has the package's name."""
+        parts = self.path.relative_to(self.root / "lib").with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    @property
+    def room(self) -> str:
+        """The room of a file of the library; empty for the package's own file."""
+        parts = self.path.relative_to(self.root / "lib" / "fathom").parts
+        return parts[0] if len(parts) > 1 else ""
+
+    def at(self, node: ast.AST | int) -> str:
+        """Return `file:line` of a node or line number."""
+        return f"{self.name}:{node if isinstance(node, int) else node.lineno}"
+
+    @cached_property
+    def docstrings(self) -> set[int]:
+        """The identities of the string nodes that are docstrings."""
+        return {
+            id(node.body[0].value)
+            for node in self.nodes
+            if isinstance(node, ast.Module | ast.ClassDef | Function)
+            and ast.get_docstring(node, clean=False) is not None
+        }
+
+
+def files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py",)) -> list[Path]:
+    """Return the files with one of the suffixes under folders of a root, sorted."""
+    found = (path for folder in folders for path in (root / folder).rglob("*"))
+    return sorted(
+        path
+        for path in found
+        if path.is_file()
+        and path.suffix in suffixes
+        and not OUTSIDE & set(path.relative_to(root).parts)
+    )
+
+
+@cache
+def sources(root: Path, *folders: str) -> tuple[Source, ...]:
+    """Return the Python files under folders of a root, each read and parsed once."""
+    return tuple(Source(root, path) for path in files(root, *folders))
+
+
+def library(root: Path) -> tuple[Source, ...]:
+    """Return the Python files of the library."""
+    return sources(root, "lib/fathom")
+
+
+def rule_files(root: Path) -> list[Path]:
+    """Return the Snakefile and the files that it includes."""
+    front = root / "Snakefile"
+    return [*([front] if front.exists() else []), *files(root, "workflow", suffixes=(".smk",))]
+
+
+def imported(source: Source) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield each import statement with each dotted name it takes, also inside functions.
+
+    `from fathom.records import errors` gives fathom.records.errors.
+    """
+    for node in source.nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            above = source.module.split(".")
+            if node.level:
+                above = above[: len(above) - node.level + (source.path.name == "__init__.py")]
+                start = ".".join([*above, node.module] if node.module else above)
+            else:
+                start = node.module or ""
+            for alias in node.names:
+                yield node, f"{start}.{alias.name}"
+
+
+def parameters(node: Function) -> list[ast.arg]:
+    """Return all parameters of a function."""
+    parts = node.args
+    starred = [each for each in (parts.vararg, parts.kwarg) if each]
+    return [*parts.posonlyargs, *parts.args, *parts.kwonlyargs, *starred]
+
+
+def told(findings: list[str]) -> str:
+    """Return findings as a test prints them: one a line."""
+    return "\n".join(["", *findings])

@@ -1,0 +1,50 @@
+"""Methods by name, each on its sides."""
+
+import sys
+
+import pytest
+
+from fathom.methods.loader import build, count, load, names
+from fathom.models.hooks import Method
+from fathom.models.size import Entries, parts
+from fathom.records.errors import FathomError
+from tests.reference.small_networks import ENTRIES, method, network, shape
+
+
+def test_each_file_holds_one_method():
+    assert {"static", "layerdrop", "latent_layers"} <= set(names())
+    for name in names():
+        assert issubclass(load(name), Method)
+
+
+@pytest.mark.parametrize("name", ["latent_layer", "loader", "__init__", "../models/hooks", ""])
+def test_an_unknown_name_is_told_with_the_nearest(name):
+    with pytest.raises(FathomError, match=f"no method '{name}'"):
+        load(name)
+    if name == "latent_layer":
+        with pytest.raises(FathomError, match="nearest valid name: 'latent_layers'"):
+            load(name)
+
+
+def test_a_method_is_imported_alone(monkeypatch):
+    """Editing one method must leave the code of other methods' runs alone."""
+    for name in names():
+        monkeypatch.delitem(sys.modules, f"fathom.methods.{name}", raising=False)
+    load("layerdrop")
+    found = [name for name in names() if f"fathom.methods.{name}" in sys.modules]
+    assert found == ["layerdrop"]
+
+
+@pytest.mark.parametrize("sides", [(), ("encoder",), ("decoder",), ("encoder", "decoder")])
+def test_the_method_stands_on_its_sides_and_the_others_are_static(sides):
+    model = network(method("latent_layers", sides), shape(decoder_layers=5))
+    for side, layers in (("encoder", 3), ("decoder", 5)):
+        found = model.methods[side]
+        assert (type(found) is Method) is (side not in sides)
+        assert (found.layers, found.tasks, found.side) == (layers, 2, side)
+
+
+def test_counting_makes_no_tensors_and_agrees_with_a_built_network():
+    chosen = method("latent_layers")
+    built = build(shape(), chosen, 2, Entries(ENTRIES), Entries(40))
+    assert count(shape(), chosen, 2, ENTRIES, 40) == parts(built)

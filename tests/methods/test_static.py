@@ -1,0 +1,10 @@
+"""The static model is the base class."""
+
+from fathom.methods.static import Static
+from fathom.models.hooks import Method
+
+
+def test_nothing_is_overridden():
+    assert not [name for name in vars(Static) if not name.startswith("__")]
+    assert Static.__bases__ == (Method,)
+    assert not list(Static(3, 2, "encoder").parameters())

@@ -1,0 +1,55 @@
+"""What the stacks are built from."""
+
+import torch
+
+from fathom.models.hooks import Method
+from fathom.models.layers import EncoderLayer, embedding_table, future_mask, position_table
+from fathom.models.size import Entries
+from tests.reference.small_networks import shape
+
+
+def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
+    """[latent_depth Eq. 1] and, for post-norm, its sentence below."""
+    x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
+    static = Method(1, 1, "encoder")
+    for norm in ("pre", "post", "none"):
+        layer = EncoderLayer(shape(norm=norm), lambda part, x, fx: static.residual(0, part, x, fx))
+
+        def attention(x, layer=layer):
+            return layer.self_attn(x, x, x, need_weights=False)[0]
+
+        def ffn(x, layer=layer):
+            return layer.fc2(torch.relu(layer.fc1(x)))
+
+        expected = x
+        for sub_layer, name in ((attention, "self_attn_layer_norm"), (ffn, "final_layer_norm")):
+            normalise = layer.get_submodule(name)
+            if norm == "post":
+                expected = normalise(expected + sub_layer(expected))
+            else:
+                expected = expected + sub_layer(normalise(expected))
+        assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+
+
+def test_the_future_is_hidden():
+    expected = [[False, True, True], [False, False, True], [False, False, False]]
+    assert future_mask(torch.zeros(2, 3)).tolist() == expected
+
+
+def test_embeddings_start_normal_with_deviation_of_one_over_the_root_of_the_width():
+    torch.manual_seed(1)
+    table = embedding_table(Entries(4000), 64).weight
+    assert torch.equal(table[1], torch.zeros(64))
+    # 256,000 draws: the deviation's own deviation is 0.14 %.
+    assert abs(table.std().item() * 8 - 1) < 0.01
+
+
+def test_positions_have_no_parameters_and_are_not_saved():
+    table = position_table(Entries(10), 16)
+    assert not list(table.parameters())
+    assert not table.state_dict()
+
+
+def test_positions_reach_beyond_those_made_at_once():
+    table = position_table(Entries(10), 16)
+    assert table(torch.full((1, 1500), 5)).shape == (1, 1500, 16)

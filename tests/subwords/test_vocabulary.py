@@ -1,0 +1,34 @@
+from collections import Counter
+
+import pytest
+
+from fathom.records.errors import FathomError
+from fathom.subwords.vocabulary import count, read, unite, write
+
+
+def test_pieces_are_ordered_by_falling_count_then_by_piece():
+    counts = count([["b", "a"], ["c", "b", "a"], ["x"]])
+    assert list(unite(["a", "b", "c", "d", "b"], counts).items()) == [
+        ("a", 2),
+        ("b", 2),
+        ("c", 1),
+        ("d", 0),
+    ]
+
+
+def test_the_order_of_the_models_does_not_count():
+    counts = Counter({"a": 3, "ж": 3, "한": 1})
+    assert list(unite(["a", "ж", "한"], counts)) == list(unite(["한", "ж", "a"], counts))
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    dictionary = {"▁a": 5, "\u0085": 2, "한": 0}
+    write(tmp_path / "dictionary.txt", dictionary)
+    assert read(tmp_path / "dictionary.txt") == dictionary
+
+
+@pytest.mark.parametrize("piece", ["<s>", "<pad>", "</s>", "<unk>"])
+def test_a_piece_that_looks_like_a_symbol_is_refused(tmp_path, piece):
+    with pytest.raises(FathomError, match=f"{piece}, which is a symbol"):
+        write(tmp_path / "dictionary.txt", {"a": 2, piece: 1})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,17 @@
+"""A small encoded corpus."""
+
+import pytest
+from tests.subwords.small_corpus import silent, small_data, write_corpus
+
+from fathom.batches.encode import encode
+from fathom.subwords.train import train
+
+
+@pytest.fixture(scope="session")
+def tensors(tmp_path_factory):
+    """The folder of the small corpus's tensors."""
+    folder = tmp_path_factory.mktemp("training")
+    corpus = write_corpus(folder / "corpus")
+    train(small_data(), corpus, folder / "subwords", silent)
+    encode(small_data(), corpus, folder / "subwords", folder / "tensors", silent)
+    return folder / "tensors"

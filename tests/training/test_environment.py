@@ -1,0 +1,26 @@
+import pytest
+import torch
+
+from fathom.records.errors import FathomError
+from fathom.training.environment import choose_device, device_facts, versions
+
+
+def test_auto_takes_cuda_where_there_is_one():
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert choose_device("auto").type == expected
+
+
+def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
+    assert device_facts(choose_device("cpu"))["threads"] == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_missing_device_is_said_with_a_remedy():
+    with pytest.raises(FathomError, match="there is no CUDA device here; write auto or cpu"):
+        choose_device("cuda:1")
+
+
+def test_versions_name_what_a_result_depends_on():
+    found = versions()
+    assert found["python"].startswith("3.")
+    assert found["torch"].split("+")[0] == torch.__version__.split("+")[0]

@@ -1,0 +1,19 @@
+# Training. Only training.json is an output: Snakemake deletes outputs before a rerun and after a
+# failure, and checkpoints must survive both.
+
+
+rule train_run:
+    input:
+        lambda wildcards: ancient(TARGETS.tensors(wildcards.run)),
+    output:
+        f"{SCALE}/runs/{{run}}/{{seed}}/training.json",
+    log:
+        f"{SCALE}/runs/{{run}}/{{seed}}/train.log",
+    conda:
+        "../../envs/fathom.yaml"
+    # Not a param: another device is no reason to train again.
+    resources:
+        device=config["device"],
+    shell:
+        "fathom train {wildcards.run} --seed {wildcards.seed} --scale {wildcards.scale}"
+        " --device {resources.device} 2>&1 | tee -a {log}"

@@ -1,0 +1,37 @@
+# What a user types. These rules only gather; the work stands in the files that follow.
+
+
+rule all:
+    default_target: True
+    input:
+        [path for paper in TARGETS.catalog.papers for path in TARGETS.paper(paper)],
+        TARGETS.paths.compare,
+
+
+rule compare:
+    input:
+        TARGETS.paths.compare,
+
+
+for paper in TARGETS.catalog.papers:
+
+    rule:
+        name:
+            paper
+        input:
+            TARGETS.paper(paper),
+
+
+for target, (paper, artefact) in TARGETS.artefacts.items():
+
+    rule:
+        name:
+            target
+        input:
+            TARGETS.files(paper, artefact),
+
+    rule:
+        name:
+            f"{target}_row"
+        input:
+            lambda wildcards, target=target: TARGETS.manifests_of([TARGETS.row_run(target)]),
