@@ -43,3 +43,11 @@ include: "workflow/rules/runs.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/artefacts.smk"
 include: "workflow/rules/report.smk"
+
+
+# Here, since Snakemake takes no default from an included file.
+rule all:
+    default_target: True
+    input:
+        [path for paper in TARGETS.catalog.papers for path in TARGETS.paper(paper)],
+        TARGETS.paths.compare,

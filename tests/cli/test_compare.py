@@ -1,24 +1,12 @@
 """`fathom compare` on a project without results: it trains nothing and says so."""
 
 import csv
-import shutil
-from pathlib import Path
 
 import pytest
 
 from fathom.cli.compare import compare
 from fathom.records.errors import Findings
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A copy of config/ in which the test stands."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copytree(ROOT / "workflow" / "schemas", tmp_path / "workflow" / "schemas")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_every_reported_cell_is_not_run(project, capsys):

@@ -1,5 +1,3 @@
-import shutil
-from pathlib import Path
 
 import pytest
 import typer.testing
@@ -8,16 +6,6 @@ from fathom.cli.fetch import fetch
 from fathom.records.errors import FathomError
 from fathom.records.files import read_json
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A copy of the project's config, in which the user stands."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copytree(ROOT / "workflow" / "schemas", tmp_path / "workflow" / "schemas")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_help_shows_an_example():

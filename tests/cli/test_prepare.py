@@ -1,6 +1,7 @@
 import pytest
 import typer.testing
 
+from fathom.catalog.catalog import Catalog
 from fathom.cli.prepare import prepare
 from fathom.records.errors import FathomError
 
@@ -13,24 +14,15 @@ def test_help_shows_an_example():
 
 
 @pytest.mark.parametrize("name", ["po_wheels_divers", "po_wheels_diverse-00000000"])
-def test_an_unknown_data_set_gets_the_nearest_name(name):
+def test_an_unknown_data_set_gets_the_nearest_name(project, name):
     with pytest.raises(FathomError, match=f"no data set '{name}'") as caught:
         prepare(name)
     assert "po_wheels_diverse" in caught.value.remedy
 
 
-def test_a_data_set_goes_by_its_name_and_by_its_folder(tmp_path, monkeypatch, capsys):
+def test_a_data_set_goes_by_its_name_and_by_its_folder(project):
     """Nothing is fetched in the copy, so that each ends at the first source."""
-    import shutil
-    from pathlib import Path
-
-    from fathom.catalog.catalog import Catalog
-
-    root = Path(__file__).parents[2]
-    shutil.copytree(root / "config", tmp_path / "config")
-    shutil.copytree(root / "workflow" / "schemas", tmp_path / "workflow" / "schemas")
-    monkeypatch.chdir(tmp_path)
-    catalog = Catalog.load(root)
+    catalog = Catalog.load(project)
     folder = catalog.datasets["ted8_diverse"].corpus_folder(catalog.sources)
     for name in ("ted8_diverse", folder):
         with pytest.raises(FathomError, match="the source 'ted_talks' has not been fetched"):

@@ -1,23 +1,11 @@
 """`fathom table` on a project without results."""
 
-import shutil
-from pathlib import Path
 
 import pytest
 
 from fathom.cli.table import table
 from fathom.records.errors import FathomError
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A copy of config/ in which the test stands."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copytree(ROOT / "workflow" / "schemas", tmp_path / "workflow" / "schemas")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_missing_manifests_are_refused_and_nothing_is_written(project):

@@ -13,9 +13,16 @@ from fathom.records.files import read_json, write_json
 SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "manifest.schema.yaml"
 
 
-def example(attempts: int = 1) -> dict:
-    """Return a manifest with the size of a real one: two gates, eight tasks, five metrics."""
-    tasks = [f"t{number:02d}" for number in range(8)]
+TASKS = [f"t{number:02d}" for number in range(8)]
+CODE = {
+    "hash": "a" * 64,
+    "python": "3.11",
+    "modules": [f"fathom.room.module_{number:02d}" for number in range(40)],
+}
+
+
+def scores() -> dict:
+    """Return the scores of one decoding."""
     signature = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
     spread = {"low": 11.123456, "high": 13.123456, "stderr": 0.612345}
     metrics = {
@@ -23,12 +30,26 @@ def example(attempts: int = 1) -> dict:
         for name in ("13a", "intl", "char", "chrF")
     }
     metrics["13a"] |= spread
-    scores = {task: {"sentences": 300, "metrics": metrics} for task in tasks}
-    code = {
-        "hash": "a" * 64,
-        "python": "3.11",
-        "modules": [f"fathom.room.module_{number:02d}" for number in range(40)],
+    return {task: {"sentences": 300, "metrics": metrics} for task in TASKS}
+
+
+def attempt(number: int) -> dict:
+    """Return what one attempt leaves behind."""
+    return {
+        "host": "a-node-with-a-long-name.cluster.example.org",
+        "pid": number,
+        "job": "1234567",
+        "command": "/home/someone/fathom/.venv/bin/fathom",
+        "start": "2026-01-01T00:00:00+00:00",
+        "end": "2026-01-01T01:00:00+00:00",
+        "from_update": number,
+        "to_update": number + 1,
+        "ended_as": "finished",
     }
+
+
+def example(attempts: int = 1) -> dict:
+    """Return a manifest with the size of a real one: two gates, eight tasks, four metrics."""
     return {
         "schema": 1,
         "run": "run",
@@ -53,30 +74,17 @@ def example(attempts: int = 1) -> dict:
             "corpus_sha256": "c" * 64,
             "tensors_sha256": "d" * 64,
         },
-        "code": {"training": code, "decoding": code, "scoring": code},
+        "code": {"training": CODE, "decoding": CODE, "scoring": CODE},
         "versions": dict.fromkeys(("python", "torch", "fairseq-fixed", "sacrebleu"), "1.2.3"),
         "device": {"type": "cpu", "name": "x86_64", "threads": 1},
-        "attempts": [
-            {
-                "host": "a-node-with-a-long-name.cluster.example.org",
-                "pid": number,
-                "job": "1234567",
-                "command": "/home/someone/fathom/.venv/bin/fathom",
-                "start": "2026-01-01T00:00:00+00:00",
-                "end": "2026-01-01T01:00:00+00:00",
-                "from_update": number,
-                "to_update": number + 1,
-                "ended_as": "finished",
-            }
-            for number in range(attempts)
-        ],
+        "attempts": [attempt(number) for number in range(attempts)],
         "attempts_in_all": attempts,
         "totals": {"updates": 300, "target_tokens": 307200, "seconds": 61.5},
-        "validation": {"nll": 4.5, "unigram_nll": 6.06, "by_task": dict.fromkeys(tasks, 4.5)},
+        "validation": {"nll": 4.5, "unigram_nll": 6.06, "by_task": dict.fromkeys(TASKS, 4.5)},
         "depth": {
             "decoder": {
                 "effective_depth": 3.5,
-                "by_task": dict.fromkeys(tasks, 3),
+                "by_task": dict.fromkeys(TASKS, 3),
                 "sum_p": 3.1,
                 "mean_abs_alpha": 0.2,
                 "undecided_share": 0.25,
@@ -84,7 +92,7 @@ def example(attempts: int = 1) -> dict:
             }
         },
         "compared": {"gates": "soft", "metric": "13a", "metric_known": True},
-        "scores": {"soft": scores, "hard": scores},
+        "scores": {"soft": scores(), "hard": scores()},
         "no_layer": {"soft": [], "hard": []},
         "files": [
             {"path": f"decodings/soft/file_{number}.tsv", "bytes": 12345, "sha256": "e" * 64}

@@ -64,8 +64,9 @@ def test_the_counts_of_the_sentences_give_every_score_again(paths, decoded):
     assert [row[0] for row in rows] == [str(number) for number in range(1, 7)]
     sums = np.array(rows, dtype=int).sum(axis=0)
     for each in (each for each in scores if each.task == "kor"):
-        own = [sums[place] for place, name in enumerate(header)
-               if name.startswith(f"{each.metric}.")]
+        own = [
+            sums[place] for place, name in enumerate(header) if name.startswith(f"{each.metric}.")
+        ]
         peer = sacrebleu.CHRF() if each.metric == "chrF" else sacrebleu.BLEU(tokenize=each.metric)
         again = peer._compute_score_from_stats([int(count) for count in own]).score
         assert f"{again:.6f}" == each.value
@@ -76,9 +77,7 @@ def test_scores_know_code_settings_and_what_was_scored(paths, decoded):
     said = read_json(folder / "scoring.json")
     assert said["interval"] == {"metric": "13a", "samples": 150, "seed": 12345}
     assert said["decoding_sha256"] == sha256(folder / "decoding.json")
-    assert said["sentences"]["sentences.kor.tsv.gz"] == sha256(
-        folder / "sentences.kor.tsv.gz"
-    )
+    assert said["sentences"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
     assert "fathom.scoring.bootstrap" in said["code"]["modules"]
     assert said["versions"]["sacrebleu"] == "2.6.0"
 

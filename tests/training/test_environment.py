@@ -20,6 +20,11 @@ def test_a_missing_device_is_said_with_a_remedy():
         choose_device("cuda:1")
 
 
+def test_an_unknown_device_is_said_with_the_known_ones():
+    with pytest.raises(FathomError, match="no device 'gpu'; write auto, cpu, cuda or cuda:<n>"):
+        choose_device("gpu")
+
+
 def test_versions_name_what_a_result_depends_on():
     found = versions()
     assert found["python"].startswith("3.")

@@ -1,13 +1,6 @@
 # What a user types. These rules only gather; the work stands in the files that follow.
 
 
-rule all:
-    default_target: True
-    input:
-        [path for paper in TARGETS.catalog.papers for path in TARGETS.paper(paper)],
-        TARGETS.paths.compare,
-
-
 rule compare:
     input:
         TARGETS.paths.compare,

@@ -4,15 +4,17 @@ import typer
 
 from fathom.cli.options import Scale, Seed, open_catalog, open_paths
 from fathom.records.errors import FathomError
+from fathom.records.manifest import FINISHED, read
 
 
 def anchor(scale: Scale = None, seed: Seed = 1) -> None:
-    """Check that the scale's anchor run has learnt something; exit code 1 if not.
+    """Check that a scale's anchor run has learnt.
+
+    It must end as far under the unigram yardstick as the scale says; exit
+    code 1 if it does not.
 
     Example: fathom anchor --scale tiny
     """
-    from fathom.records.manifest import read
-
     catalog = open_catalog()
     name, paths = open_paths(catalog, scale)
     wanted = catalog.scale(name).anchor
@@ -21,15 +23,20 @@ def anchor(scale: Scale = None, seed: Seed = 1) -> None:
         raise typer.Exit
     path = paths.manifest(catalog.spec(wanted.run, name), seed)
     manifest = read(path)
-    validation = manifest["validation"]
-    if validation["nll"] is None:
+    outcome, validation = manifest["outcome"], manifest["validation"]
+    if outcome["kind"] != FINISHED or validation["nll"] is None:
         raise FathomError(
-            f"{wanted.run} ended as {manifest['outcome']['kind']}", str(path), "look at its train.log"
+            f"{wanted.run} {outcome['kind'].replace('_', ' ')} at update {outcome['update']}"
+            f" ({outcome['reason']})",
+            str(path),
+            "look at the train.log beside it",
         )
     under = validation["unigram_nll"] - validation["nll"]
     said = f"{wanted.run} ends {under:.2f} nats a token under the unigram yardstick"
     if under < wanted.nats_under_unigram:
         raise FathomError(
-            f"{said}, less than {wanted.nats_under_unigram:g}", str(path), "look at metrics.tsv"
+            f"{said}, not {wanted.nats_under_unigram:g}",
+            str(path),
+            "look at the metrics.tsv beside it",
         )
     print(f"{said} ({wanted.nats_under_unigram:g} are wanted): the network has learnt")

@@ -6,7 +6,8 @@ from fathom.cli.options import Run, Scale, Seed, open_catalog, open_paths, repor
 def conclude(run: Run, scale: Scale = None, seed: Seed = 1) -> None:
     """Write the manifest of a scored run.
 
-    All that is known of it in one file: what tables, figures and the comparison are made of.
+    All that is known of it in one file, from which tables, figures and the
+    comparison are made.
 
     Example: fathom conclude static_12_12
     """

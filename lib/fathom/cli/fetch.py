@@ -13,7 +13,8 @@ def fetch(
 ) -> None:
     """Fetch a source's file and check it.
 
-    Size and checksum must be those of config/sources; the licence notice is shown and kept.
+    Size and checksum must be those of config/sources; the licence notice is
+    shown and kept.
 
     Example: fathom fetch django
     """

@@ -8,7 +8,9 @@ import typer
 from fathom.cli.options import Json, open_catalog
 from fathom.records.errors import FathomError, nearest
 
-Kind = Annotated[str, typer.Argument(help="papers, runs, artefacts, methods, datasets, sources, or scales.")]
+Kind = Annotated[
+    str, typer.Argument(help="papers, runs, artefacts, methods, datasets, sources or scales.")
+]
 
 
 def list(kind: Kind = "runs", as_json: Json = False) -> None:

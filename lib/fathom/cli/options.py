@@ -9,7 +9,8 @@ import typer
 
 from fathom.catalog.catalog import Catalog
 from fathom.catalog.paths import Paths
-from fathom.records.errors import FathomError
+from fathom.catalog.spec import Data
+from fathom.records.errors import FathomError, nearest
 
 Scale = Annotated[str | None, typer.Option(help="A scale of config/scales; else config.yaml's.")]
 Seed = Annotated[int, typer.Option(help="The training's seed.", min=0)]
@@ -18,6 +19,9 @@ Device = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
+DataName = Annotated[
+    str, typer.Argument(help="A data set that the scale uses, or its folder `<name>-<hash8>`.")
+]
 
 
 def open_catalog(check: bool = True) -> Catalog:
@@ -41,6 +45,25 @@ def open_paths(catalog: Catalog, scale: str | None) -> tuple[str, Paths]:
     """Return the scale that is meant, and the places of its files."""
     name = catalog.scale(scale or catalog.config["scale"]).name
     return name, Paths(catalog.root / catalog.config["results"], name)
+
+
+def data_named(catalog: Catalog, name: str, scale: str) -> Data:
+    """Return the data that a user names by its folder, or by the data set alone.
+
+    Raises:
+        FathomError: no run of the scale uses it, or the scale's runs cut it in several ways.
+    """
+    if "-" in name:
+        return catalog.data(name, scale)
+    every = [catalog.spec(run, scale).data for run in catalog.paper_of]
+    folders = {each.folder: each for each in every if each.dataset == name}
+    if not folders:
+        remedy = nearest(name, dict.fromkeys(each.dataset for each in every))
+        raise FathomError(f"no data '{name}'", f"scale {scale}", remedy)
+    if len(folders) > 1:
+        what = f"'{name}' is cut into pieces in {len(folders)} ways"
+        raise FathomError(what, f"scale {scale}", f"name one: {', '.join(sorted(folders))}")
+    return folders.popitem()[1]
 
 
 def report(line: str) -> None:

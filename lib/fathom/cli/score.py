@@ -12,7 +12,7 @@ def score(
 ) -> None:
     """Score a run's hypotheses with every metric.
 
-    Every metric that the target language has; config says which of them is compared.
+    All come from the same hypotheses; config says which of them is compared.
 
     Example: fathom score static_12_12
     """

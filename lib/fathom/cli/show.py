@@ -1,39 +1,48 @@
 """`fathom show`: a run's resolved specification, and where each value comes from."""
 
 import json
+from typing import Any
 
 from fathom.cli.options import Json, Run, Scale, open_catalog, open_paths
 
 
 def show(run: Run, scale: Scale = None, as_json: Json = False) -> None:
-    """Print every setting of a run, where its value comes from, and the paper's where it differs.
+    """Print a run's settings, and whence each comes.
+
+    A line each: its value, the file and line that it comes from, the paper's
+    own where the scale has another, and where the paper says so.
 
     Example: fathom show ll_d_12_24 --scale tiny
     """
-    from rich.console import Console
-    from rich.table import Table
-
     catalog = open_catalog()
     name, paths = open_paths(catalog, scale)
     spec = catalog.run_named(run, name)
-    settings = catalog.settings(spec.run, name)
+    settings = {
+        ".".join(leaf): each for leaf, each in sorted(catalog.settings(spec.run, name).items())
+    }
     if as_json:
-        value = {
-            ".".join(leaf): {
+        told = {
+            setting: {
                 "value": each.value,
                 "where": each.where,
                 "paper": each.paper_value,
                 "source": each.note,
             }
-            for leaf, each in settings.items()
+            for setting, each in settings.items()
         }
-        print(json.dumps({"run": spec.run, "identity": spec.identity, "settings": value}, indent=1, allow_nan=False))
+        whole = {"run": spec.run, "identity": spec.identity, "settings": told}
+        print(json.dumps(whole, indent=1, allow_nan=False))
         return
-    table = Table(title=f"{spec.run} at scale {name}: {paths.run(spec, 1).parent}", box=None)
-    for column in ("setting", "value", "paper", "from", "source"):
-        table.add_column(column, overflow="fold")
-    for leaf, each in sorted(settings.items()):
-        paper = "" if each.paper_value is None else str(each.paper_value)
+    print(f"{spec.run} at scale {name}: {paths.run(spec, 1).parent}")
+    width = max(map(len, settings))
+    wide = max(len(_text(each.value)) for each in settings.values())
+    for setting, each in settings.items():
+        paper = "" if each.paper_value is None else f"instead of {_text(each.paper_value)}"
+        notes = "; ".join(note for note in (paper, each.note) if note)
         place = each.where.split(": ")[0]
-        table.add_row(".".join(leaf), str(each.value), paper, place, each.note)
-    Console(width=None).print(table)
+        print(f"{setting:{width}}  {_text(each.value):{wide}}  {place}  {notes}".rstrip())
+
+
+def _text(value: Any) -> str:
+    """Return a value as YAML has it."""
+    return value if isinstance(value, str) else json.dumps(value)

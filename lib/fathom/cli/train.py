@@ -8,7 +8,8 @@ from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_path
 def train(run: Run, scale: Scale = None, seed: Seed = 1, device: Device = None) -> None:
     """Train one run, or go on with it.
 
-    A run that was killed goes on from its newest checkpoint; one that has ended is left alone.
+    A run that was killed goes on from its newest checkpoint; one that has
+    ended is left alone.
 
     Example: fathom train static_12_12 --scale tiny --seed 1
     """

@@ -43,14 +43,22 @@ def translate(
     if task is None:
         decoding.translate(spec, tensors, folder, chosen, place, report)
         return
-    lines = sys.stdin.buffer.read().decode("utf-8").split("\n")
-    if not lines[-1]:
-        lines.pop()
+    lines = _typed_lines()
     subwords = paths.subwords(spec.data)
     for line in decoding.translate_lines(
         spec, tensors, subwords, folder, chosen, task, lines, place
     ):
         typer.echo(line)
+
+
+def _typed_lines() -> list[str]:
+    """Return the lines of standard input; the last may lack its end."""
+    try:
+        lines = sys.stdin.buffer.read().decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        what = f"not UTF-8 at byte {error.start + 1}"
+        raise FathomError(what, "standard input", "convert the text first") from None
+    return lines if lines[-1] else lines[:-1]
 
 
 def chosen_gates(catalog: Catalog, spec: Spec, gates: str | None) -> str:

@@ -1,21 +1,31 @@
 """`fathom where`: the function and the test of an equation."""
 
+import json
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from fathom.cli.options import open_catalog
+from fathom.cli.options import Json, open_catalog
 
-Paper = Annotated[str, typer.Argument(help="A paper's id, as `fathom list papers` names it.")]
-Number = Annotated[str | None, typer.Argument(help='An equation\'s number, or "Alg. 2".')]
+Paper = Annotated[
+    str | None, typer.Argument(help="A paper's id, as `fathom list papers` names it; else all.")
+]
+Number = Annotated[str | None, typer.Argument(help='An equation\'s number, or "Alg. 2"; else all.')]
 
 
-def where(paper: Paper, number: Number = None) -> None:
-    """Print where an equation of a paper is computed and where it is proven.
+def where(paper: Paper = None, number: Number = None, as_json: Json = False) -> None:
+    """Say where an equation is computed and proven.
 
-    Example: fathom where <paper> 5
+    Example: fathom where latent_depth 5
     """
     from fathom.report.equations import entries, line
 
-    for entry in entries(open_catalog(), paper, number):
+    catalog = open_catalog()
+    papers = catalog.papers if paper is None else [paper]
+    found = [entry for each in papers for entry in entries(catalog, each, number)]
+    if as_json:
+        print(json.dumps([asdict(entry) for entry in found], indent=1, allow_nan=False))
+        return
+    for entry in found:
         print(line(entry))

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+from fathom.records.errors import FathomError
 from fathom.records.files import read_lines, write_lines
 
 
@@ -40,15 +41,19 @@ class Metrics:
 
 
 def read(path: Path) -> list[dict[str, float | None]]:
-    """Return the rows of a metrics file; an empty field is None."""
-    lines = read_lines(path)
-    columns = lines[0].split("\t")
+    """Return the rows of a metrics file; an empty field is None.
+
+    Raises:
+        FathomError: a row has more or fewer fields than there are columns.
+    """
+    columns, *rows = (line.split("\t") for line in read_lines(path) or [""])
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(columns):
+            what = f"{len(row)} fields, not {len(columns)}"
+            raise FathomError(what, f"{path}:{number}", "train the run again")
     return [
-        {
-            column: float(each) if each else None
-            for column, each in zip(columns, line.split("\t"), strict=True)
-        }
-        for line in lines[1:]
+        {column: float(each) if each else None for column, each in zip(columns, row, strict=True)}
+        for row in rows
     ]
 
 

@@ -33,6 +33,11 @@ class Entry:
     functions: tuple[Place, ...]
     tests: tuple[Place, ...]
 
+    @property
+    def uncomputed(self) -> str:
+        """Why no function computes it."""
+        return self.equation.reason or "no function has its tag"
+
 
 def entries(catalog: Catalog, paper: str, number: str | None = None) -> list[Entry]:
     """Return the equations of a paper, or one of them.
@@ -68,17 +73,18 @@ def markdown(catalog: Catalog) -> str:
         parts += ["|---|---|---|---|"]
         for entry in entries(catalog, paper.name):
             cells = [entry.equation.name, entry.equation.title]
-            cells += [_links(entry.functions) or f"*{entry.equation.reason}*", _links(entry.tests)]
+            cells += [_links(entry.functions) or f"*{entry.uncomputed}*", _links(entry.tests)]
             parts.append(f"| {' | '.join(cells)} |")
     return "\n".join(parts) + "\n"
 
 
 def line(entry: Entry) -> str:
-    """Return one line a terminal can show: equation, title, function, test."""
+    """Return one line a terminal can show: the tag, title, function, test."""
     shown = [f"{place.file}:{place.line} {place.name}" for place in entry.functions]
     proven = [f"proven at {place.file}:{place.line}" for place in entry.tests]
-    said = "; ".join(shown) or f"not computed: {entry.equation.reason}"
-    return "; ".join([f"{entry.equation.name} {entry.equation.title}: {said}", *proven])
+    said = "; ".join(shown) or f"not computed: {entry.uncomputed}"
+    tag = f"[{entry.paper} {entry.equation.name}]"
+    return "; ".join([f"{tag} {entry.equation.title}: {said}", *proven])
 
 
 def _links(places: tuple[Place, ...]) -> str:

@@ -13,6 +13,7 @@ from fathom.records.files import read_json, sha256
 from fathom.scoring.score import drawn_with, read_scores
 
 RUN_FILES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz", "training.json")
+COPIED = ("parameters", "device", "attempts", "totals", "depth")
 DECODING_FILES = ("decoding.json", "scoring.json", "scores.tsv")
 
 
@@ -36,57 +37,42 @@ def conclude(
     decodings = {each: paths.decoding(spec, seed, each) for each in gates}
     decoded = {each: _decoded(folder, spec, training) for each, folder in decodings.items()}
     scored = {each: _scored(folder, spec) for each, folder in decodings.items()}
-    first = gates[0]
-    manifest.write(
-        paths.manifest(spec, seed),
-        {
-            "schema": manifest.SCHEMA,
-            "run": spec.run,
-            "identity": spec.identity,
-            "seed": seed,
-            "scale": spec.scale,
-            "outcome": _outcome(spec, training),
-            "parameters": training["parameters"],
-            "data": {
-                "dataset": spec.data.dataset,
-                "direction": spec.data.direction,
-                "corpus_sha256": sha256(_there(paths.corpus(spec.data) / "corpus.json")),
-                "tensors_sha256": sha256(_there(paths.tensors(spec.data) / "tensors.json")),
-            },
-            "code": {
-                "training": training["code"],
-                "decoding": decoded[first]["code"],
-                "scoring": scored[first]["code"],
-            },
-            "versions": scored[first]["versions"] | training["versions"],
-            "device": training["device"],
-            "attempts": training["attempts"],
-            "attempts_in_all": len(training["attempts"]),
-            "totals": training["totals"],
-            "validation": _validation(training),
-            "depth": training["depth"],
-            "compared": {
-                "gates": spec.evaluation.compared_gates,
-                "metric": spec.evaluation.scoring.compared_metric,
-                "metric_known": spec.evaluation.scoring.metric_known,
-            },
-            "scores": {
-                each: _scores(folder, spec, decoded[each]) for each, folder in decodings.items()
-            },
-            "no_layer": {each: decoded[each]["no_layer"] for each in gates},
-            "files": _files(run, gates),
+    compared = spec.evaluation.compared_gates
+    described = {
+        "schema": manifest.SCHEMA,
+        "run": spec.run,
+        "identity": spec.identity,
+        "seed": seed,
+        "scale": spec.scale,
+        "outcome": _outcome(spec, training),
+        "data": _data(spec, paths),
+        "code": {
+            "training": training["code"],
+            "decoding": decoded[compared]["code"],
+            "scoring": scored[compared]["code"],
         },
-    )
+        "versions": scored[compared]["versions"] | training["versions"],
+        "attempts_in_all": len(training["attempts"]),
+        "validation": _validation(training),
+        "compared": {
+            "gates": compared,
+            "metric": spec.evaluation.scoring.compared_metric,
+            "metric_known": spec.evaluation.scoring.metric_known,
+        },
+        "scores": {
+            each: _scores(folder, spec, decoded[each]) for each, folder in decodings.items()
+        },
+        "no_layer": {each: decoded[each]["no_layer"] for each in gates},
+        "files": _files(run, gates),
+    }
+    manifest.write(paths.manifest(spec, seed), described | {key: training[key] for key in COPIED})
     report(f"conclude: {spec.folder} seed {seed} {training['outcome']['kind']}")
 
 
 def _training(path: Path) -> dict[str, Any]:
     """Read training.json and see that nothing is missing that the manifest repeats."""
     training = read_json(path)
-    repeated = (
-        *("outcome", "parameters", "code", "versions", "device"),
-        *("attempts", "totals", "validation", "unigram_nll", "depth"),
-    )
+    repeated = ("outcome", "code", "versions", "validation", "unigram_nll", *COPIED)
     missing = [key for key in repeated if key not in training]
     if missing:
         raise FathomError(f"nothing is said of {', '.join(missing)}", str(path), "train again")
@@ -129,6 +115,16 @@ def _outcome(spec: Spec, training: dict[str, Any]) -> dict[str, Any]:
         "clip": spec.training.clip,
         "norm": spec.model.norm,
         "precision": spec.training.precision,
+    }
+
+
+def _data(spec: Spec, paths: Paths) -> dict[str, Any]:
+    """Return which text it was, by the hashes of what describes it."""
+    return {
+        "dataset": spec.data.dataset,
+        "direction": spec.data.direction,
+        "corpus_sha256": sha256(_there(paths.corpus(spec.data) / "corpus.json")),
+        "tensors_sha256": sha256(_there(paths.tensors(spec.data) / "tensors.json")),
     }
 
 

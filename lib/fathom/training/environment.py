@@ -19,7 +19,7 @@ def choose_device(wish: str) -> torch.device:
     On a CPU one thread computes, since sums of several threads differ from run to run.
 
     Raises:
-        FathomError: CUDA is wished for and there is none.
+        FathomError: there is no such device, or CUDA is wished for and there is none.
     """
     cuda = torch.cuda.is_available()
     if wish.startswith("cuda") and not cuda:
@@ -27,7 +27,11 @@ def choose_device(wish: str) -> torch.device:
     name = wish if wish != "auto" else ("cuda" if cuda else "cpu")
     if name == "cuda" and "LOCAL_RANK" in os.environ:
         name = f"cuda:{os.environ['LOCAL_RANK']}"
-    device = torch.device(name)
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        remedy = "write auto, cpu, cuda or cuda:<n>"
+        raise FathomError(f"no device '{wish}'", "device", remedy) from None
     if device.type == "cpu":
         torch.set_num_threads(1)
     return device

@@ -1,0 +1,142 @@
+"""The index of equations, on a small library with one paper."""
+
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fathom.catalog.catalog import Catalog
+from fathom.catalog.papers import Paper
+from fathom.records.errors import FathomError
+from fathom.report.equations import Place, entries, line, markdown
+
+ROOT = Path(__file__).parents[2]
+PAPER = {
+    "title": "A deep paper",
+    "authors": ["A. Author"],
+    "url": "https://example.org",
+    "citation": {"type": "misc", "key": "author2020", "year": "2020"},
+    "equations": {
+        "Eq. 1": {"title": "Sum"},
+        "Eq. 2": {"title": "Bound", "reason": "intractable"},
+        "Eq. 12": {"title": "Product"},
+        "Alg. 1": {"title": "Training"},
+    },
+    "artefacts": {},
+}
+GATES = '''
+    """Gates; the module's own docstring has a tag as well [deep Eq. 1]."""
+
+
+    def total():
+        """Add [deep Eq. 1], as [deeper Eq. 12] does."""
+
+
+    class Trainer:
+        """Train.
+
+        [deep Alg. 1 l. 3]
+        """
+
+        def update(self):
+            """Multiply [deep Eq. 12]."""
+'''
+TESTS = '''
+    def test_first():
+        """[deep Eq. 1]"""
+
+
+    # [deep Eq. 12] holds for both.
+    @pytest.mark.parametrize("value", [1, 2])
+    def test_second(value):
+        """Also [deep Eq. 1]."""
+        assert value  # [deep Eq. 12]
+'''
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    files = {"lib/fathom/methods/gates.py": GATES, "tests/methods/test_gates.py": TESTS}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+    paper = Paper.from_mapping("deep", PAPER)
+    return replace(Catalog.load(ROOT, check=False), root=tmp_path, papers={"deep": paper})
+
+
+def places(catalog, number):
+    (entry,) = entries(catalog, "deep", number)
+    return entry.functions, entry.tests
+
+
+def test_a_function_is_found_by_the_tag_in_its_docstring(catalog):
+    functions, _ = places(catalog, "Eq. 1")
+    assert functions == (Place("lib/fathom/methods/gates.py", 4, "total"),)
+
+
+def test_a_method_and_a_class_count_too(catalog):
+    assert [each.name for each in places(catalog, "12")[0]] == ["update"]
+    assert [each.name for each in places(catalog, "Alg. 1")[0]] == ["Trainer"]
+
+
+def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(catalog):
+    assert [each.name for each in places(catalog, "1")[1]] == ["test_first", "test_second"]
+    assert [each.name for each in places(catalog, "12")[1]] == ["test_second"]
+    assert places(catalog, "Alg. 1")[1] == ()
+
+
+def test_without_a_number_all_equations_come_in_the_papers_order(catalog):
+    assert [each.equation.name for each in entries(catalog, "deep")] == [*PAPER["equations"]]
+
+
+@pytest.mark.parametrize("number", ["3", "Eq. 3", "0", "one"])
+def test_an_unknown_equation_is_told(catalog, number):
+    with pytest.raises(FathomError, match=f"deep: no equation '{number}'"):
+        entries(catalog, "deep", number)
+
+
+def test_an_unknown_paper_is_told_the_nearest(catalog):
+    with pytest.raises(FathomError, match="no paper 'deap'; nearest valid name: 'deep'"):
+        entries(catalog, "deap")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (
+            "12",
+            "[deep Eq. 12] Product: lib/fathom/methods/gates.py:14 update;"
+            " proven at tests/methods/test_gates.py:7",
+        ),
+        ("2", "[deep Eq. 2] Bound: not computed: intractable"),
+    ],
+)
+def test_an_entry_is_one_line(catalog, number, said):
+    (entry,) = entries(catalog, "deep", number)
+    assert line(entry) == said
+
+
+def test_an_equation_whose_tag_is_nowhere_says_so(catalog):
+    (catalog.root / "lib/fathom/methods/gates.py").unlink()
+    (entry,) = entries(catalog, "deep", "1")
+    assert "not computed: no function has its tag" in line(entry)
+
+
+def test_the_page_links_files_from_docs_without_lines_that_move(catalog):
+    rows = markdown(catalog).split("\n")
+    assert rows[0] == "# Equations"
+    assert "## A deep paper" in rows
+    product = "[update](../lib/fathom/methods/gates.py)"
+    proof = "[test_second](../tests/methods/test_gates.py)"
+    assert f"| Eq. 12 | Product | {product} | {proof} |" in rows
+    assert "| Eq. 2 | Bound | *intractable* |  |" in rows
+    assert markdown(catalog).endswith("|\n")
+
+
+def test_the_projects_own_page_has_every_equation_of_every_paper():
+    catalog = Catalog.load(ROOT, check=False)
+    rows = [row for row in markdown(catalog).split("\n") if row.startswith("| ")]
+    amount = sum(len(paper.equations) for paper in catalog.papers.values())
+    assert len(rows) == amount + len(catalog.papers)
+    assert all(row.count(" | ") == 3 for row in rows)
