@@ -1,1 +1,1 @@
-"""fathom reproduces papers on deep and latent-depth translation models, from text to judged cell."""
+"""fathom reproduces papers on deep translation models, from text to judged cell."""

@@ -32,6 +32,6 @@ def edit(project):
 @pytest.fixture(scope="session")
 def catalog():
     """The project's own catalog."""
-    from fathom.catalog.catalog import Catalog
+    from fathom.catalog.load import load
 
-    return Catalog.load(ROOT)
+    return load(ROOT)

@@ -1,7 +1,6 @@
 import pytest
 
-from fathom.catalog.catalog import Catalog
-from fathom.records.errors import FathomError, Findings
+from fathom.records.errors import FathomError
 
 
 def test_the_tiny_scale_trains_a_quarter_of_the_depth(catalog):
@@ -57,27 +56,3 @@ def test_data_is_found_by_the_names_of_its_folders(catalog):
     assert catalog.data(data.corpus_folder, "tiny") == data
     with pytest.raises(FathomError, match="no data 'other-00000000'"):
         catalog.data("other-00000000", "tiny")
-
-
-def test_all_findings_of_all_files_stand_in_one_message(project, edit):
-    edit("config/scales/tiny.yaml", "layers: 0.25", "layer: 0.25")
-    edit("config/papers/latent_depth/runs.yaml", "learning_rate: 1.5e-3", "learning_rate: 1e-3")
-    edit("config/config.yaml", "device: auto", "device: gpu")
-    with pytest.raises(Findings) as caught:
-        Catalog.load(project)
-    lines = str(caught.value).split("\n")
-    assert any("config/scales/tiny.yaml:4: layer: unknown key 'layer'" in line for line in lines)
-    assert any("YAML reads 1e-3 as text; write 1.0e-3" in line for line in lines)
-    assert any("config/config.yaml:" in line and "device" in line for line in lines)
-
-
-def test_a_changed_comment_changes_no_identity(project, edit, catalog):
-    edit("config/scales/tiny.yaml", "# Two cores", "# Other words. Two cores")
-    again = Catalog.load(project).spec("static_12_12", "tiny")
-    assert again.identity == catalog.spec("static_12_12", "tiny").identity
-
-
-def test_a_changed_setting_is_another_folder(project, edit, catalog):
-    edit("config/scales/tiny.yaml", "warmup: 100", "warmup: 101")
-    again = Catalog.load(project).spec("static_12_12", "tiny")
-    assert again.folder != catalog.spec("static_12_12", "tiny").folder

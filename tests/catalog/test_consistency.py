@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.records.errors import Findings
 
 RUNS = "config/papers/latent_depth/runs.yaml"
@@ -71,7 +71,7 @@ def test_a_name_that_exists_nowhere_is_told_with_its_file_and_the_nearest(
 ):
     edit(file, old, new)
     with pytest.raises(Findings) as caught:
-        Catalog.load(project)
+        load(project)
     lines = [line for line in str(caught.value).split("\n") if message in line]
     assert lines, str(caught.value)
     assert lines[0].startswith("config/")
@@ -84,4 +84,4 @@ def test_a_run_name_may_stand_in_one_paper_only(project):
     text = (papers / "latent_depth" / "runs.yaml").read_text()
     (other / "runs.yaml").write_text(text)
     with pytest.raises(Findings, match="the run's name is taken by paper"):
-        Catalog.load(project)
+        load(project)

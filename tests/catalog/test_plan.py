@@ -1,7 +1,6 @@
-from tests.catalog.test_targets import TABLE, targets
-
 from fathom.catalog.plan import lines
 from fathom.records.files import write_json
+from tests.catalog.test_targets import TABLE, targets
 
 
 def test_a_start_says_its_scale_and_every_training_that_is_missing(catalog, tmp_path):

@@ -9,7 +9,9 @@ WARMUP = ("training", "warmup")
 
 
 def scale(tmp_path, **changes):
-    (tmp_path / "s.yaml").write_text("layers: 0.25\nupdates: 300\nreplace: {training: {warmup: 9}}\n")
+    (tmp_path / "s.yaml").write_text(
+        "layers: 0.25\nupdates: 300\nreplace: {training: {warmup: 9}}\n"
+    )
     values = {
         "name": "s", "file": read(tmp_path / "s.yaml", tmp_path), "title": "t", "layers": 0.25,
         "width": 0.125, "updates": 300, "datasets": {}, "replace": {}, "method_settings": {},
@@ -82,8 +84,8 @@ def test_defaults_then_the_model_run_then_the_run_itself(tmp_path):
 @pytest.mark.parametrize("other", ["none", "second"])
 def test_like_goes_one_level_deep(tmp_path, other):
     (tmp_path / "runs.yaml").write_text(
-        f"defaults: {{}}\nruns:\n  first: {{}}\n  second: {{like: first}}\n  third: {{like: {other}}}\n"
-        "sources: {}\n"
+        "defaults: {}\nruns:\n  first: {}\n  second: {like: first}\n"
+        f"  third: {{like: {other}}}\nsources: {{}}\n"
     )
     with pytest.raises(FathomError, match="cannot be taken as a model"):
         paper_settings(read(tmp_path / "runs.yaml", tmp_path), "third")

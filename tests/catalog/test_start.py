@@ -38,4 +38,12 @@ def test_a_job_of_a_start_checks_nothing_again():
 
 
 def test_a_row_is_text_also_where_it_looks_like_a_number():
-    assert begin(ROOT, CONFIG | {"row": 12}, [], check=True, ).row == "12"
+    assert (
+        begin(
+            ROOT,
+            CONFIG | {"row": 12},
+            [],
+            check=True,
+        ).row
+        == "12"
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.catalog.paths import Paths
 from tests.subwords.small_corpus import write_corpus
 
@@ -67,7 +67,7 @@ def write_project(folder: Path) -> None:
     switches = yaml.safe_load((folder / "config" / "config.yaml").read_text(encoding="utf-8"))
     switches |= {"scale": "small", "device": "cpu", "log_every": 1}
     _write(folder / "config" / "config.yaml", switches)
-    catalog = Catalog.load(folder)
+    catalog = load(folder)
     corpus = write_corpus(paths(folder).corpus(catalog.spec(RUN, "small").data))
     for path in corpus.glob("kor/*.hangul"):
         path.rename(path.with_suffix(".kor"))

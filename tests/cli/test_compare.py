@@ -8,7 +8,6 @@ from fathom.cli.compare import compare
 from fathom.records.errors import Findings
 
 
-
 def test_every_reported_cell_is_not_run(project, capsys):
     compare(scale="paper")
     text = (project / "results/paper/compare.csv").read_text(encoding="utf-8")

@@ -2,14 +2,14 @@
 
 import shutil
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.records.files import read_json
 from tests.cli.small_project import RUN, TEST_SENTENCES, paths
 
 
 def test_every_task_and_split_is_encoded_and_the_yardstick_measured(own, encoded, call):
     folder = own(encoded)
-    data = Catalog.load(folder).spec(RUN, "small").data
+    data = load(folder).spec(RUN, "small").data
     tensors = paths(folder).tensors(data)
     before = read_json(tensors / "tensors.json")
     shutil.rmtree(tensors)
@@ -18,9 +18,9 @@ def test_every_task_and_split_is_encoded_and_the_yardstick_measured(own, encoded
     assert answer.err == "encode: bos\nencode: kor\n"
     assert read_json(tensors / "tensors.json") == before
 
-    from fathom.batches.tensors import load
+    from fathom.batches import tensors as room
 
-    loaded = load(tensors)
+    loaded = room.load(tensors)
     assert [*loaded.tasks] == ["bos", "kor"]
     assert all(len(loaded.split(task, "test")) == TEST_SENTENCES for task in loaded.tasks)
     assert loaded.unigram_nll > 0

@@ -1,11 +1,9 @@
 """`fathom figure` on a project without results."""
 
-
 import pytest
 
 from fathom.cli.figure import figure
 from fathom.records.errors import FathomError
-
 
 
 def test_missing_manifests_are_refused_and_nothing_is_written(project):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from tests.cli.small_project import ROOT
 
 
@@ -12,7 +12,7 @@ def test_without_a_kind_runs_are_listed(project, call):
     answer = call("list")
     assert answer.code == 0
     assert answer.out == call("list", "runs").out
-    assert answer.out.removesuffix("\n").split("\n") == [*Catalog.load(ROOT).paper_of]
+    assert answer.out.removesuffix("\n").split("\n") == [*load(ROOT).paper_of]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fathom.cli
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.cli.main import VERBS, build, main
 from fathom.records.errors import FathomError
 from tests.cli.small_project import ROOT
@@ -54,7 +54,7 @@ def test_a_verbs_help_has_an_example(verb):
 
 @pytest.mark.parametrize("verb", NAMES)
 def test_an_example_names_what_there_is(verb):
-    catalog = Catalog.load(ROOT, check=False)
+    catalog = load(ROOT, check=False)
     known = {
         *catalog.paper_of,
         *catalog.papers,
@@ -156,6 +156,17 @@ def test_every_finding_in_config_is_told(project, call):
 def test_a_file_that_is_no_yaml_is_told_with_its_line(project, call):
     (project / "config/datasets/ted8_diverse.yaml").write_text("title: a\n  b: [\n", "utf-8")
     assert "config/datasets/ted8_diverse.yaml:2: not YAML here" in call("list").one_line
+
+
+@pytest.mark.parametrize("verb", ["train", "translate", "score", "conclude"])
+def test_a_wrong_key_is_told_also_by_verbs_that_do_not_check_first(project, call, verb):
+    path = project / "config/papers/latent_depth/runs.yaml"
+    old, new = "{encoder_layers: 6, decoder_layers: 6}", "{encoder_layer: 6}"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    line = call(verb, "static_6_6").one_line
+    assert "unknown key 'encoder_layer'; nearest valid name: 'encoder_layers'" in line
 
 
 def test_a_bug_shows_its_traceback_and_ends_in_70(concluded, own, call):

@@ -22,7 +22,7 @@ def test_no_project_is_told_with_the_folder(tmp_path, monkeypatch):
 def test_config_is_checked_unless_the_start_has_checked_it(project):
     path = project / "config" / "scales" / "tiny.yaml"
     path.write_text(path.read_text("utf-8") + "more: 1\n", encoding="utf-8")
-    with pytest.raises(Findings, match="tiny.yaml"):
+    with pytest.raises(Findings, match=r"tiny\.yaml"):
         open_catalog()
     assert "tiny" in open_catalog(check=False).scales
 

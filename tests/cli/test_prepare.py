@@ -1,7 +1,7 @@
 import pytest
 import typer.testing
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.cli.prepare import prepare
 from fathom.records.errors import FathomError
 
@@ -22,7 +22,7 @@ def test_an_unknown_data_set_gets_the_nearest_name(project, name):
 
 def test_a_data_set_goes_by_its_name_and_by_its_folder(project):
     """Nothing is fetched in the copy, so that each ends at the first source."""
-    catalog = Catalog.load(project)
+    catalog = load(project)
     folder = catalog.datasets["ted8_diverse"].corpus_folder(catalog.sources)
     for name in ("ted8_diverse", folder):
         with pytest.raises(FathomError, match="the source 'ted_talks' has not been fetched"):

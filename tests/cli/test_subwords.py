@@ -1,12 +1,12 @@
 """`fathom subwords`: pieces and dictionaries of prepared text."""
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from tests.cli.small_project import RUN, paths
 
 
 def test_the_text_is_learnt_from_by_name_and_by_folder_with_the_same_bytes(own, text, call):
     folder = own(text)
-    data = Catalog.load(folder).spec(RUN, "small").data
+    data = load(folder).spec(RUN, "small").data
     assert call("subwords", "small").code == 0
     places = sorted(each for each in paths(folder).subwords(data).iterdir())
     assert "subwords.json" in [place.name for place in places]
@@ -19,7 +19,7 @@ def test_the_text_is_learnt_from_by_name_and_by_folder_with_the_same_bytes(own, 
 
 def test_text_that_is_not_prepared_is_told_and_leaves_nothing(own, text, call):
     folder = own(text)
-    data = Catalog.load(folder).spec(RUN, "small").data
+    data = load(folder).spec(RUN, "small").data
     (paths(folder).corpus(data) / "corpus.json").unlink()
     assert "corpus.json: no such file" in call("subwords", "small").one_line
     assert not paths(folder).subwords(data).exists()

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.cli.main import main
 from fathom.records.files import read_json
 from tests.cli.small_project import RUN, paths
@@ -17,7 +17,7 @@ from tests.cli.small_project import RUN, paths
 def place(own, encoded):
     """The folder that the run is to have, in a project where it has not begun."""
     folder = own(encoded)
-    return paths(folder).run(Catalog.load(folder).spec(RUN, "small"), 1)
+    return paths(folder).run(load(folder).spec(RUN, "small"), 1)
 
 
 def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.cli.main import main
 from fathom.cli.translate import chosen_gates
 from fathom.records.errors import FathomError
@@ -66,7 +66,7 @@ def test_gates_that_the_run_has_not_are_told(concluded, call, monkeypatch):
 
 
 def test_without_gates_those_are_taken_that_are_compared(concluded):
-    catalog = Catalog.load(concluded)
+    catalog = load(concluded)
     plain, gated = (catalog.spec(run, "small") for run in (RUN, "ll_d_12_24"))
     assert chosen_gates(catalog, plain, None) == "plain"
     assert chosen_gates(catalog, gated, None) == "soft"

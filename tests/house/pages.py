@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.records.files import write_text
 from fathom.report import equations, ledger
 from tests.house.tree import ROOT
@@ -21,7 +22,7 @@ PAGES: dict[str, Callable[[Catalog], str]] = {
 
 def main() -> None:
     """Write every page."""
-    catalog = Catalog.load(ROOT)
+    catalog = load(ROOT)
     for name, page in PAGES.items():
         write_text(ROOT / name, page(catalog))
 

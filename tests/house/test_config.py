@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.records.errors import Findings
 from tests.house.tree import ROOT, files, told
 
@@ -74,7 +74,7 @@ def test_a_key_without_description_is_found():
 
 
 def test_every_config_file_is_right():
-    Catalog.load(ROOT)
+    load(ROOT)
 
 
 def test_every_kind_of_config_file_is_broken_below():
@@ -92,7 +92,7 @@ def test_a_mistyped_key_is_told_with_file_key_and_nearest_name(copied, pattern, 
     line = 1 + text[: re.search(rf"^\s*{key}:", text, re.MULTILINE).end()].count("\n")
     path.write_text(broken, encoding="utf-8")
     with pytest.raises(Findings) as caught:
-        Catalog.load(copied)
+        load(copied)
     [told_so] = [each for each in str(caught.value).split("\n") if f"'{wrong}'" in each]
     assert told_so.startswith(f"{path.relative_to(copied)}:{line}: ")
     assert told_so.endswith(f"nearest valid name: '{key}'")

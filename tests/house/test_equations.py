@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.catalog.papers import Equation
 from tests.house.tree import ROOT, Function, files, library, told
 
@@ -85,13 +85,13 @@ def wrong(root: Path, equations: dict[str, dict[str, Equation]]) -> list[str]:
 
 
 def test_equations_are_computed_once_and_proven():
-    catalog = Catalog.load(ROOT, check=False)
+    catalog = load(ROOT, check=False)
     found = wrong(ROOT, {name: paper.equations for name, paper in catalog.papers.items()})
     assert not found, told(found)
 
 
 def test_a_card_lists_equations_that_its_paper_lists():
-    catalog = Catalog.load(ROOT, check=False)
+    catalog = load(ROOT, check=False)
     unknown = [
         f"config/methods/{card.name}.yaml: {card.paper} lists no {number}"
         for card in catalog.methods.values()

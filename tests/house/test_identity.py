@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.records.closure import METHODS, STARTS, closure
 from tests.house.tree import ROOT
 
@@ -15,7 +15,7 @@ LAUNCH = {"device": "cpu", "tokens_per_device": "7", "log_every": "3", "results"
 
 def identities(root: Path) -> dict[tuple[str, str], str]:
     """Return the identity of every run at every scale."""
-    catalog = Catalog.load(root, check=False)
+    catalog = load(root, check=False)
     return {
         (run, scale): catalog.spec(run, scale).identity
         for run in catalog.paper_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from tests.house.pages import PAGES
 from tests.house.tree import ROOT
 
@@ -11,4 +11,4 @@ from tests.house.tree import ROOT
 def test_a_generated_page_is_fresh(name):
     path = ROOT / name
     written = path.read_text(encoding="utf-8") if path.exists() else "missing"
-    assert written == PAGES[name](Catalog.load(ROOT)), f"{name} is stale; run make docs"
+    assert written == PAGES[name](load(ROOT)), f"{name} is stale; run make docs"

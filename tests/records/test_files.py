@@ -22,6 +22,12 @@ class Killed(Exception):
     """Whatever ends a writer in the middle."""
 
 
+def write_half(path):
+    with replacing(path) as stream:
+        stream.write("half of the n")
+        raise Killed
+
+
 def test_a_file_appears_only_when_the_block_has_ended(tmp_path):
     path = tmp_path / "new" / "folder" / "a.txt"
     with replacing(path) as stream:
@@ -34,9 +40,8 @@ def test_a_file_appears_only_when_the_block_has_ended(tmp_path):
 def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "a.txt"
     write_text(path, "old\n")
-    with pytest.raises(Killed), replacing(path) as stream:
-        stream.write("half of the n")
-        raise Killed
+    with pytest.raises(Killed):
+        write_half(path)
     assert path.read_text(encoding="utf-8") == "old\n"
     assert os.listdir(tmp_path) == ["a.txt"]
 

@@ -23,9 +23,7 @@ def test_the_order_of_a_list_counts():
     assert identity(["bos", "kor"]) != identity(["kor", "bos"])
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [(3, 3.0), (1, True), ("1", 1), (None, ""), ([], {})]
-)
+@pytest.mark.parametrize(("one", "other"), [(3, 3.0), (1, True), ("1", 1), (None, ""), ([], {})])
 def test_values_that_are_written_otherwise_differ(one, other):
     assert identity(one) != identity(other)
 

@@ -91,7 +91,7 @@ def example(attempts: int = 1) -> dict:
                 "layers": 6,
             }
         },
-        "compared": {"gates": "soft", "metric": "13a", "metric_known": True},
+        "compared": {"gates": "soft", "metric": "13a"},
         "scores": {"soft": scores(), "hard": scores()},
         "no_layer": {"soft": [], "hard": []},
         "files": [

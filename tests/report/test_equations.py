@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.catalog.papers import Paper
 from fathom.records.errors import FathomError
 from fathom.report.equations import Place, entries, line, markdown
@@ -62,7 +62,7 @@ def catalog(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
     paper = Paper.from_mapping("deep", PAPER)
-    return replace(Catalog.load(ROOT, check=False), root=tmp_path, papers={"deep": paper})
+    return replace(load(ROOT, check=False), root=tmp_path, papers={"deep": paper})
 
 
 def places(catalog, number):
@@ -135,7 +135,7 @@ def test_the_page_links_files_from_docs_without_lines_that_move(catalog):
 
 
 def test_the_projects_own_page_has_every_equation_of_every_paper():
-    catalog = Catalog.load(ROOT, check=False)
+    catalog = load(ROOT, check=False)
     rows = [row for row in markdown(catalog).split("\n") if row.startswith("| ")]
     amount = sum(len(paper.equations) for paper in catalog.papers.values())
     assert len(rows) == amount + len(catalog.papers)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.report.ledger import ledgers, page, write
 
 ROOT = Path(__file__).parents[2]
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def catalog():
-    return Catalog.load(ROOT, check=False)
+    return load(ROOT, check=False)
 
 
 def test_every_paper_with_a_ledger_is_read(catalog):

@@ -13,8 +13,8 @@ from tests.subwords.small_corpus import small_data
 
 MODEL = spec.Model(
     architecture="transformer",
-    encoder_layers=2,
-    decoder_layers=3,
+    encoder_layers=1,
+    decoder_layers=2,
     width=16,
     ffn=24,
     heads=4,
@@ -52,7 +52,7 @@ def small_spec(
     """Return a run on the small corpus."""
     evaluation = spec.Evaluation(
         decoding=spec.Decoding(beam=3, length_penalty=1.0, cap_ratio=0.3, cap_constant=3),
-        scoring=spec.Scoring(metric, True, samples),
+        scoring=spec.Scoring(metric, samples),
         compared_gates=gates,
     )
     data = replace(small_data(), direction=direction)

@@ -42,7 +42,7 @@ def concluded(paths, decoded):
 def test_a_finished_run_has_its_scores_and_which_is_compared(concluded):
     run, found = concluded(BOTH, direction="one_to_many")
     assert (found["run"], found["identity"], found["seed"]) == (run.run, run.identity, 1)
-    assert found["compared"] == {"gates": "soft", "metric": "13a", "metric_known": True}
+    assert found["compared"] == {"gates": "soft", "metric": "13a"}
     assert set(found["scores"]) == {"soft", "hard"}
     korean = found["scores"]["hard"]["kor"]
     assert korean["sentences"] == 6

@@ -52,6 +52,8 @@ def test_scoring_twice_writes_the_same_bytes(paths, decoded):
     folder, _, _ = scored(paths, run)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert {"scores.tsv", "scoring.json", "sentences.bos.tsv.gz"} <= set(before)
+    # Bytes 4 to 7 of a gzip file are its time, and byte 3 says whether it has a name.
+    assert before["sentences.bos.tsv.gz"][3:8] == bytes(5)
     scored(paths, run)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 

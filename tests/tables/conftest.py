@@ -124,7 +124,7 @@ def manifest(scores=None, **changes):
         "totals": {"updates": 14000, "target_tokens": 1, "seconds": 1.0},
         "validation": {"nll": 4.5, "unigram_nll": 6.06, "by_task": {"bos": 4.4, "fra": 4.6}},
         "depth": None,
-        "compared": {"gates": gates, "metric": "13a", "metric_known": True},
+        "compared": {"gates": gates, "metric": "13a"},
         "scores": scores or {},
         "no_layer": {},
         "files": [],

@@ -71,15 +71,6 @@ def test_a_doubtful_metric_leaves_scores_unjudged_and_sizes_judged(paper_mapping
     assert [each.verdict.words for each in lines] == ["metric unknown", "reproduced"]
 
 
-def test_a_run_can_say_that_its_metric_is_unknown(paper, rows, made):
-    manifest = made.manifest({"plain": {"bos": made.score(20.0), "fra": made.score(30.0)}})
-    manifest["compared"]["metric_known"] = False
-    artefact = paper.artefacts["main"]
-    placed = rows(artefact.rows, small=[manifest])
-    lines = compare([Judged("a_paper", artefact, (cell("6/6", "bos", 20.0),), placed)], "paper")
-    assert lines[0].verdict.words == "metric unknown"
-
-
 def test_nothing_has_to_exist(paper, rows):
     artefact = paper.artefacts["main"]
     cells = (cell("6/6", "bos", 20.7), cell("24/24", "bos", None, "diverged"))

@@ -1,10 +1,10 @@
 """A small encoded corpus."""
 
 import pytest
-from tests.subwords.small_corpus import silent, small_data, write_corpus
 
 from fathom.batches.encode import encode
 from fathom.subwords.train import train
+from tests.subwords.small_corpus import silent, small_data, write_corpus
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,14 @@
 """Runs on the small corpus, for the tests of this room."""
 
+import torch
+
+from fathom.batches.tensors import load
+from fathom.catalog import spec
+from fathom.training.feed import Feed
+from fathom.training.loop import Launch
+from fathom.training.ranks import Ranks
 from tests.reference.small_networks import method, shape
 from tests.subwords.small_corpus import small_data
-
-from fathom.catalog import spec
-from fathom.training.train import Launch
 
 BATCHES = spec.Batches(tokens=60, tokens_are="task", shares="equal", scheme="pool", pool_updates=4)
 
@@ -34,9 +38,7 @@ def specification(name="static", sides=(), updates=6, outcome=None, **settings):
         method=method(name, sides, **settings),
         training=training,
         outcome=outcome or spec.Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0),
-        evaluation=spec.Evaluation(
-            spec.Decoding(5, 1.0, 1.5, 10), spec.Scoring("13a", True, 100), gates
-        ),
+        evaluation=spec.Evaluation(spec.Decoding(5, 1.0, 1.5, 10), spec.Scoring("13a", 100), gates),
     )
 
 
@@ -51,3 +53,15 @@ def latent(updates=6, **settings):
 
 
 LAUNCH = Launch(device="cpu", tokens_per_device=10_000, log_every=2)
+
+
+def feed(spec, tensors, ranks=None, tokens_per_device=10_000, seed=1):
+    """Return what feeds a run on the small corpus."""
+    return Feed(
+        load(tensors),
+        spec.training.batches,
+        seed,
+        ranks or Ranks(0, 1),
+        torch.device("cpu"),
+        tokens_per_device,
+    )

@@ -27,7 +27,12 @@ def test_the_count_of_exploding_updates_goes_on_after_a_resume():
 
 @pytest.mark.parametrize(
     ("nll", "kind"),
-    [(5.99, "finished"), (6.0, "failed_to_train"), (7.0, "failed_to_train"), (math.nan, "diverged")],
+    [
+        (5.99, "finished"),
+        (6.0, "failed_to_train"),
+        (7.0, "failed_to_train"),
+        (math.nan, "diverged"),
+    ],
 )
 def test_a_run_no_better_than_the_unigram_has_failed_to_train(nll, kind):
     assert final(300, nll, 6.0, LIMITS).kind == kind

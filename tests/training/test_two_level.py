@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.training.small_runs import latent, specification
 
 from fathom.batches.fused import collate
 from fathom.batches.sampler import Sampler
@@ -10,6 +9,7 @@ from fathom.batches.tensors import load
 from fathom.methods.loader import build
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import Parts, TwoLevel
+from tests.training.small_runs import latent, specification
 
 
 class Run:
@@ -150,9 +150,7 @@ def test_layers_dropped_in_an_update_rest(tensors):
     for number in range(1, 5):
         run.network.start_update(1, number)
         kept = list(run.network.decoder.method.kept)
-        before = [
-            layer.fc1.weight.detach().clone() for layer in run.network.decoder.layers
-        ]
+        before = [layer.fc1.weight.detach().clone() for layer in run.network.decoder.layers]
         run.update(number)
         after = [layer.fc1.weight for layer in run.network.decoder.layers]
         rested = [torch.equal(a, b) for a, b in zip(before, after, strict=True)]

@@ -1,19 +1,17 @@
 import pytest
 import torch
-from tests.training.small_runs import latent
-from tests.training.test_two_level import Run
 
 from fathom.batches.fused import ordered
 from fathom.training.validation import validate
+from tests.training.small_runs import latent
+from tests.training.test_two_level import Run
 
 
 def test_validation_is_a_mean_over_tokens_and_does_not_depend_on_batches(tensors):
     run = Run(latent(), tensors)
     run.network.use_gates("soft")
     valid = run.tensors.splits("valid")
-    small, large = (
-        validate(run.network, list(ordered(valid, tokens)), 3) for tokens in (50, 5000)
-    )
+    small, large = (validate(run.network, list(ordered(valid, tokens)), 3) for tokens in (50, 5000))
     # float32 sums in another order.
     assert small.nll == pytest.approx(large.nll, abs=1e-5)
     assert small.by_task == pytest.approx(large.by_task, abs=1e-5)

@@ -1,12 +1,11 @@
-"""The whole of config/, read and checked once; everything asked of it afterwards is a look-up."""
+"""The whole of config/; everything that is asked of it is a look-up."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fathom.catalog import cards, consistency, datasets, papers
+from fathom.catalog import cards, datasets, papers
 from fathom.catalog.checks import Schemas
 from fathom.catalog.resolve import (
     Leaf,
@@ -20,8 +19,8 @@ from fathom.catalog.resolve import (
 )
 from fathom.catalog.spec import Data, Spec
 from fathom.catalog.specs import spec_from
-from fathom.catalog.yaml_files import YamlFile, read
-from fathom.records.errors import FathomError, Findings, nearest
+from fathom.catalog.yaml_files import YamlFile
+from fathom.records.errors import FathomError, nearest
 
 
 @dataclass(frozen=True)
@@ -45,51 +44,10 @@ class Catalog:
     run_files: dict[str, YamlFile]
     schemas: Schemas
 
-    @classmethod
-    def load(cls, root: Path, check: bool = True) -> "Catalog":
-        """Read config/ under a folder.
-
-        Args:
-            root: the project's folder.
-            check: whether to check every file; a job of a start that has checked need not.
-
-        Raises:
-            Findings: everything that is wrong, a line each.
-        """
-        schemas = Schemas(root / "workflow" / "schemas", root)
-        files = _read_all(root)
-        if check:
-            findings = [
-                each
-                for kind, named in files.items()
-                for file in named.values()
-                for each in schemas.findings(kind, file)
-            ]
-            if findings:
-                raise Findings(findings)
-        catalog = cls(
-            root=root,
-            config=files["config"]["config"].value,
-            scales={name: Scale.from_file(name, file) for name, file in files["scale"].items()},
-            sources=_built(files["source"], datasets.Source.from_mapping),
-            datasets=_built(files["dataset"], datasets.Dataset.from_mapping),
-            methods=_built(files["method"], cards.Card.from_mapping),
-            papers=_built(files["paper"], papers.Paper.from_mapping),
-            run_files=files["runs"],
-            schemas=schemas,
-        )
-        if check:
-            found = list(consistency.findings(catalog, files))
-            if found:
-                raise Findings(found)
-        return catalog
-
     @cached_property
     def paper_of(self) -> dict[str, str]:
         """The paper that each run belongs to."""
-        return {
-            run: paper for paper, file in self.run_files.items() for run in file.value["runs"]
-        }
+        return {run: paper for paper, file in self.run_files.items() for run in file.value["runs"]}
 
     @cached_property
     def _units(self) -> dict[Leaf, str]:
@@ -190,40 +148,3 @@ class Catalog:
         if folder not in found:
             raise FathomError(f"no data '{folder}'", f"scale {scale}", nearest(folder, found))
         return found[folder]
-
-
-def _built(files: dict[str, YamlFile], build: Callable[[str, dict], Any]) -> dict[str, Any]:
-    return {name: build(name, file.value) for name, file in files.items()}
-
-
-def _read_all(root: Path) -> dict[str, dict[str, YamlFile]]:
-    """Read every YAML file of config/, by kind and name; report all that cannot be read."""
-    config = root / "config"
-    places = {
-        "config": {"config": config / "config.yaml"},
-        "scale": _by_stem(config / "scales"),
-        "source": _by_stem(config / "sources"),
-        "dataset": _by_stem(config / "datasets"),
-        "method": _by_stem(config / "methods"),
-        "paper": {path.parent.name: path for path in config.glob("papers/*/paper.yaml")},
-        "runs": {path.parent.name: path for path in config.glob("papers/*/runs.yaml")},
-        "deviations": {path.parent.name: path for path in config.glob("papers/*/deviations.yaml")},
-    }
-    files: dict[str, dict[str, YamlFile]] = {}
-    findings: list[FathomError] = []
-    for kind, named in places.items():
-        files[kind] = {}
-        for name, path in sorted(named.items()):
-            try:
-                files[kind][name] = read(path, root)
-            except Findings as error:
-                findings.extend(error.findings)
-            except FathomError as error:
-                findings.append(error)
-    if findings:
-        raise Findings(findings)
-    return files
-
-
-def _by_stem(folder: Path) -> dict[str, Path]:
-    return {path.stem: path for path in folder.glob("*.yaml")}

@@ -23,7 +23,7 @@ _TYPES = {
 
 
 class Schemas:
-    """The JSON Schemas of a folder, each read once; a file `<kind>.schema.yaml` describes a kind."""
+    """The JSON Schemas of a folder, each read once: `<kind>.schema.yaml` describes a kind."""
 
     def __init__(self, folder: Path, root: Path):
         """Remember where the schemas stand.

@@ -1,18 +1,15 @@
 """What no schema can say: names that must exist elsewhere, and runs that must resolve."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fathom.catalog import cards, datasets, deviations, papers
+from fathom.catalog.catalog import Catalog
 from fathom.catalog.resolve import leaves
 from fathom.catalog.yaml_files import YamlFile
 from fathom.records.errors import FathomError, Findings, nearest
 
-if TYPE_CHECKING:
-    from fathom.catalog.catalog import Catalog
 
-
-def findings(catalog: "Catalog", files: dict[str, dict[str, YamlFile]]) -> Iterator[FathomError]:
+def findings(catalog: Catalog, files: dict[str, dict[str, YamlFile]]) -> Iterator[FathomError]:
     """Yield what is wrong between files that are each right alone.
 
     Args:
@@ -34,7 +31,7 @@ def findings(catalog: "Catalog", files: dict[str, dict[str, YamlFile]]) -> Itera
             yield from deviations.findings(ledger, catalog.papers[name], runs, ledger_file)
 
 
-def _scales(catalog: "Catalog") -> Iterator[FathomError]:
+def _scales(catalog: Catalog) -> Iterator[FathomError]:
     config = catalog.config["scale"]
     if config not in catalog.scales:
         yield FathomError(
@@ -71,7 +68,7 @@ def _below(file: YamlFile, key: str) -> dict:
     return {path[1:]: line for path, line in file.lines.items() if path[0] == key}
 
 
-def _runs(catalog: "Catalog") -> Iterator[FathomError]:
+def _runs(catalog: Catalog) -> Iterator[FathomError]:
     """Yield runs whose name stands twice, whose data set or settings are unknown."""
     owner: dict[str, str] = {}
     for paper, file in catalog.run_files.items():
@@ -92,7 +89,7 @@ def _runs(catalog: "Catalog") -> Iterator[FathomError]:
                 )
 
 
-def _run(catalog: "Catalog", run: str) -> Iterator[FathomError]:
+def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
     try:
         for scale in catalog.scales:
             settings = catalog.settings(run, scale)

@@ -133,7 +133,7 @@ def paper_settings(file: YamlFile, run: str) -> dict[Leaf, Setting]:
 
 
 def with_card(settings: dict[Leaf, Setting], card: Card, where: str) -> dict[Leaf, Setting]:
-    """Fill the settings of a method's card that the run does not give; `where` is the card's file."""
+    """Fill the settings of a card that the run does not give; `where` is the card's file."""
     filled = dict(settings)
     for setting in card.settings:
         leaf = ("method", "settings", setting.name)

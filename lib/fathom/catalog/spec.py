@@ -11,7 +11,7 @@ from fathom.records.hashes import identity, short
 
 @dataclass(frozen=True)
 class Subwords:
-    """How text becomes pieces. A side's `parts`: "joint" one model, "per_task" one for each task."""
+    """How text becomes pieces, with one model for a side ("joint") or one a task ("per_task")."""
 
     algorithm: str
     source_vocabulary: int
@@ -42,7 +42,7 @@ class Data:
 
     @property
     def folder(self) -> str:
-        """The name of the folders of subwords and tensors: the data set and the hash of all of it."""
+        """The name of the folders of subwords and tensors: the data set and the hash of it all."""
         return f"{self.dataset}-{short(identity(asdict(self)))}"
 
 
@@ -75,7 +75,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Batches:
-    """The order of data. `tokens` are target tokens, for each task or in all as `tokens_are` says."""
+    """The order of data; `tokens` are target tokens for each task or in all (`tokens_are`)."""
 
     tokens: int
     tokens_are: str
@@ -113,7 +113,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Decoding:
-    """Beam search. The cap on pieces is `cap_ratio` × source pieces + `cap_constant`, a sentence."""
+    """Beam search; a sentence's cap is `cap_ratio` × source pieces + `cap_constant` pieces."""
 
     beam: int
     length_penalty: float
@@ -123,10 +123,9 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Scoring:
-    """Which metric is compared, and how its interval is drawn."""
+    """Which metric is compared with the paper's, and the resamples of its interval."""
 
     compared_metric: str
-    metric_known: bool
     bootstrap_samples: int
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.catalog.paths import Paths
 from fathom.catalog.targets import Targets
 from fathom.catalog.yaml_files import YamlFile
@@ -35,7 +35,7 @@ def begin(root: Path, config: dict[str, Any], typed: Sequence[str], check: bool)
         Findings: what is wrong in config/ or after `--config`.
         FathomError: a target, scale or row that does not exist.
     """
-    catalog = Catalog.load(root, check=check)
+    catalog = load(root, check=check)
     if check:
         switches = YamlFile("--config or config/config.yaml", config, {})
         found = list(catalog.schemas.findings("config", switches))

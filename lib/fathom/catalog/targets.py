@@ -68,7 +68,9 @@ class Targets:
         paper, artefact = self.artefacts[target]
         rows = self.catalog.papers[paper].artefacts[artefact].rows
         if self.row is None:
-            raise FathomError("no row is named", f"{target}_row", "add --config row=<row> at the end")
+            raise FathomError(
+                "no row is named", f"{target}_row", "add --config row=<row> at the end"
+            )
         if self.row not in rows:
             raise FathomError(f"no row '{self.row}'", f"{target}_row", nearest(self.row, rows))
         return rows[self.row]
@@ -174,7 +176,9 @@ class Targets:
     def ledgers(self) -> tuple[str, ...]:
         """The papers that have a ledger of deviations."""
         papers = self.catalog.root / "config" / "papers"
-        return tuple(each for each in self.catalog.papers if (papers / each / "deviations.yaml").exists())
+        return tuple(
+            each for each in self.catalog.papers if (papers / each / "deviations.yaml").exists()
+        )
 
     def caption(self, paper: str, artefact: str) -> str:
         """Return an artefact's caption, for the report."""

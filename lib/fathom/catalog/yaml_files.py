@@ -24,7 +24,7 @@ class YamlFile:
     lines: dict[KeyPath, int] = field(repr=False)
 
     def where(self, path: KeyPath) -> str:
-        """Return `file:line: key.path` of a key, or of the nearest key above it that stands there."""
+        """Return `file:line: key.path` of a key, or of the nearest key above it that exists."""
         known = path
         while known and known not in self.lines:
             known = known[:-1]

@@ -10,10 +10,11 @@ def encode(data: DataName, scale: Scale = None) -> None:
 
     Example: fathom encode po_wheels_diverse
     """
-    from fathom.batches.encode import encode as write_tensors
-
     catalog = open_catalog()
     name, paths = open_paths(catalog, scale)
     chosen = data_named(catalog, data, name)
+    # Only now: torch takes seconds, and a mistyped name need not wait for it.
+    from fathom.batches.encode import encode as write_tensors
+
     places = paths.corpus(chosen), paths.subwords(chosen), paths.tensors(chosen)
     write_tensors(chosen, *places, report)

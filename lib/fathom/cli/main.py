@@ -7,8 +7,8 @@ from importlib import import_module
 
 import typer
 
-from fathom.cli.options import debug, report
-from fathom.records.errors import FathomError
+from fathom.cli.options import debug, open_catalog, report
+from fathom.records.errors import FathomError, Findings
 
 # In the data's order; each is a file beside this one with a function of the same name.
 VERBS = (
@@ -47,11 +47,28 @@ def main() -> None:
     try:
         build()()
     except FathomError as error:
-        if debug():
-            raise
-        report(f"fathom: {error}" if "\n" not in str(error) else str(error))
-        sys.exit(1)
-    except Exception:
-        traceback.print_exc()
+        _refuse(error)
+    except Exception as bug:
+        _refuse_broken_config()
+        traceback.print_exception(bug)
         report("fathom: this is a bug of fathom; please report it with the lines above")
         sys.exit(70)
+
+
+def _refuse(error: FathomError) -> None:
+    """Tell a user's mistake and end with exit code 1."""
+    if debug():
+        raise error
+    report(f"fathom: {error}" if "\n" not in str(error) else str(error))
+    sys.exit(1)
+
+
+def _refuse_broken_config() -> None:
+    """End as for a user's mistake where config/ is wrong: a workflow's verbs do not check it."""
+    try:
+        open_catalog()
+    except Findings as error:
+        _refuse(error)
+    except Exception:
+        # No project here, or the bug itself: there is nothing to refuse.
+        return

@@ -2,12 +2,14 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fathom.catalog.catalog import Catalog
+from fathom.catalog.load import load
 from fathom.catalog.paths import Paths
 from fathom.catalog.spec import Data
 from fathom.records.errors import FathomError, nearest
@@ -37,7 +39,7 @@ def open_catalog(check: bool = True) -> Catalog:
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / "config" / "config.yaml").is_file():
-            return Catalog.load(folder, check=check)
+            return load(folder, check=check)
     raise FathomError("no fathom project here", str(here), "go to the folder of the clone")
 
 
@@ -69,6 +71,11 @@ def data_named(catalog: Catalog, name: str, scale: str) -> Data:
 def report(line: str) -> None:
     """Tell the user what goes on, on standard error."""
     print(line, file=sys.stderr, flush=True)
+
+
+def report_of(what: str) -> Callable[[str], None]:
+    """Return a `report` whose lines begin with what they are about: jobs run side by side."""
+    return lambda line: report(f"{what}: {line}")
 
 
 def debug() -> bool:

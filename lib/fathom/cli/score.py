@@ -1,6 +1,6 @@
 """`fathom score`: hypotheses to scores."""
 
-from fathom.cli.options import Run, Scale, Seed, open_catalog, open_paths, report
+from fathom.cli.options import Run, Scale, Seed, open_catalog, open_paths, report_of
 from fathom.cli.translate import Gates, chosen_gates
 
 
@@ -22,4 +22,5 @@ def score(
     name, paths = open_paths(catalog, scale)
     spec = catalog.run_named(run, name)
     chosen = chosen_gates(catalog, spec, gates)
-    score_decoding(spec, paths.corpus(spec.data), paths.decoding(spec, seed, chosen), report)
+    tell = report_of(f"{spec.folder} {chosen}")
+    score_decoding(spec, paths.corpus(spec.data), paths.decoding(spec, seed, chosen), tell)

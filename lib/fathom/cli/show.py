@@ -45,4 +45,4 @@ def show(run: Run, scale: Scale = None, as_json: Json = False) -> None:
 
 def _text(value: Any) -> str:
     """Return a value as YAML has it."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)

@@ -13,12 +13,13 @@ def train(run: Run, scale: Scale = None, seed: Seed = 1, device: Device = None) 
 
     Example: fathom train static_12_12 --scale tiny --seed 1
     """
-    from fathom.training.train import Launch, Stopped
-    from fathom.training.train import train as train_run
-
     catalog = open_catalog(check=False)
     name, paths = open_paths(catalog, scale)
     spec = catalog.run_named(run, name)
+    # Only now: torch takes seconds, and a mistyped name need not wait for it.
+    from fathom.training.loop import Launch, Stopped
+    from fathom.training.train import train as train_run
+
     launch = Launch(
         device=device or catalog.config["device"],
         tokens_per_device=catalog.config["tokens_per_device"],

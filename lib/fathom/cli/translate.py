@@ -7,7 +7,7 @@ import typer
 
 from fathom.catalog.catalog import Catalog
 from fathom.catalog.spec import Spec
-from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report
+from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report_of
 from fathom.records.errors import FathomError, nearest
 
 Gates = Annotated[
@@ -31,17 +31,19 @@ def translate(
 
     Example: fathom translate static_12_12 --task fra < sentences.txt
     """
-    from fathom.decoding import translate as decoding
-    from fathom.training.environment import choose_device
-
     catalog = open_catalog(check=False)
     name, paths = open_paths(catalog, scale)
     spec = catalog.run_named(run, name)
     chosen = chosen_gates(catalog, spec, gates)
+    # Only now: torch takes seconds, and a mistyped name need not wait for it.
+    from fathom.decoding import translate as decoding
+    from fathom.training.environment import choose_device
+
     place = choose_device(device or catalog.config["device"])
     tensors, folder = paths.tensors(spec.data), paths.run(spec, seed)
     if task is None:
-        decoding.translate(spec, tensors, folder, chosen, place, report)
+        tell = report_of(f"{spec.folder} {chosen}")
+        decoding.translate(spec, tensors, folder, chosen, place, tell)
         return
     lines = _typed_lines()
     subwords = paths.subwords(spec.data)

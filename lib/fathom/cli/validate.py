@@ -12,8 +12,8 @@ def validate() -> None:
     """
     catalog = open_catalog()
     counts = (
-        f"{len(catalog.papers)} papers, {len(catalog.paper_of)} runs, {len(catalog.methods)} methods,"
-        f" {len(catalog.datasets)} data sets, {len(catalog.sources)} sources,"
-        f" {len(catalog.scales)} scales"
+        f"{len(catalog.papers)} papers, {len(catalog.paper_of)} runs,"
+        f" {len(catalog.methods)} methods, {len(catalog.datasets)} data sets,"
+        f" {len(catalog.sources)} sources, {len(catalog.scales)} scales"
     )
     print(f"config/ is right: {counts}")

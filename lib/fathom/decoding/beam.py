@@ -19,7 +19,6 @@ class CappedSearch(BeamSearch):
 
     Attributes:
         caps: (B,) the most pieces of each sentence of the batch, without the end symbol.
-        ends: whether each sentence that is still searched must end at this position.
     """
 
     def __init__(self, dictionary: Dictionary):
@@ -30,7 +29,6 @@ class CappedSearch(BeamSearch):
         """
         super().__init__(dictionary)
         self.caps = torch.zeros(0, dtype=torch.long)
-        self.ends: list[bool] = []
 
     def step(
         self,
@@ -41,6 +39,8 @@ class CappedSearch(BeamSearch):
         original_batch_idxs: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Choose the candidates of one position.
+
+        At its cap every beam of a sentence ends, which fills its list of hypotheses: it is done.
 
         Args:
             step: the position, from 0.
@@ -53,26 +53,10 @@ class CappedSearch(BeamSearch):
             Scores, pieces and beams of the candidates, (B, 2 · beam) each.
         """
         at_cap = self.caps[original_batch_idxs] <= step
-        self.ends = at_cap.tolist()
-        if any(self.ends):
+        if at_cap.any():
             others = torch.arange(self.vocab_size, device=lprobs.device) != self.eos
             lprobs = lprobs.masked_fill(at_cap[:, None, None] & others, -torch.inf)
         return super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
-
-
-class CappedGenerator(SequenceGenerator):
-    """fairseq's generator over a CappedSearch."""
-
-    def is_finished(
-        self,
-        step: int,
-        unfin_idx: int,
-        max_len: int,
-        finalized_sent_len: int,
-        beam_size: int,
-    ) -> bool:
-        """Return whether a sentence is done: it has a full beam of hypotheses, or is at its cap."""
-        return finalized_sent_len == beam_size or self.search.ends[unfin_idx]
 
 
 class Beam:
@@ -90,7 +74,7 @@ class Beam:
         """
         self.settings = settings
         self.search = CappedSearch(dictionary)
-        self.generator = CappedGenerator(
+        self.generator = SequenceGenerator(
             [network],
             dictionary,
             beam_size=settings.beam,

@@ -187,7 +187,8 @@ def hypotheses(
     for batch in batches([len(source) for source in sources], tokens, sentences):
         chosen = [sources[number] for number in batch]
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
-        found |= dict(zip(batch, beam.best(padded.to(device)), strict=True))
+        # Not strict: what a batch loses is counted below, with a message.
+        found |= dict(zip(batch, beam.best(padded.to(device)), strict=False))
     missing = [number + 1 for number in range(len(sources)) if number not in found]
     if missing:
         raise FathomError(

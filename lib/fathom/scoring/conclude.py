@@ -57,7 +57,6 @@ def conclude(
         "compared": {
             "gates": compared,
             "metric": spec.evaluation.scoring.compared_metric,
-            "metric_known": spec.evaluation.scoring.metric_known,
         },
         "scores": {
             each: _scores(folder, spec, decoded[each]) for each, folder in decodings.items()

@@ -114,9 +114,7 @@ def _compared(table: Judged, reported: Reported, cell: Cell, scale: str) -> Comp
 def _metric_known(artefact: Artefact, cell: Cell) -> bool:
     """Return whether a score is known to be of the paper's metric."""
     metric = artefact.metric
-    if metric is None or not cell.metric_known:
-        return False
-    return metric.known_for(cell.column) and metric.name == cell.metric
+    return metric is not None and metric.known_for(cell.column) and metric.name == cell.metric
 
 
 def write(lines: Sequence[Comparison], table: Path, page: Path) -> None:

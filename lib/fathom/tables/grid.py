@@ -10,6 +10,7 @@ from fathom.tables.manifests import Manifest, Row, read
 
 NOT_RUN = "not run"
 NO_LAYER = "no layer left"
+NAMED_TASKS = 2
 NO_SCORE = "no score"
 NOT_RECORDED = "not recorded"
 
@@ -50,7 +51,7 @@ class Cell:
         sentences: test sentences behind the value; of a mean, those of its smallest task.
         words: the outcome in place of a value.
         note: what a reader must know beside a value.
-        gates, metric, metric_known: which score it is; empty where it is none.
+        gates, metric: which score it is; empty where it is none.
         signatures: of the metric, each once.
     """
 
@@ -67,7 +68,6 @@ class Cell:
     note: str = ""
     gates: str = ""
     metric: str = ""
-    metric_known: bool = True
     signatures: tuple[str, ...] = ()
 
 
@@ -117,7 +117,6 @@ def cell(row: Row, column: Column, manifests: Sequence[Manifest], tasks: tuple[s
     bad = [each for each in measures if each.value is None]
     scored = column.expression.reads_scores
     gates, metric = _which(column, manifests[0]) if scored else ("", "")
-    known = manifests[0].metric_known if scored else True
     if len(good) < len(bad) or not good:
         words = next((each.words for each in bad if each.words), "")
         several = f" ({len(bad)} of {len(measures)} seeds)" if words and len(measures) > 1 else ""
@@ -129,7 +128,6 @@ def cell(row: Row, column: Column, manifests: Sequence[Manifest], tasks: tuple[s
             words=words + several,
             gates=gates,
             metric=metric,
-            metric_known=known,
         )
     values = [each.value for each in good]
     mean = math.fsum(values) / len(values)
@@ -151,7 +149,6 @@ def cell(row: Row, column: Column, manifests: Sequence[Manifest], tasks: tuple[s
         note=note,
         gates=gates,
         metric=metric,
-        metric_known=known,
         signatures=_each_once(good),
     )
 
@@ -218,7 +215,10 @@ def _mean_score(parts: dict[str, Measure]) -> Measure:
         words = sorted(set(missing.values())) or [NO_SCORE]
         if len(missing) == len(parts) or words == [""]:
             return Measure(words=words[0])
-        return Measure(words=f"{words[-1]} for {', '.join(missing)}")
+        # Names while they are few: a cell that lists most of the tasks makes a table unreadable.
+        few = len(missing) <= NAMED_TASKS
+        which = f"for {', '.join(missing)}" if few else f"({len(missing)} of {len(parts)})"
+        return Measure(words=f"{words[-1]} {which}")
     measures = list(parts.values())
     return Measure(
         value=math.fsum(part.value for part in measures) / len(measures),

@@ -70,11 +70,6 @@ class Manifest:
         return self.value["compared"]["metric"]
 
     @property
-    def metric_known(self) -> bool:
-        """Whether the compared metric is known to be the paper's."""
-        return self.value["compared"]["metric_known"]
-
-    @property
     def tasks(self) -> tuple[str, ...]:
         """Every task that has a score or was left without a layer."""
         scored = {task for tasks in self.value["scores"].values() for task in tasks}

@@ -49,8 +49,10 @@ class Ranks:
         used = self.sum(used.to(parameters[0].device)) > 0
         taking = [each for each, some in zip(parameters, used.tolist(), strict=True) if some]
         flat = torch.cat(
-            [(each.grad if each.grad is not None else torch.zeros_like(each)).reshape(-1)
-             for each in taking]
+            [
+                (each.grad if each.grad is not None else torch.zeros_like(each)).reshape(-1)
+                for each in taking
+            ]
         )
         self.sum(flat)
         place = 0

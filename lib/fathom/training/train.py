@@ -1,258 +1,21 @@
-"""One training, from its specification to training.json; killed and started again, it goes on."""
+"""One training, from its specification to training.json."""
 
-import signal
-import time
+import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 
-from fathom.batches.fused import collate, ordered
-from fathom.batches.sampler import Sampler
-from fathom.batches.tensors import Tensors
-from fathom.batches.tensors import load as load_tensors
+from fathom.batches.tensors import load
 from fathom.catalog.spec import Spec
-from fathom.methods.loader import build
 from fathom.models import size
-from fathom.models.transformer import Transformer
 from fathom.records.closure import stage_code
 from fathom.records.files import write_json, write_text
-from fathom.records.metrics import Metrics
-from fathom.training import checkpoints, environment, outcomes
+from fathom.training import environment
 from fathom.training.attempts import Attempts
-from fathom.training.ranks import Ranks
-from fathom.training.two_level import Parts, Result, TwoLevel
-from fathom.training.validation import Validation, validate
-
-COLUMNS = (
-    "update", "epoch", "seconds", "tokens", "learning_rate", "loss", "nll",
-    "gradient_norm", "gradient_norm_phi", "valid_nll",
-)  # fmt: skip
-VALIDATION_TOKENS = 8192
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Wishes that do not change what is learnt.
-
-    Attributes:
-        device: auto, cpu, cuda or cuda:<n>.
-        tokens_per_device: target tokens of a micro-batch, at most; larger updates accumulate.
-        log_every: updates between rows of metrics.tsv.
-    """
-
-    device: str
-    tokens_per_device: int
-    log_every: int
-
-
-class Stopped(Exception):
-    """The training was asked to stop, and has saved its state."""
-
-    def __init__(self, number: int, update: int):
-        """Keep the signal's number and the last update."""
-        super().__init__(f"stopped by signal {number} after update {update}; start again to go on")
-        self.number = number
-
-
-class Training:
-    """The state of one training: network, optimisers, place in the data, metrics."""
-
-    def __init__(
-        self,
-        spec: Spec,
-        seed: int,
-        tensors: Tensors,
-        folder: Path,
-        launch: Launch,
-        report: Callable[[str], None],
-    ):
-        """Build everything at update 0.
-
-        Args:
-            spec: the run.
-            seed: of weights, order of data, gates and dropout.
-            tensors: its encoded text.
-            folder: the run's own.
-            launch: wishes that do not change the result.
-            report: called with each line for the user.
-        """
-        self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, folder
-        self.launch, self.report = launch, report
-        self.device = environment.choose_device(launch.device)
-        self.ranks = Ranks.join(self.device)
-        torch.manual_seed(seed)
-        dictionaries = (tensors.source_dictionary, tensors.target_dictionary)
-        self.network: Transformer = build(
-            spec.model, spec.method, len(tensors.tasks), *dictionaries
-        ).to(self.device)
-        self.two_level = TwoLevel(self.network, spec.training, seed, self.ranks)
-        self.train_pairs = [tensors.split(task, "train") for task in tensors.tasks]
-        self.sampler = Sampler(
-            [pairs.target_lengths for pairs in self.train_pairs],
-            [pairs.source_lengths for pairs in self.train_pairs],
-            spec.training.batches,
-            seed,
-        )
-        valid = [tensors.split(task, "valid") for task in tensors.tasks]
-        self.valid = list(ordered(valid, VALIDATION_TOKENS))
-        # Taken now: an edit while the run goes on is not the code that trains it.
-        self.code = stage_code("training", spec.method.name)
-        self.gated = spec.evaluation.compared_gates != "plain"
-        self.watch = outcomes.Watch(spec.outcome)
-        self.metrics = Metrics(folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
-        self.update, self.tokens, self.seconds = 0, 0, 0.0
-        self.validation: Validation | None = None
-        self._asked_to_stop = 0
-
-    def _loss_names(self) -> tuple[str, ...]:
-        every = torch.arange(len(self.tensors.tasks))
-        self.network.start_update(self.seed, 1)
-        return tuple(self.two_level.losses(Parts([], 1, every)))
-
-    def resume(self) -> None:
-        """Take up the newest checkpoint, if there is one, and cut metrics to it."""
-        state = checkpoints.load(self.folder / "checkpoints", self.report)
-        if state is not None:
-            self.network.load_state_dict(state["model"])
-            self.two_level.load_state_dict(state["optimisers"])
-            self.update, self.tokens = state["update"], state["tokens"]
-            self.seconds, self.watch.exploding = state["seconds"], state["exploding"]
-            self.report(f"{self.spec.folder}: goes on after update {self.update}")
-        if self.ranks.first:
-            self.metrics.cut(self.update)
-
-    def save(self) -> None:
-        """Write a checkpoint of the whole state."""
-        if not self.ranks.first:
-            return
-        state = {
-            "model": self.network.state_dict(),
-            "optimisers": self.two_level.state_dict(),
-            "update": self.update,
-            "tokens": self.tokens,
-            "seconds": self.seconds,
-            "exploding": self.watch.exploding,
-            "rng": torch.get_rng_state(),
-        }
-        checkpoints.save(self.folder / "checkpoints", state)
-
-    def run(self) -> outcomes.Ending:
-        """Train to the last update, or to where the run diverges.
-
-        Raises:
-            Stopped: a signal asked for it; the state is saved.
-        """
-        settings = self.spec.training
-        previous = {
-            number: signal.signal(number, self._ask_to_stop)
-            for number in (signal.SIGTERM, signal.SIGINT)
-        }
-        try:
-            while self.update < settings.updates:
-                ending = self._one_update()
-                if ending is not None:
-                    return ending
-                if self._asked_to_stop:
-                    self.save()
-                    raise Stopped(self._asked_to_stop, self.update)
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
-        if self.validation is None:
-            self.validation = self._validate()
-        unigram = self.tensors.unigram_nll
-        return outcomes.final(self.update, self.validation.nll, unigram, self.spec.outcome)
-
-    def _ask_to_stop(self, number: int, _frame: object) -> None:
-        self._asked_to_stop = number
-
-    def _one_update(self) -> outcomes.Ending | None:
-        """Make one update, with what follows it: metrics, validation, checkpoint."""
-        started = time.perf_counter()
-        self.update += 1
-        parts = self._parts(self.update)
-        result = self.two_level.update(self.update, parts)
-        self.tokens += parts.tokens
-        due = (
-            self.update % self.spec.training.validate_every == 0
-            or self.update == self.spec.training.updates
-        )
-        self.validation = self._validate() if due else None
-        self.seconds += time.perf_counter() - started
-        ending = self.watch.see(self.update, result.nll, result.gradient_norm)
-        if self.ranks.first and (due or ending or self.update % self.launch.log_every == 0):
-            self._log(result)
-        if due and ending is None:
-            self.save()
-        return ending
-
-    def _parts(self, number: int) -> Parts:
-        """Return an update's batch, cut for this process and for the device's memory."""
-        whole = self.sampler.update(number)[0]
-        tokens = sum(
-            int(self.train_pairs[task].target_lengths[sentence]) for task, sentence in whole
-        )
-        world = self.ranks.world
-        micro = world * -(-tokens // (self.launch.tokens_per_device * world))
-        parts = self.sampler.update(number, micro)[self.ranks.rank :: world]
-        batches = [collate(self.train_pairs, part).to(self.device) for part in parts if part]
-        tasks = torch.tensor(sorted({task for task, _ in whole}))
-        return Parts(batches, tokens, tasks)
-
-    def _validate(self) -> Validation:
-        self.network.use_gates("soft" if self.gated else "plain")
-        return validate(self.network, self.valid, len(self.tensors.tasks))
-
-    def _log(self, result: Result) -> None:
-        """Append a row to the metrics, and tell the user."""
-        valid = self.validation.nll if self.validation else None
-        self.metrics.append(
-            {
-                "update": self.update,
-                "epoch": self.sampler.passes(self.update),
-                "seconds": self.seconds,
-                "tokens": self.tokens,
-                "learning_rate": result.learning_rate,
-                "loss": result.loss,
-                "nll": result.nll,
-                "gradient_norm": result.gradient_norm,
-                "gradient_norm_phi": result.gradient_norm_phi,
-                "valid_nll": valid,
-            }
-            | result.losses
-        )
-        shown = f", validation {valid:.3f}" if valid is not None else ""
-        self.report(
-            f"{self.spec.folder}: update {self.update} of {self.spec.training.updates},"
-            f" NLL {result.nll:.3f}{shown} nats, {self.seconds:.0f} s"
-        )
-
-    def facts(self) -> dict[str, Any]:
-        """Return what training.json says besides the outcome."""
-        validation = None
-        if self.validation is not None:
-            by_task = dict(zip(self.tensors.tasks, self.validation.by_task, strict=True))
-            validation = {"nll": self.validation.nll, "by_task": by_task}
-        depth = {side: each.depth() for side, each in self.network.methods.items()}
-        return {
-            "parameters": size.parts(self.network),
-            "validation": validation,
-            "unigram_nll": self.tensors.unigram_nll,
-            "totals": {"updates": self.update, "target_tokens": self.tokens,
-                       "seconds": round(self.seconds, 3)},
-            "depth": {
-                side: asdict(each)
-                | {"by_task": dict(zip(self.tensors.tasks, each.by_task, strict=True))}
-                for side, each in depth.items() if each is not None
-            } or None,
-            "device": environment.device_facts(self.device),
-            "versions": environment.versions(),
-            "code": asdict(self.code),
-        }  # fmt: skip
+from fathom.training.loop import Launch, Training
 
 
 def train(
@@ -280,22 +43,55 @@ def train(
     if done.exists():
         report(f"{spec.folder}: has ended before; {done} says how")
         return
-    write_text(folder / "spec.yaml", yaml.safe_dump(_plain(asdict(spec)), allow_unicode=True))
-    training = Training(spec, seed, load_tensors(tensors), folder, launch, report)
-    training.resume()
+    # Taken now: an edit while the run goes on is not the code that trains it.
+    code = asdict(stage_code("training", spec.method.name))
+    training = Training(spec, seed, load(tensors), folder, launch, report)
     attempts = Attempts(folder / "attempts.json")
+    if training.ranks.first:
+        write_text(folder / "spec.yaml", yaml.safe_dump(_plain(asdict(spec)), allow_unicode=True))
+    training.resume()
     if training.ranks.first:
         attempts.begin(training.update)
     ending = training.run()
     if training.ranks.first:
         attempts.end(training.update, ending.kind)
-        write_json(done, {"outcome": asdict(ending), "attempts": attempts.all} | training.facts())
-        report(f"{spec.folder}: {ending.kind.replace('_', ' ')} at update {ending.update}"
-               f" ({ending.reason})")  # fmt: skip
+        said = {"outcome": asdict(ending), "attempts": attempts.all, "code": code}
+        write_json(done, said | facts(training))
+        word = ending.kind.replace("_", " ")
+        report(f"{spec.folder}: {word} at update {ending.update} ({ending.reason})")
+
+
+def facts(training: Training) -> dict[str, Any]:
+    """Return what training.json says of a training besides its outcome."""
+    tasks, validation = training.tensors.tasks, training.validation
+    found = {side: method.depth() for side, method in training.network.methods.items()}
+    depth = {
+        side: asdict(each) | {"by_task": dict(zip(tasks, each.by_task, strict=True))}
+        for side, each in found.items()
+        if each is not None
+    }
+    return {
+        "parameters": size.parts(training.network),
+        "validation": {
+            "nll": validation.nll,
+            "by_task": dict(zip(tasks, validation.by_task, strict=True)),
+        }
+        if validation and math.isfinite(validation.nll)
+        else None,
+        "unigram_nll": training.tensors.unigram_nll,
+        "totals": {
+            "updates": training.update,
+            "target_tokens": training.tokens,
+            "seconds": round(training.seconds, 3),
+        },
+        "depth": depth or None,
+        "device": environment.device_facts(training.device),
+        "versions": environment.versions(),
+    }
 
 
 def _plain(value: Any) -> Any:
-    """Return a value whose tuples are lists, as YAML and JSON have them."""
+    """Return a value whose tuples are lists, as YAML has them."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, tuple | list):

@@ -14,7 +14,6 @@ from torch import Tensor
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD
 from fathom.catalog.spec import Training
-from fathom.models.hooks import ParameterGroup
 from fathom.models.transformer import Transformer
 from fathom.training import objective, schedules
 from fathom.training.optimisers import LazyAdam, clip, theta_adam
@@ -77,7 +76,9 @@ class TwoLevel:
         )
 
     def update(self, number: int, parts: Parts) -> Result:
-        """Make one update. [latent_depth Alg. 2]
+        """Make one update.
+
+        [latent_depth Alg. 2]
 
         Args:
             number: of the update, from 1.

@@ -1,0 +1,94 @@
+"""config/ read once, checked whole, and handed out as the catalog."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from fathom.catalog import consistency
+from fathom.catalog.cards import Card
+from fathom.catalog.catalog import Catalog
+from fathom.catalog.checks import Schemas
+from fathom.catalog.datasets import Dataset, Source
+from fathom.catalog.papers import Paper
+from fathom.catalog.resolve import Scale
+from fathom.catalog.yaml_files import YamlFile, read
+from fathom.records.errors import FathomError, Findings
+
+
+def load(root: Path, check: bool = True) -> Catalog:
+    """Read config/ under a folder.
+
+    Args:
+        root: the project's folder.
+        check: whether to check every file; a job of a start that has checked need not.
+
+    Raises:
+        Findings: everything that is wrong, a line each.
+    """
+    schemas = Schemas(root / "workflow" / "schemas", root)
+    files = _read_all(root)
+    if check:
+        _refuse(
+            each
+            for kind, named in files.items()
+            for file in named.values()
+            for each in schemas.findings(kind, file)
+        )
+    catalog = Catalog(
+        root=root,
+        config=files["config"]["config"].value,
+        scales={name: Scale.from_file(name, file) for name, file in files["scale"].items()},
+        sources=_built(files["source"], Source.from_mapping),
+        datasets=_built(files["dataset"], Dataset.from_mapping),
+        methods=_built(files["method"], Card.from_mapping),
+        papers=_built(files["paper"], Paper.from_mapping),
+        run_files=files["runs"],
+        schemas=schemas,
+    )
+    if check:
+        _refuse(consistency.findings(catalog, files))
+    return catalog
+
+
+def _refuse(found: Iterable[FathomError]) -> None:
+    """Raise all findings together, if there are any."""
+    findings = list(found)
+    if findings:
+        raise Findings(findings)
+
+
+def _built(files: dict[str, YamlFile], build: Callable[[str, dict], Any]) -> dict[str, Any]:
+    return {name: build(name, file.value) for name, file in files.items()}
+
+
+def _read_all(root: Path) -> dict[str, dict[str, YamlFile]]:
+    """Read every YAML file of config/, by kind and name; report all that cannot be read."""
+    config = root / "config"
+    places = {
+        "config": {"config": config / "config.yaml"},
+        "scale": _by_stem(config / "scales"),
+        "source": _by_stem(config / "sources"),
+        "dataset": _by_stem(config / "datasets"),
+        "method": _by_stem(config / "methods"),
+        "paper": {path.parent.name: path for path in config.glob("papers/*/paper.yaml")},
+        "runs": {path.parent.name: path for path in config.glob("papers/*/runs.yaml")},
+        "deviations": {path.parent.name: path for path in config.glob("papers/*/deviations.yaml")},
+    }
+    files: dict[str, dict[str, YamlFile]] = {}
+    findings: list[FathomError] = []
+    for kind, named in places.items():
+        files[kind] = {}
+        for name, path in sorted(named.items()):
+            try:
+                files[kind][name] = read(path, root)
+            except Findings as error:
+                findings.extend(error.findings)
+            except FathomError as error:
+                findings.append(error)
+    if findings:
+        raise Findings(findings)
+    return files
+
+
+def _by_stem(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in folder.glob("*.yaml")}

@@ -1,0 +1,113 @@
+import multiprocessing
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+import torch
+
+from fathom.records.files import read_json
+from fathom.records.metrics import read
+from fathom.training.loop import Stopped, Training
+from fathom.training.train import train
+from tests.training.small_runs import LAUNCH, feed, latent, specification
+
+FORK = multiprocessing.get_context("fork")
+
+
+def train_and_be_killed(spec, tensors, folder, kill_at):
+    """Train in a process of its own that is killed without warning after an update."""
+
+    def child():
+        one_update = Training._one_update
+
+        def then_kill(self):
+            ending = one_update(self)
+            if self.update == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return ending
+
+        Training._one_update = then_kill
+        train(spec, 1, tensors, folder, LAUNCH, silent)
+
+    process = FORK.Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def silent(line):
+    """Say nothing."""
+
+
+def state(folder):
+    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)
+
+
+def differences(first, second, path="state"):
+    """Yield the places at which two states differ, to the bit; the clock does not count."""
+    if isinstance(first, dict):
+        assert first.keys() == second.keys(), path
+        for key in first:
+            if key != "seconds":
+                yield from differences(first[key], second[key], f"{path}.{key}")
+    elif isinstance(first, list | tuple):
+        assert len(first) == len(second), path
+        for place, (one, other) in enumerate(zip(first, second, strict=True)):
+            yield from differences(one, other, f"{path}.{place}")
+    elif isinstance(first, torch.Tensor):
+        if not torch.equal(first, second):
+            yield path
+    elif first != second:
+        yield path
+
+
+def rows_without_clock(folder):
+    return [
+        {key: value for key, value in row.items() if key != "seconds"}
+        for row in read(folder / "metrics.tsv")
+    ]
+
+
+def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(tensors, tmp_path):
+    # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
+    spec, kills = latent(updates=96), (50, 91)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, tensors, whole, LAUNCH, silent)
+    for kill_at in kills:
+        train_and_be_killed(spec, tensors, killed, kill_at)
+    said = []
+    train(spec, 1, tensors, killed, LAUNCH, said.append)
+    assert said[0].endswith(f"goes on after update {kills[1] - kills[1] % 3}")
+    assert list(differences(state(whole), state(killed))) == []
+    assert rows_without_clock(whole) == rows_without_clock(killed)
+    assert len(read_json(killed / "training.json")["attempts"]) == 3
+    assert feed(latent(), tensors).epoch(kills[1]) > 1
+
+
+def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
+    def stop_at_update_two(line):
+        if "update 2 of" in line:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Stopped) as caught:
+        train(specification(), 1, tensors, tmp_path, LAUNCH, stop_at_update_two)
+    assert caught.value.number == signal.SIGTERM
+    assert not (tmp_path / "training.json").exists()
+    assert state(tmp_path)["update"] in (2, 3)
+    train(specification(), 1, tensors, tmp_path, LAUNCH, silent)
+    assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
+
+
+def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
+    # Without dropout, whose draws follow the shape of a batch.
+    spec = specification(updates=6)
+    spec = replace(spec, model=replace(spec.model, dropout=0.0))
+    for name, tokens in (("one", 10_000), ("many", 60)):
+        launch = replace(LAUNCH, tokens_per_device=tokens)
+        train(spec, 1, tensors, tmp_path / name, launch, silent)
+    one, many = (rows_without_clock(tmp_path / name) for name in ("one", "many"))
+    for first, second in zip(one, many, strict=True):
+        assert first["tokens"] == second["tokens"]
+        # Rounding, amplified by six updates.
+        assert first["nll"] == pytest.approx(second["nll"], abs=1e-3)
