@@ -58,6 +58,10 @@ lint: environment ## check style, rules and config; zero findings
 docs: environment ## write the generated pages of docs/ again
 	$(BIN)/python -m tests.house.pages
 
+.PHONY: readme
+readme: environment ## put the last table of averages into README.md
+	$(BIN)/python docs/readme_table.py results/tiny/compare.csv
+
 .PHONY: environment
 environment: .venv/.complete ## build .venv from the locks in envs/
 
