@@ -12,6 +12,7 @@ properties:
   code: {type: string, description: d}
   norm: {enum: [pre, post, none], description: d}
   updates: {type: integer, description: d}
+  share: {type: number, exclusiveMinimum: 0, description: d}
 """
 
 
@@ -50,9 +51,11 @@ def said(tmp_path):
             "rate: 1\nupdates: many\n",
             "a.yaml:2: updates: 'many' is not a whole number; write a whole number",
         ),
+        ("rate: 1\nshare: 0\n", "a.yaml:2: share: 0 is too small; write more than 0"),
         (
-            "rate: 1\nno: 2\n",
-            "a.yaml: YAML reads no, on, yes and off as true or false; put the key in quotes",
+            "rate: 1\nupdates: no\n",
+            "a.yaml:2: updates: YAML reads no, on, yes and off as true or false; "
+            "write a whole number",
         ),
     ],
 )

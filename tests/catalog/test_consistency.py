@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 from fathom.catalog.load import load
@@ -64,6 +66,55 @@ RUNS = "config/papers/latent_depth/runs.yaml"
             "anchor.run: no run 'static_21_12'",
         ),
         ("config/config.yaml", "scale: tiny", "scale: tony", "no scale 'tony'"),
+        (
+            "config/methods/latent_layers.yaml",
+            "paper: latent_depth",
+            "paper: latent_dept",
+            "paper: no paper 'latent_dept'; nearest valid name: 'latent_depth'",
+        ),
+        (
+            "config/methods/latent_layers.yaml",
+            "equations: [Eq. 2,",
+            "equations: [Eq. 22,",
+            "equations: no equation 'Eq. 22'; nearest valid name: 'Eq. 2'",
+        ),
+        (
+            "config/papers/latent_depth/paper.yaml",
+            "value: scores.bos",
+            "value: scores.boss",
+            "columns.bos.value: no task 'boss'; nearest valid name: 'bos'",
+        ),
+        (
+            "config/papers/latent_depth/paper.yaml",
+            "mean(scores.hard.*)",
+            "mean(scores.hart.*)",
+            "columns.avg_hard.value: no gates 'hart'; nearest valid name: 'hard'",
+        ),
+        (
+            "config/papers/latent_depth/paper.yaml",
+            "parameters.total",
+            "parameters.totl",
+            "columns.params.value: no manifest has 'totl'; nearest valid name: 'total'",
+        ),
+        (
+            "config/papers/latent_depth/paper.yaml",
+            "depth.encoder.sum_p",
+            "depth.encoder.sum_q",
+            "no manifest has 'sum_q'; nearest valid name: 'sum_p'",
+        ),
+        (
+            "config/papers/latent_depth/paper.yaml",
+            "reported: table5.csv",
+            "reported: tabel5.csv",
+            "reported: no file 'tabel5.csv'; nearest valid name: 'table5.csv'",
+        ),
+        (
+            RUNS,
+            "    warmup: 8000\n",
+            "",
+            "defaults.training.warmup: no value is given",
+        ),
+        (RUNS, "heads: 4", "heads: 3", "512 is no multiple of 3 heads"),
     ],
 )
 def test_a_name_that_exists_nowhere_is_told_with_its_file_and_the_nearest(
@@ -80,8 +131,39 @@ def test_a_name_that_exists_nowhere_is_told_with_its_file_and_the_nearest(
 def test_a_run_name_may_stand_in_one_paper_only(project):
     papers = project / "config" / "papers"
     other = papers / "other"
-    other.mkdir()
-    text = (papers / "latent_depth" / "runs.yaml").read_text()
-    (other / "runs.yaml").write_text(text)
+    shutil.copytree(papers / "latent_depth", other)
     with pytest.raises(Findings, match="the run's name is taken by paper"):
+        load(project)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (RUNS, "dataset: ted8_diverse", "dataset: ted8_divers"),
+        (RUNS, "    warmup: 8000\n", ""),
+        ("config/scales/tiny.yaml", "po_wheels_diverse", "po_wheel_diverse"),
+        ("config/methods/latent_layers.yaml", "default: per_task", "default: pertask"),
+    ],
+)
+def test_a_mistake_behind_many_runs_is_told_once(project, edit, file, old, new):
+    edit(file, old, new)
+    with pytest.raises(Findings) as caught:
+        load(project)
+    lines = str(caught.value).split("\n")
+    assert len(lines) == len(set(lines))
+
+
+def test_a_source_that_is_gone_is_told_at_the_data_sets_that_need_it(project):
+    """It ended in a KeyError and its traceback."""
+    (project / "config" / "sources" / "django.yaml").unlink()
+    with pytest.raises(Findings) as caught:
+        load(project)
+    lines = str(caught.value).split("\n")
+    assert any("po_wheels_diverse.yaml" in line and "no source 'django'" in line for line in lines)
+    assert all("no source 'django'" in line for line in lines)
+
+
+def test_a_width_that_a_scale_cuts_to_no_multiple_of_the_heads_is_told_there(project, edit):
+    edit("config/scales/tiny.yaml", "width: 0.125", "width: 0.01")
+    with pytest.raises(Findings, match=r"config/scales/tiny\.yaml:5: width: 6 is no multiple of 4"):
         load(project)

@@ -42,3 +42,41 @@ def test_every_file_that_cannot_be_read_is_told(project):
         "config/config.yaml",
         "config/scales/tiny.yaml",
     ]
+
+
+def test_a_file_that_cannot_be_read_hides_no_other_finding(project, edit):
+    (project / "config/scales/tiny.yaml").write_text("a: [\n", encoding="utf-8")
+    edit("config/config.yaml", "device: auto", "device: gpu")
+    with pytest.raises(Findings) as caught:
+        load(project)
+    assert [line.split(":")[0] for line in str(caught.value).split("\n")] == [
+        "config/scales/tiny.yaml",
+        "config/config.yaml",
+    ]
+
+
+@pytest.mark.parametrize("name", ["paper.yaml", "runs.yaml"])
+def test_a_paper_without_one_of_its_files_is_told(project, name):
+    """Without its paper.yaml a paper was left out without a word."""
+    (project / "config" / "papers" / "latent_depth" / name).unlink()
+    with pytest.raises(Findings, match=rf"latent_depth/{name}: cannot be read"):
+        load(project)
+
+
+@pytest.mark.parametrize(
+    "place", ["scales/Small.yaml", "datasets/my-data.yaml", "sources/x y.yaml", "papers/a-b"]
+)
+def test_a_name_that_no_path_could_carry_is_refused(project, place):
+    path = project / "config" / place
+    if path.suffix:
+        path.write_text("title: x\n", encoding="utf-8")
+    else:
+        path.mkdir()
+    with pytest.raises(Findings, match="small letters, digits and underscores"):
+        load(project)
+
+
+def test_a_run_of_such_a_name_is_refused(project, edit):
+    edit("config/papers/latent_depth/runs.yaml", "  static_12_12: {}", "  Static-12: {}")
+    with pytest.raises(Findings, match="'Static-12' has another form"):
+        load(project)

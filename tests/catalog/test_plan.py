@@ -21,3 +21,17 @@ def test_what_has_ended_is_found(catalog, tmp_path):
 
 def test_compare_alone_says_that_nothing_is_trained(catalog, tmp_path):
     assert "nothing will be trained" in "\n".join(lines(targets(catalog, tmp_path, "compare")))
+
+
+def test_of_a_file_it_says_that_snakemake_knows_what_it_takes(catalog, tmp_path):
+    """It said that nothing would be trained, whatever the file."""
+    said = "\n".join(lines(targets(catalog, tmp_path, "results/tiny/latent_depth/table5.md")))
+    assert "nothing will be trained" not in said
+    assert "a file was asked for: Snakemake's list of jobs says what will be trained" in said
+
+
+def test_a_run_with_a_manifest_is_found_though_its_training_json_is_gone(catalog, tmp_path):
+    """It was said to be trained, while Snakemake rightly trained nothing."""
+    asked = targets(catalog, tmp_path, TABLE)
+    write_json(asked.paths.manifest(catalog.spec("static_6_6", "tiny"), 1), {})
+    assert "1 of 10 trainings found, 9 to train" in "\n".join(lines(asked))

@@ -39,6 +39,13 @@ def test_layers_shrink_by_the_ratio_and_are_rounded_up(tmp_path):
         assert got[LAYERS].where == "s.yaml:1: layers"
 
 
+def test_a_part_of_a_layer_is_rounded_up_only_where_a_scale_cuts_layers(tmp_path):
+    leaf = ("method", "settings", "target_depth")
+    given, unit_of = settings() | {leaf: Setting(14.5, "p:4")}, UNITS | {leaf: "layers"}
+    assert scaled(given, scale(tmp_path), unit_of)[leaf].value == 4
+    assert scaled(given, scale(tmp_path, layers=1.0), unit_of)[leaf] == given[leaf]
+
+
 def test_counts_of_updates_shrink_by_the_ratio_of_updates(tmp_path):
     got = scaled(settings(), scale(tmp_path), UNITS)
     assert got[UPDATES].value == 300

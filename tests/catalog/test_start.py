@@ -1,14 +1,15 @@
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from fathom.catalog.start import begin
+from fathom.catalog.load import load
+from fathom.catalog.start import begin, use_own_tools
 from fathom.records.errors import FathomError, Findings
 
 ROOT = Path(__file__).parents[2]
-CONFIG = {
-    "scale": "tiny", "results": "results", "device": "auto", "tokens_per_device": 9, "log_every": 1,
-}  # fmt: skip
+CONFIG = load(ROOT).config
 
 
 def test_a_scale_of_the_command_line_is_taken():
@@ -46,4 +47,21 @@ def test_a_row_is_text_also_where_it_looks_like_a_number():
             check=True,
         ).row
         == "12"
+    )
+
+
+def test_rules_find_the_commands_of_the_interpreter_that_runs_them(monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin")
+    use_own_tools()
+    assert os.environ["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/usr/bin"]
+
+
+@pytest.mark.parametrize("switch", [{"results": "/elsewhere"}, {"log_every": 5}])
+def test_a_switch_that_the_commands_behind_the_rules_cannot_hear_is_refused(switch):
+    """Snakemake waited in the other folder for files that the commands wrote to config.yaml's."""
+    [key] = switch
+    with pytest.raises(FathomError) as caught:
+        begin(ROOT, CONFIG | switch, [], check=True)
+    assert str(caught.value) == (
+        f"--config: '{key}' stays as config/config.yaml has it; change it there"
     )

@@ -82,3 +82,18 @@ def test_cells_are_judged_by_files_that_stand_in_config(catalog, tmp_path):
     files = targets(catalog, tmp_path).judged_by()
     folder = Path("config/papers/latent_depth")
     assert {folder / "table5.csv", folder / "paper.yaml", folder / "deviations.yaml"} <= set(files)
+
+
+def test_a_run_is_tested_on_the_text_that_its_tensors_are_made_of(catalog, tmp_path):
+    asked = targets(catalog, tmp_path, TABLE)
+    spec = catalog.spec("static_6_6", "tiny")
+    assert asked.corpus(spec.folder) == asked.paths.corpus(spec.data) / "corpus.json"
+    assert asked.sources(asked.corpus(spec.folder).parent.name) == asked.sources(spec.data.folder)
+
+
+def test_who_asks_for_a_table_asks_for_its_manifests_too(catalog, tmp_path):
+    """A lost manifest stayed lost, since the table that was drawn from it was there."""
+    asked = targets(catalog, tmp_path, TABLE)
+    manifests = asked.manifests("latent_depth", "table5")
+    assert set(manifests) < set(asked.wanted("latent_depth", "table5"))
+    assert set(manifests) < set(asked.paper("latent_depth"))

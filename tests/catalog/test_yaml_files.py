@@ -48,3 +48,25 @@ def test_a_file_without_a_mapping_is_refused(tmp_path, text):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FathomError, match=r"gone\.yaml: cannot be read"):
         read(tmp_path / "gone.yaml", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "read_as"), [("no", "true or false"), ("12", "a number"), ("~", "null")]
+)
+def test_a_key_that_yaml_does_not_read_as_text_is_refused_with_its_line(tmp_path, key, read_as):
+    """A language's code `no` became `False`, and the message spoke of that."""
+    file = tmp_path / "a.yaml"
+    file.write_text(f"one:\n  {key}: 1\n")
+    with pytest.raises(Findings) as caught:
+        read(file, tmp_path)
+    assert str(caught.value) == (
+        f"a.yaml:2: one.{key}: YAML reads this key as {read_as}; put it in quotes"
+    )
+
+
+def test_a_file_that_is_not_utf_8_is_told(tmp_path):
+    """It ended in a traceback."""
+    file = tmp_path / "a.yaml"
+    file.write_bytes(b"title: caf\xe9\n")
+    with pytest.raises(FathomError, match=r"^.*a\.yaml: not UTF-8 at byte 11; "):
+        read(file, tmp_path)

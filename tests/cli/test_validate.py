@@ -25,6 +25,15 @@ def test_what_no_schema_can_say_is_found_too(project, call):
     assert "no data set 'ted8_divers'; nearest valid name: 'ted8_diverse'" in first
 
 
+def test_a_wrong_reported_number_is_found_before_anything_is_compared(project, call):
+    """It was found only when a table had been trained and was to be compared."""
+    path = project / "config" / "papers" / "latent_depth" / "table5.csv"
+    path.write_text(path.read_text("utf-8").replace("6/6,bos,20.7", "6/6,bos,2O.7"), "utf-8")
+    answer = call("validate")
+    assert answer.code == 1
+    assert "table5.csv:3: '2O.7' is no number; write the digits as printed" in answer.one_line
+
+
 def test_a_missing_file_of_switches_is_no_project(project, call):
     (project / "config" / "config.yaml").unlink()
     assert "no fathom project here" in call("validate").one_line

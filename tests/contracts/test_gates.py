@@ -54,6 +54,13 @@ def test_outside_training_the_gates_are_free_of_noise():
     assert each.gates().tolist() == [[1, 1, 0], [1, 0, 1]]
 
 
+def test_soft_gates_have_the_temperature_at_which_training_ended():
+    each = gates(tau_end=0.25, tau_updates=10)
+    each.alpha.data = torch.tensor([[0.0, 1.0, -1.0], [3.0, -3.0, 0.5]])
+    each.start_update(1, 10)
+    assert torch.allclose(each.eval().gates(), torch.sigmoid(each.alpha / 0.25))
+
+
 def test_a_shared_posterior_has_one_row_and_a_draw_for_each_task():
     each = gates(posterior="shared", tasks=4)
     each.start_update(1, 1)

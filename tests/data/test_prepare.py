@@ -121,6 +121,15 @@ def test_a_failed_preparation_leaves_no_record_that_a_rerun_would_trust(made):
     assert not (out / "corpus.json").exists()
 
 
+def test_a_source_that_is_gone_leaves_the_corpus_that_was_made_of_it(made):
+    """The record was deleted before the sources were looked at, and later stages stood still."""
+    out = made()
+    (made.folder / "two" / "source.json").unlink()
+    with pytest.raises(FathomError, match="has not been fetched"):
+        made()
+    assert (out / "corpus.json").exists()
+
+
 def test_two_languages_with_the_same_text_are_an_error(made):
     codes = {"one": {"fra": ("fr",), "ell": ("fr",)}, "two": {"ces": ("cs",)}}
     with pytest.raises(Findings) as caught:

@@ -91,6 +91,12 @@ def test_the_cap_stays_below_the_positions_that_the_decoder_has(babbling):
     assert beam.cap(1000) == 24
 
 
+def test_the_search_is_as_wide_and_as_fond_of_length_as_the_settings_say(babbling):
+    settings = Decoding(beam=3, length_penalty=0.5, cap_ratio=1.5, cap_constant=4)
+    generator = Beam(babbling, Dictionary(ENTRIES), settings).generator
+    assert (generator.beam_size, generator.len_penalty) == (3, 0.5)
+
+
 def test_repeated_searches_give_the_same(learnt, search):
     learnt.train()
     sources = sentences(45, 7, seed=99)

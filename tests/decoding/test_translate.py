@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fathom.batches.encode import encode
-from fathom.batches.tensors import load
+from fathom.batches.tensors import EOS, PAD, load
 from fathom.catalog.paths import Paths
 from fathom.decoding.beam import Beam
 from fathom.decoding.translate import (
@@ -172,6 +172,17 @@ def test_a_users_own_sentences_are_translated_as_the_test_sentences_are(paths):
     write_run(paths, PLAIN, "diverged")
     with pytest.raises(FathomError, match="diverged"):
         translate_lines(PLAIN, *places, "kor", lines, CPU)
+
+
+def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch):
+    folder, given = write_run(paths, PLAIN), []
+    monkeypatch.setattr(
+        "fathom.decoding.translate.hypotheses", lambda _, sources, __: given.extend(sources) or []
+    )
+    places = paths.tensors(PLAIN.data), paths.subwords(PLAIN.data), folder, "plain"
+    translate_lines(PLAIN, *places, "kor", ["</s> <pad>"], CPU)
+    assert given[0].tolist().count(EOS) == 1
+    assert PAD not in given[0]
 
 
 def test_what_was_decoded_can_be_scored_and_concluded(paths):

@@ -9,6 +9,8 @@ import yaml
 from tests.house.tree import ROOT, rule_files, told
 
 CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
+# A place in a shell line that Snakemake fills with a path, without the `:q` that quotes it.
+UNQUOTED = re.compile(r"^\s*\"[^\"]*(\{(?:log|input|output)(?:\.\w+|\[\d+\])?\})")
 # The default profile beats --profile key by key, so these would silently win over a cluster's.
 NEVER_IN_DEFAULT = {"executor", "jobs", "default-resources", "set-resources", "retries"}
 ONLY_IN_DEFAULT = {"cores"}
@@ -22,6 +24,16 @@ def code(root: Path) -> list[str]:
         for path in rule_files(root)
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
         if (match := CODE.match(line))
+    ]
+
+
+def unquoted(root: Path) -> list[str]:
+    """Return shell lines that a results folder with a blank in its name would break."""
+    return [
+        f"{path.relative_to(root)}:{number}: {match[1]} in a shell; write {match[1][:-1]}:q}}"
+        for path in rule_files(root)
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+        if (match := UNQUOTED.match(line))
     ]
 
 
@@ -43,6 +55,17 @@ def test_code_in_a_rule_file_is_found(small):
         }
     )
     assert len(code(root)) == 2
+
+
+def test_shells_quote_paths():
+    """With `results: "my results"` in config.yaml every job failed at its log."""
+    found = unquoted(ROOT)
+    assert not found, told(found)
+
+
+def test_a_path_without_quotes_is_found(small):
+    root = small({"workflow/rules/a.smk": 'rule x:\n    shell:\n        "echo | tee {log}"\n'})
+    assert unquoted(root) == ["workflow/rules/a.smk:3: {log} in a shell; write {log:q}"]
 
 
 def test_the_default_profile_leaves_clusters_alone():

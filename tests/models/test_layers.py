@@ -3,7 +3,13 @@
 import torch
 
 from fathom.models.hooks import Method
-from fathom.models.layers import EncoderLayer, embedding_table, future_mask, position_table
+from fathom.models.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    embedding_table,
+    future_mask,
+    position_table,
+)
 from fathom.models.size import Entries
 from tests.reference.small_networks import shape
 
@@ -29,6 +35,18 @@ def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
             else:
                 expected = expected + sub_layer(normalise(expected))
         assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+
+
+def test_each_kind_of_dropout_has_its_own_probability():
+    model = shape(dropout=0.1, attention_dropout=0.2, activation_dropout=0.3)
+    for kind, attentions in ((EncoderLayer, 1), (DecoderLayer, 2)):
+        layer = kind(model, lambda part, x, fx: x + fx)
+        found = [
+            layer.get_submodule(name).dropout_module.p
+            for name in ("self_attn", "encoder_attn")[:attentions]
+        ]
+        assert found == [0.2] * attentions
+        assert (layer.dropout_module.p, layer.activation_dropout_module.p) == (0.1, 0.3)
 
 
 def test_the_future_is_hidden():

@@ -14,6 +14,9 @@ REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text(enco
 TASKS = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
 SENTENCES = dict(zip(TASKS, (68, 233, 261, 96, 214, 192, 684, 642), strict=True))
 
+# Between seeds, scores of these few short sentences differ by up to about a BLEU.
+SEED_NOISE = 1.0
+
 
 def manifests(project):
     paths = sorted(project.folder.glob("results/tiny/runs/*/1/manifest.json"))
@@ -50,9 +53,8 @@ def test_losses_and_scores_lie_in_an_interval_around_the_frozen_ones(finished, r
     assert manifest["validation"]["nll"] == pytest.approx(frozen["nll"], abs=0.3)
     scores = manifest["scores"][manifest["compared"]["gates"]]
     for task, (low, high) in frozen["intervals"].items():
-        score = scores[task]["metrics"]["13a"]
-        assert score["low"] <= high, (run, task)
-        assert low <= score["high"], (run, task)
+        score = scores[task]["metrics"]["13a"]["value"]
+        assert low - SEED_NOISE <= score <= high + SEED_NOISE, (run, task)
 
 
 def test_latent_rows_are_scored_with_soft_and_hard_gates_and_say_their_depth(finished):

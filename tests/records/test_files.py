@@ -105,3 +105,10 @@ def test_what_is_no_json_is_told_with_its_file(tmp_path, content):
 def test_the_hash_is_of_the_bytes(tmp_path):
     (tmp_path / "a.bin").write_bytes(b"fathom")
     assert sha256(tmp_path / "a.bin") == hashlib.sha256(b"fathom").hexdigest()
+
+
+def test_json_that_is_no_object_is_told(tmp_path):
+    """A list in the place of a manifest ended in a traceback."""
+    (tmp_path / "a.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(FathomError, match=r"a\.json: no JSON object; delete it and run again"):
+        read_json(tmp_path / "a.json")

@@ -163,7 +163,8 @@ def rows(tmp_path):
                 places[seed] = tmp_path / "runs" / run / str(seed) / "manifest.json"
                 if value is not None:
                     places[seed].parent.mkdir(parents=True, exist_ok=True)
-                    places[seed].write_text(json.dumps(value), encoding="utf-8")
+                    whole = value | {"run": run, "seed": seed}
+                    places[seed].write_text(json.dumps(whole), encoding="utf-8")
             found.append(Row(name, f"{run}-00000000", places))
         return tuple(found)
 

@@ -81,6 +81,13 @@ def test_a_manifest_of_another_scale_is_refused(rows, table, made):
         read(row, "paper")
 
 
+def test_a_manifest_of_another_run_is_refused(rows, table, made):
+    """A manifest that was copied into another run's folder was taken for that run's."""
+    row = rows(table.rows, small=[made.manifest(identity="1" * 64)])[0]
+    with pytest.raises(FathomError, match="the manifest of small-11111111 seed 1, not of small-0"):
+        read(row, "paper")
+
+
 def test_a_manifest_of_another_schema_is_refused(rows, table, made):
     row = rows(table.rows, small=[made.manifest(schema=0)])[0]
     with pytest.raises(FathomError, match="schema 0, but 1 is read here"):

@@ -53,6 +53,7 @@ def test_other_notes_are_no_cause(written):
         ("6/6,bos,nan,,", "main.csv:2: 'nan' is no number"),
         ("6/6,bos,20.7,,misprint: x", "main.csv:2: 'x' is no number"),
         ("6/6,bos,,,", "main.csv:2: neither a number nor a note; note an outcome: diverged or"),
+        ("6/6,bos,,,divergd", "main.csv:2: no outcome 'divergd'; nearest valid name: 'diverged'"),
         ("LL-D, 6/12,bos,20.7,,", "main.csv:2: 6 fields; write 5; quote an id that has a comma"),
     ],
 )
@@ -73,6 +74,18 @@ def test_every_wrong_line_is_told(written):
 def test_another_header_is_refused(written):
     with pytest.raises(FathomError, match="write row,column,value,stderr,note"):
         written("", header="row,column,value\n")
+
+
+def test_a_cell_that_the_paper_leaves_empty_is_known_by_its_note(written):
+    cell = written("6/6,bos,,,N/A as printed\n")[0]
+    assert (cell.value, cell.outcome) == (None, "")
+
+
+def test_a_file_that_is_not_utf_8_is_told(tmp_path, table):
+    """It ended in a traceback."""
+    (tmp_path / "main.csv").write_bytes(HEADER.encode() + b"6/6,bos,20.7,,caf\xe9\n")
+    with pytest.raises(FathomError, match=r"main\.csv: not UTF-8"):
+        read(tmp_path / "main.csv", table)
 
 
 def test_a_missing_file_is_told(tmp_path, table):

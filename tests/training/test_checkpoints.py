@@ -1,6 +1,8 @@
 import pytest
 import torch
 
+from fathom.models.saved import read_checkpoint
+from fathom.training import checkpoints
 from fathom.training.checkpoints import BEFORE, NEWEST, load, save
 
 
@@ -28,6 +30,19 @@ def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, dam
     assert load(tmp_path, said.append)["update"] == 1
     assert "last.damaged" in said[0]
     assert "\n" not in said[0]
+
+
+def test_another_process_of_the_run_may_have_set_the_damaged_file_aside(tmp_path, monkeypatch):
+    for update in (1, 2):
+        save(tmp_path, {"update": update})
+
+    def read_late(path):
+        if path.name == NEWEST:
+            path.rename(path.with_suffix(".damaged"))
+        return read_checkpoint(path)
+
+    monkeypatch.setattr(checkpoints, "read_checkpoint", read_late)
+    assert load(tmp_path, lambda line: None)["update"] == 1
 
 
 def test_a_checkpoint_with_code_in_it_is_refused(tmp_path):

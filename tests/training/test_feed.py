@@ -29,6 +29,8 @@ def test_processes_share_an_update_without_overlap(tensors, world):
     assert sorted(pair for share in shares for pair in members(share)) == members(whole)
     assert {share.tokens for share in shares} == {whole.tokens}
     assert sum(batch.tokens for share in shares for batch in share.mine) == whole.tokens
+    cut = feed(latent(), tensors, Ranks(0, world), tokens_per_device=60).parts(5)
+    assert len(cut.mine) == -(-whole.tokens // (60 * world))
 
 
 def test_a_batch_depends_on_seed_and_update_alone(tensors):

@@ -6,11 +6,15 @@ from dataclasses import replace
 import pytest
 import torch
 
+from fathom.catalog.spec import Outcome
+from fathom.models.saved import load_weights
 from fathom.records.files import read_json
 from fathom.records.metrics import read
 from fathom.training.loop import Stopped, Training
 from fathom.training.train import train
+from fathom.training.validation import validate
 from tests.training.small_runs import LAUNCH, feed, latent, specification
+from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
 
@@ -81,8 +85,40 @@ def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(t
     assert said[0].endswith(f"goes on after update {kills[1] - kills[1] % 3}")
     assert list(differences(state(whole), state(killed))) == []
     assert rows_without_clock(whole) == rows_without_clock(killed)
-    assert len(read_json(killed / "training.json")["attempts"]) == 3
+    attempts = read_json(killed / "training.json")["attempts"]
+    assert [each["from_update"] for each in attempts] == [0, 48, 90]
     assert feed(latent(), tensors).epoch(kills[1]) > 1
+
+
+def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(tensors, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(latent(), 1, tensors, whole, LAUNCH, silent)
+    train_and_be_killed(latent(), tensors, killed, 6)
+    assert state(killed)["update"] == 6
+    train(latent(), 1, tensors, killed, LAUNCH, silent)
+    one, other = (read_json(folder / "training.json") for folder in (whole, killed))
+    assert one["outcome"] == other["outcome"]
+    assert one["validation"] == other["validation"]
+
+
+def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
+    exploding = specification(outcome=Outcome(exploded_above=0.0, exploded_for=5, failed_margin=0))
+    train_and_be_killed(exploding, tensors, tmp_path, 4)
+    train(exploding, 1, tensors, tmp_path, LAUNCH, silent)
+    outcome = read_json(tmp_path / "training.json")["outcome"]
+    assert (outcome["kind"], outcome["update"]) == ("diverged", 5)
+
+
+def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):
+    train(latent(), 1, tensors, tmp_path, LAUNCH, silent)
+    run = Run(latent(), tensors)
+    load_weights(run.network, tmp_path / "checkpoints" / "last.pt")
+    batches = feed(latent(), tensors).validation
+    soft, hard = (
+        validate(run.network.use_gates(gates), batches, 3).nll for gates in ("soft", "hard")
+    )
+    assert read_json(tmp_path / "training.json")["validation"]["nll"] == soft
+    assert abs(soft - hard) > 1e-3
 
 
 def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
@@ -95,6 +131,8 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
     assert caught.value.number == signal.SIGTERM
     assert not (tmp_path / "training.json").exists()
     assert state(tmp_path)["update"] in (2, 3)
+    (attempt,) = read_json(tmp_path / "attempts.json")["attempts"]
+    assert (attempt["ended_as"], attempt["to_update"]) == ("stopped", state(tmp_path)["update"])
     train(specification(), 1, tensors, tmp_path, LAUNCH, silent)
     assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
 

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import torch
 from torch import nn
 
 from fathom.models.hooks import ParameterGroup
-from fathom.training.optimisers import LazyAdam, clip
+from fathom.training.optimisers import LazyAdam, clip, theta_adam
+from tests.training.small_runs import specification
 
 BETAS, EPS = (0.9, 0.98), 1e-6
 
@@ -13,6 +16,14 @@ def group(parameter, rows_are_tasks=True):
 
 def gradients(rows, count):
     return torch.randn(count, rows, 4, generator=torch.Generator().manual_seed(5))
+
+
+def test_thetas_optimiser_has_the_settings_of_the_run():
+    settings = replace(
+        specification().training, adam_betas=(0.8, 0.7), adam_eps=1e-3, weight_decay=0.1
+    )
+    (found,) = theta_adam([nn.Parameter(torch.ones(2))], settings).param_groups
+    assert (found["betas"], found["eps"], found["weight_decay"]) == ((0.8, 0.7), 1e-3, 0.1)
 
 
 def test_with_all_tasks_present_it_is_torchs_adam():

@@ -1,13 +1,16 @@
 import multiprocessing
 import os
+import signal
 import socket
 
 import pytest
 import torch
 
+from fathom.training.loop import Stopped, Training
 from fathom.training.ranks import Ranks
+from fathom.training.train import train
 from fathom.training.two_level import Parts
-from tests.training.small_runs import latent
+from tests.training.small_runs import LAUNCH, latent
 from tests.training.test_two_level import Run, without_dropout
 
 FORK = multiprocessing.get_context("fork")
@@ -28,7 +31,41 @@ def three_updates(tensors, announced, said):
     said.put((ranks.rank, ranks.world, results, run.network.decoder.method.alpha.tolist()))
 
 
-def start_together(tensors, world):
+def stopped_by_a_signal_to_the_last(folder):
+    """Return what trains until the last process alone is asked to stop, after update 2."""
+
+    def run(tensors, announced, said):
+        os.environ.update(announced)
+        one_update = Training._one_update
+
+        def then_signal(self):
+            ending = one_update(self)
+            if self.update == 2 and self.ranks.rank == self.ranks.world - 1:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return ending
+
+        Training._one_update = then_signal
+        try:
+            train(latent(), 1, tensors, folder, LAUNCH, lambda line: None)
+        except Stopped as stopped:
+            said.put((int(announced["RANK"]), stopped.number, str(stopped)))
+
+    return run
+
+
+def gradients_of_one_and_of_both(_, announced, said):
+    """Sum gradients of which the first process has one and the second two."""
+    os.environ.update(announced)
+    ranks = Ranks.join(torch.device("cpu"))
+    nobodys, one, both = (torch.nn.Parameter(torch.zeros(2, 2)) for _ in range(3))
+    both.grad = torch.full((2, 2), 1.0 + ranks.rank)
+    if ranks.rank == 1:
+        one.grad = torch.ones(2, 2)
+    ranks.sum_gradients([nobodys, one, both])
+    said.put((ranks.rank, nobodys.grad, one.grad.tolist(), both.grad.tolist()))
+
+
+def start_together(tensors, world, what=three_updates):
     """Return what each of `world` processes said, by rank."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -38,7 +75,7 @@ def start_together(tensors, world):
     for rank in range(world):
         announced = {"RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_PORT": port}
         announced["MASTER_ADDR"] = "127.0.0.1"
-        processes.append(FORK.Process(target=three_updates, args=(tensors, announced, said)))
+        processes.append(FORK.Process(target=what, args=(tensors, announced, said)))
         processes[-1].start()
     found = sorted(said.get(timeout=60) for _ in processes)
     for process in processes:
@@ -51,6 +88,11 @@ def test_alone_sums_change_nothing():
     assert torch.equal(Ranks(0, 1).sum(tensor), torch.ones(3))
 
 
+def test_gradients_are_sums_and_what_no_process_used_has_none():
+    found = start_together(None, 2, gradients_of_one_and_of_both)
+    assert found == [(rank, None, [[1.0] * 2] * 2, [[3.0] * 2] * 2) for rank in (0, 1)]
+
+
 def test_two_processes_make_the_updates_that_one_makes(tensors):
     ((_, _, alone, alpha),) = start_together(tensors, 1)
     both = start_together(tensors, 2)
@@ -60,3 +102,10 @@ def test_two_processes_make_the_updates_that_one_makes(tensors):
             # Sums in another order, amplified by Adam's first steps.
             assert one == pytest.approx(two, abs=1e-3)
         torch.testing.assert_close(torch.tensor(alpha), torch.tensor(theirs), atol=1e-5, rtol=0)
+
+
+def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_path):
+    both = start_together(tensors, 2, stopped_by_a_signal_to_the_last(tmp_path))
+    stop = f"stopped by signal {int(signal.SIGTERM)} after update 2; start again to go on"
+    assert both == [(rank, signal.SIGTERM, stop) for rank in (0, 1)]
+    assert torch.load(tmp_path / "checkpoints" / "last.pt", weights_only=True)["update"] == 2

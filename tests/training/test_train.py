@@ -4,7 +4,9 @@ import pytest
 import yaml
 
 from fathom.catalog.spec import Outcome
+from fathom.records.errors import FathomError
 from fathom.records.files import read_json
+from fathom.records.locks import only_writer
 from fathom.records.metrics import read
 from fathom.training.train import train
 from tests.training.small_runs import LAUNCH, latent, specification
@@ -55,3 +57,20 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     lame = replace(spec, training=replace(spec.training, learning_rate=1.0e-9))
     train(lame, 1, tensors, tmp_path, LAUNCH, silent)
     assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "failed_to_train"
+
+
+def test_a_second_trainer_of_a_run_is_refused_and_writes_nothing(tensors, tmp_path):
+    said = []
+    with only_writer(tmp_path / "lock"), pytest.raises(FathomError, match="is at work here"):
+        train(specification(), 1, tensors, tmp_path, LAUNCH, said.append)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock"]
+    assert said == []
+
+
+def test_the_log_keeps_the_lines_of_every_attempt(tensors, tmp_path):
+    for updates in (3, 6):
+        (tmp_path / "training.json").unlink(missing_ok=True)
+        train(specification(updates=updates), 1, tensors, tmp_path, LAUNCH, silent)
+    lines = (tmp_path / "train.log").read_text(encoding="utf-8").split("\n")
+    assert sum("at update" in line for line in lines) == 2
+    assert any("goes on after update 3" in line for line in lines)

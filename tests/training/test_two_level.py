@@ -5,7 +5,7 @@ import torch
 
 from fathom.batches.fused import collate
 from fathom.batches.sampler import Sampler
-from fathom.batches.tensors import load
+from fathom.batches.tensors import PAD, load
 from fathom.methods.loader import build
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import Parts, TwoLevel
@@ -65,6 +65,61 @@ def test_four_micro_batches_move_theta_and_phi_as_one_batch_does(tensors):
             torch.testing.assert_close(
                 value, four.network.state_dict()[name], atol=2e-4, rtol=0, msg=name
             )
+
+
+def written_out(network, batch):
+    """Return the objective of an update of three tasks from the paper's own terms, in one pass.
+
+    β is 0.7, the KL of each task over its tokens, λ is 0.3 and K is 1 in the decoder, ε is 0.1.
+    """
+    logits = network(batch.source, batch.previous_target, batch.tasks)
+    log_p, real = torch.log_softmax(logits, dim=-1), batch.target.ne(PAD)
+    smooth = torch.full_like(log_p, 0.1 / (log_p.size(-1) - 1))
+    smooth.scatter_(2, batch.target[..., None], 0.9)
+    objective = -(smooth * log_p).sum(dim=-1)[real].sum() / real.sum()
+    for method in network.methods.values():
+        q = torch.sigmoid(method.alpha)
+        kl = (q * (2 * q).log() + (1 - q) * (2 - 2 * q).log()).sum(dim=1)
+        objective = objective + 0.7 * (kl / (real.sum() / 3)).mean()
+    z = torch.sigmoid(network.decoder.method.alpha + network.decoder.method.noise)
+    return objective + 0.3 * (z.mean(dim=0).sum() - 1).abs()
+
+
+def step(adam, parameters, clip, rate):
+    torch.nn.utils.clip_grad_norm_(parameters, clip)
+    adam.param_groups[0]["lr"] = rate
+    adam.step()
+
+
+# [latent_depth Alg. 2]
+def test_updates_are_those_of_the_algorithm_written_out(tensors):
+    spec = latent(
+        kl_weight=0.7, kl_scale="per_token", depth_weight=0.3, inner_updates=2,
+        phi_learning_rate_multiplier=3.0, phi_clip=0.01,
+    )  # fmt: skip
+    ours, plain = (Run(without_dropout(spec), tensors) for _ in range(2))
+    phi = [method.alpha for method in plain.network.methods.values()]
+    theta = [each for name, each in plain.network.named_parameters() if "alpha" not in name]
+    groups = [theta, *([alpha] for alpha in phi)]
+    adams = [torch.optim.Adam(each, betas=(0.9, 0.98), eps=1e-6) for each in groups]
+    for number in range(1, 6):
+        result = ours.update(number, micro=3)
+        plain.network.start_update(1, number)
+        objective = written_out(plain.network, plain.parts(number).mine[0])
+        assert result.loss == pytest.approx(objective.item(), abs=1e-4)
+        plain.network.zero_grad()
+        objective.backward()
+        rate = 5.0e-3 * min(number / 4, (4 / number) ** 0.5)
+        step(adams[0], theta, 1.0, rate)
+        if number % 2 == 0:
+            for adam, alpha in zip(adams[1:], phi, strict=True):
+                step(adam, [alpha], 0.01, 3 * rate)
+    found = dict(ours.network.named_parameters())
+    for name, value in plain.network.named_parameters():
+        if not name.endswith("k_proj.bias"):
+            torch.testing.assert_close(found[name], value, atol=1e-3, rtol=0, msg=name)
+    for one, alpha in zip((each.alpha for each in ours.network.methods.values()), phi, strict=True):
+        torch.testing.assert_close(one, alpha, atol=1e-5, rtol=0)
 
 
 # [latent_depth Alg. 2]
@@ -133,6 +188,40 @@ def test_one_fused_batch_has_the_gradient_of_a_pass_for_each_task(tensors):
     theirs = dict(apart.network.named_parameters())
     for name, value in fused.network.named_parameters():
         torch.testing.assert_close(value.grad, theirs[name].grad, atol=1e-6, rtol=0, msg=name)
+
+
+def test_half_precision_computes_nearly_the_same_and_keeps_weights_in_full(tensors):
+    spec = latent()
+    half = replace(spec, training=replace(spec.training, precision="bf16"))
+    full, low = (Run(each, tensors) for each in (spec, half))
+    one, other = full.update(1), low.update(1)
+    assert one.nll != other.nll
+    # bfloat16 has eight bits of precision.
+    assert one.nll == pytest.approx(other.nll, rel=2**-7)
+    assert {each.dtype for each in low.network.parameters()} == {torch.float32}
+    assert one.losses == other.losses
+
+
+def drawn_for_dropout(tensors, seed=1, update=1, rank=0):
+    """Return the first draws of the stream from which an update's dropout comes."""
+    run, drawn = Run(specification(), tensors, seed), []
+
+    def look_ahead(*_):
+        with torch.random.fork_rng(devices=[]):
+            drawn.append(torch.rand(8))
+
+    run.network.register_forward_pre_hook(look_ahead)
+    run.two_level.ranks = Ranks(rank, 1)
+    run.update(update)
+    return drawn[0]
+
+
+def test_dropout_repeats_and_differs_by_seed_update_and_process(tensors):
+    first = drawn_for_dropout(tensors)
+    assert torch.equal(first, drawn_for_dropout(tensors))
+    # Other draws, not only other seeds: torch's generator on the CPU knows 32 bits of a seed.
+    for other in ({"seed": 2}, {"update": 2}, {"rank": 1}):
+        assert not torch.equal(first, drawn_for_dropout(tensors, **other)), other
 
 
 def test_a_gradient_that_is_not_finite_moves_nothing(tensors):

@@ -25,7 +25,7 @@ rule draw_table:
         definition=lambda wildcards: TARGETS.definition(wildcards.paper, wildcards.artefact),
     shell:
         "fathom table {wildcards.paper}_{wildcards.artefact} --scale {params.scale}"
-        " 2>&1 | tee {log}"
+        " 2>&1 | tee {log:q}"
 
 
 rule draw_figure:
@@ -52,4 +52,4 @@ rule draw_figure:
         definition=lambda wildcards: TARGETS.definition(wildcards.paper, wildcards.artefact),
     shell:
         "fathom figure {wildcards.paper}_{wildcards.artefact} --scale {params.scale}"
-        " 2>&1 | tee {log}"
+        " 2>&1 | tee {log:q}"

@@ -12,4 +12,4 @@ rule prepare_corpus:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom prepare {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log}"
+        "fathom prepare {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log:q}"

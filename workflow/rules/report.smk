@@ -25,4 +25,4 @@ rule compare_cells:
         scale=TARGETS.scale,
         manifests=len(TARGETS.compared()),
     shell:
-        "fathom compare --scale {params.scale} 2>&1 | tee {log}"
+        "fathom compare --scale {params.scale} 2>&1 | tee {log:q}"

@@ -1,5 +1,6 @@
 # Training. Only training.json is an output: Snakemake deletes outputs before a rerun and after a
-# failure, and checkpoints must survive both.
+# failure, and checkpoints must survive both. It deletes logs as well: train.log, beside the
+# checkpoints, keeps the lines of every attempt.
 
 
 rule train_run:
@@ -8,7 +9,7 @@ rule train_run:
     output:
         f"{SCALE}/runs/{{run}}/{{seed}}/training.json",
     log:
-        f"{SCALE}/runs/{{run}}/{{seed}}/train.log",
+        f"{SCALE}/logs/train_run/{{run}}.{{seed}}.log",
     conda:
         "../../envs/fathom.yaml"
     # Not a param: another device is no reason to train again.
@@ -16,4 +17,4 @@ rule train_run:
         device=config["device"],
     shell:
         "fathom train {wildcards.run} --seed {wildcards.seed} --scale {wildcards.scale}"
-        " --device {resources.device} 2>&1 | tee -a {log}"
+        " --device {resources.device} 2>&1 | tee {log:q}"

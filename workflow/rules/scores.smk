@@ -16,12 +16,13 @@ rule translate_run:
         settings=lambda wildcards: TARGETS.decoding_settings(wildcards.run),
     shell:
         "fathom translate {wildcards.run} --seed {wildcards.seed} --gates {wildcards.gates}"
-        " --scale {wildcards.scale} --device {resources.device} 2>&1 | tee {log}"
+        " --scale {wildcards.scale} --device {resources.device} 2>&1 | tee {log:q}"
 
 
 rule score_decoding:
     input:
         rules.translate_run.output,
+        lambda wildcards: ancient(TARGETS.corpus(wildcards.run)),
     output:
         f"{SCALE}/runs/{{run}}/{{seed}}/decodings/{{gates}}/scores.tsv",
     log:
@@ -33,12 +34,14 @@ rule score_decoding:
         settings=lambda wildcards: TARGETS.scoring_settings(wildcards.run),
     shell:
         "fathom score {wildcards.run} --seed {wildcards.seed} --gates {wildcards.gates}"
-        " --scale {wildcards.scale} 2>&1 | tee {log}"
+        " --scale {wildcards.scale} 2>&1 | tee {log:q}"
 
 
 rule conclude_run:
     input:
         rules.train_run.output,
+        # The tensors, too, are read, but as an input of this rule lost ones would train again.
+        lambda wildcards: ancient(TARGETS.corpus(wildcards.run)),
         lambda wildcards: TARGETS.scores(wildcards.run, wildcards.seed),
     output:
         f"{SCALE}/runs/{{run}}/{{seed}}/manifest.json",
@@ -51,4 +54,4 @@ rule conclude_run:
         compared=lambda wildcards: TARGETS.compared_settings(wildcards.run),
     shell:
         "fathom conclude {wildcards.run} --seed {wildcards.seed} --scale {wildcards.scale}"
-        " 2>&1 | tee {log}"
+        " 2>&1 | tee {log:q}"

@@ -10,4 +10,4 @@ rule fetch_source:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom fetch {wildcards.source} 2>&1 | tee {log}"
+        "fathom fetch {wildcards.source} 2>&1 | tee {log:q}"

@@ -14,7 +14,7 @@ rule train_subwords:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom subwords {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log}"
+        "fathom subwords {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log:q}"
 
 
 rule encode_text:
@@ -28,4 +28,4 @@ rule encode_text:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom encode {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log}"
+        "fathom encode {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log:q}"

@@ -21,7 +21,7 @@ for target, (paper, artefact) in TARGETS.artefacts.items():
         name:
             target
         input:
-            TARGETS.files(paper, artefact),
+            TARGETS.wanted(paper, artefact),
 
     rule:
         name:

@@ -1,5 +1,6 @@
 """The whole of config/; everything that is asked of it is a look-up."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -112,6 +113,14 @@ class Catalog:
             return own
         file = self.run_files[self.paper_of[run]].value
         return tuple(file["runs"][run].get("seeds", file["defaults"].get("seeds", [1])))
+
+    def reported(self) -> Iterator[tuple[papers.Paper, papers.Artefact, Path]]:
+        """Yield each artefact of which the paper reports numbers, with their file."""
+        for paper in self.papers.values():
+            folder = self.root / "config" / "papers" / paper.name
+            for artefact in paper.artefacts.values():
+                if artefact.reported is not None:
+                    yield paper, artefact, folder / artefact.reported
 
     def gates(self, spec: Spec) -> tuple[str, ...]:
         """Return the gates with which a run is decoded."""

@@ -65,20 +65,10 @@ def _findings(error: jsonschema.ValidationError, file: YamlFile) -> Iterator[Fat
         known = error.schema.get("properties", {})
         for key in error.instance:
             if str(key) not in known:
-                yield _unknown(key, (*path, key), known, file)
+                where = file.where((*path, key))
+                yield FathomError(f"unknown key '{key}'", where, nearest(key, known))
         return
     yield FathomError(*_sentence(error, path, file))
-
-
-def _unknown(key: object, path: tuple, known: dict, file: YamlFile) -> FathomError:
-    """Say that a key is unknown; a boolean here was the word no, on, yes or off."""
-    if isinstance(key, bool):
-        return FathomError(
-            "YAML reads no, on, yes and off as true or false",
-            file.where(path[:-1]),
-            "put the key in quotes",
-        )
-    return FathomError(f"unknown key '{key}'", file.where(path), nearest(key, known))
 
 
 def _sentence(error: jsonschema.ValidationError, path: tuple, file: YamlFile):
@@ -93,10 +83,14 @@ def _sentence(error: jsonschema.ValidationError, path: tuple, file: YamlFile):
     if error.validator == "required":
         missing = next(key for key in wanted if key not in value)
         return f"the key '{missing}' is missing", where, "add it; the schema describes it"
-    if error.validator in ("minimum", "exclusiveMinimum"):
+    if error.validator == "minimum":
         return f"{value} is too small", where, f"write {wanted} or more"
-    if error.validator in ("maximum", "exclusiveMaximum"):
+    if error.validator == "exclusiveMinimum":
+        return f"{value} is too small", where, f"write more than {wanted}"
+    if error.validator == "maximum":
         return f"{value} is too large", where, f"write {wanted} or less"
+    if error.validator == "exclusiveMaximum":
+        return f"{value} is too large", where, f"write less than {wanted}"
     if error.validator == "pattern":
         return f"'{value}' has another form than {wanted}", where, "write it in that form"
     return error.message, where, "mend the value; the schema describes the key"
@@ -111,8 +105,9 @@ def _type_error(value: object, wanted: str | list[str], where: str):
         sign = exponent if exponent[0] in "+-" else f"+{exponent}"
         dotted = mantissa if "." in mantissa else f"{mantissa}.0"
         return f"YAML reads {value} as text", where, f"write {dotted}e{sign}"
-    if isinstance(value, bool) and "string" in names:
-        return "YAML reads no, on, yes and off as true or false", where, "put it in quotes"
+    if isinstance(value, bool):
+        remedy = "put it in quotes" if "string" in names else f"write {expected}"
+        return "YAML reads no, on, yes and off as true or false", where, remedy
     if isinstance(value, int | float) and "string" in names:
         return f"YAML reads {value} as a number", where, "put it in quotes"
     return f"{value!r} is not {expected}", where, f"write {expected}"

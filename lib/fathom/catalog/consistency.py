@@ -1,6 +1,7 @@
 """What no schema can say: names that must exist elsewhere, and runs that must resolve."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from fathom.catalog import cards, datasets, deviations, papers
 from fathom.catalog.catalog import Catalog
@@ -21,14 +22,89 @@ def findings(catalog: Catalog, files: dict[str, dict[str, YamlFile]]) -> Iterato
         yield from datasets.findings(catalog.datasets[name], catalog.sources, file)
     for name, file in files["method"].items():
         yield from cards.findings(catalog.methods[name], file)
+        yield from _equations(catalog, catalog.methods[name], file)
     yield from _runs(catalog)
     for name, file in files["paper"].items():
         runs = catalog.run_files[name].value["runs"] if name in catalog.run_files else {}
         yield from papers.findings(catalog.papers[name], runs, file)
+        for artefact in catalog.papers[name].artefacts.values():
+            if artefact.kind == "table":
+                yield from _columns(catalog, artefact, file)
+    for paper, artefact, path in catalog.reported():
+        if not path.is_file():
+            there = sorted(each.name for each in path.parent.glob("*.csv"))
+            where = files["paper"][paper.name].where(("artefacts", artefact.name, "reported"))
+            remedy = nearest(artefact.reported, there)
+            yield FathomError(f"no file '{artefact.reported}'", where, remedy)
         if name in files["deviations"]:
             ledger_file = files["deviations"][name]
             ledger = deviations.from_mapping(ledger_file.value)
             yield from deviations.findings(ledger, catalog.papers[name], runs, ledger_file)
+
+
+def _equations(catalog: Catalog, card: cards.Card, file: YamlFile) -> Iterator[FathomError]:
+    """Yield the paper and the equations that a card names and that do not exist."""
+    if card.paper is None:
+        return
+    if card.paper not in catalog.papers:
+        where = file.where(("paper",))
+        yield FathomError(f"no paper '{card.paper}'", where, nearest(card.paper, catalog.papers))
+        return
+    known = catalog.papers[card.paper].equations
+    for name in card.equations:
+        if name not in known:
+            where = file.where(("equations",))
+            yield FathomError(f"no equation '{name}'", where, nearest(name, known))
+
+
+def _columns(catalog: Catalog, artefact: papers.Artefact, file: YamlFile) -> Iterator[FathomError]:
+    """Yield the columns of a table whose value no manifest can have."""
+    tasks = {task for each in catalog.datasets.values() for task in each.task_names}
+    manifest = catalog.schemas.schema("manifest")
+    for column in artefact.columns:
+        try:
+            path = column.expression.path
+        except FathomError:
+            # Told where the paper is looked at alone.
+            continue
+        for name, known, what in _steps(path, manifest, tasks):
+            if name != "*" and name not in known:
+                key = ("artefacts", artefact.name, "columns", column.name, "value")
+                where = file.where(key)
+                yield FathomError(f"no {what} '{name}'", where, nearest(name, known))
+                break
+
+
+def _steps(
+    path: tuple[str, ...], manifest: dict[str, Any], tasks: set[str]
+) -> Iterator[tuple[str, Iterable[str], str]]:
+    """Yield each name of a column's path with what may stand there, and what that is.
+
+    Args:
+        path: `scores.<task>`, `scores.<gates>.<task>`, `scores.<gates>.<task>.<metric>`, or the
+            keys of a number in a manifest.
+        manifest: the schema of manifests.
+        tasks: the tasks of all data sets.
+    """
+    shared = manifest["$defs"]
+    if path[0] == "scores":
+        gates = manifest["properties"]["scores"]["propertyNames"]["enum"]
+        levels = ((tasks, "task"),)
+        if len(path) > 2:
+            levels = ((gates, "gates"), *levels, (shared["metric"]["enum"], "metric"))
+        for name, (known, what) in zip(path[1:], levels, strict=False):
+            yield name, known, what
+        return
+    schema = manifest
+    for name in path:
+        # What may be null stands behind `oneOf`; what is shared, behind `$ref`.
+        schema = next((each for each in schema.get("oneOf", ()) if "properties" in each), schema)
+        if "properties" not in schema:
+            return
+        yield name, schema["properties"], "manifest has"
+        schema = schema["properties"].get(name, {})
+        if "$ref" in schema:
+            schema = shared[schema["$ref"].rpartition("/")[2]]
 
 
 def _scales(catalog: Catalog) -> Iterator[FathomError]:
@@ -107,8 +183,22 @@ def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
             if found:
                 yield from found
                 return
-            catalog.spec(run, scale)
+            sources = catalog.datasets[dataset.value].sources
+            if not catalog.sources.keys() >= sources.keys():
+                # Told at the data set.
+                return
+            model = catalog.spec(run, scale).model
+            if model.width % model.heads:
+                yield FathomError(
+                    f"{model.width} is no multiple of {model.heads} heads",
+                    settings[("model", "width")].where,
+                    "change the width or the number of heads",
+                )
     except Findings as error:
-        yield from error.findings
+        file = catalog.run_files[catalog.paper_of[run]]
+        for each in error.findings:
+            yield FathomError(
+                each.what, file.where(("defaults", *each.where.split("."))), each.remedy
+            )
     except FathomError as error:
         yield error

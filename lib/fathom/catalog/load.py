@@ -1,5 +1,6 @@
 """config/ read once, checked whole, and handed out as the catalog."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,10 @@ from fathom.catalog.resolve import Scale
 from fathom.catalog.yaml_files import YamlFile, read
 from fathom.records.errors import FathomError, Findings
 
+# Names stand in the paths of results, in targets and in commands.
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME_RULE = "a name has small letters, digits and underscores alone, a letter first"
+
 
 def load(root: Path, check: bool = True) -> Catalog:
     """Read config/ under a folder.
@@ -26,14 +31,14 @@ def load(root: Path, check: bool = True) -> Catalog:
         Findings: everything that is wrong, a line each.
     """
     schemas = Schemas(root / "workflow" / "schemas", root)
-    files = _read_all(root)
-    if check:
-        _refuse(
-            each
-            for kind, named in files.items()
-            for file in named.values()
-            for each in schemas.findings(kind, file)
-        )
+    files, unreadable = _read_all(root)
+    wrong = (
+        each
+        for kind, named in files.items()
+        for file in named.values()
+        for each in schemas.findings(kind, file)
+    )
+    _refuse([*unreadable, *(wrong if check else ())])
     catalog = Catalog(
         root=root,
         config=files["config"]["config"].value,
@@ -51,27 +56,28 @@ def load(root: Path, check: bool = True) -> Catalog:
 
 
 def _refuse(found: Iterable[FathomError]) -> None:
-    """Raise all findings together, if there are any."""
-    findings = list(found)
+    """Raise all findings together, each once, if there are any."""
+    findings = {str(each): each for each in found}
     if findings:
-        raise Findings(findings)
+        raise Findings(findings.values())
 
 
 def _built(files: dict[str, YamlFile], build: Callable[[str, dict], Any]) -> dict[str, Any]:
     return {name: build(name, file.value) for name, file in files.items()}
 
 
-def _read_all(root: Path) -> dict[str, dict[str, YamlFile]]:
-    """Read every YAML file of config/, by kind and name; report all that cannot be read."""
+def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomError]]:
+    """Read every YAML file of config/, by kind and name; return also what cannot be read."""
     config = root / "config"
+    papers = [path for path in config.glob("papers/*") if path.is_dir()]
     places = {
         "config": {"config": config / "config.yaml"},
         "scale": _by_stem(config / "scales"),
         "source": _by_stem(config / "sources"),
         "dataset": _by_stem(config / "datasets"),
         "method": _by_stem(config / "methods"),
-        "paper": {path.parent.name: path for path in config.glob("papers/*/paper.yaml")},
-        "runs": {path.parent.name: path for path in config.glob("papers/*/runs.yaml")},
+        "paper": {path.name: path / "paper.yaml" for path in papers},
+        "runs": {path.name: path / "runs.yaml" for path in papers},
         "deviations": {path.parent.name: path for path in config.glob("papers/*/deviations.yaml")},
     }
     files: dict[str, dict[str, YamlFile]] = {}
@@ -79,15 +85,17 @@ def _read_all(root: Path) -> dict[str, dict[str, YamlFile]]:
     for kind, named in places.items():
         files[kind] = {}
         for name, path in sorted(named.items()):
+            if not _NAME.fullmatch(name):
+                where, remedy = f"config: {kind} '{name}'", "give it another name"
+                findings.append(FathomError(_NAME_RULE, where, remedy))
+                continue
             try:
                 files[kind][name] = read(path, root)
             except Findings as error:
                 findings.extend(error.findings)
             except FathomError as error:
                 findings.append(error)
-    if findings:
-        raise Findings(findings)
-    return files
+    return files, findings
 
 
 def _by_stem(folder: Path) -> dict[str, Path]:

@@ -17,6 +17,11 @@ def lines(targets: Targets) -> list[str]:
     missing = [path for path in needed if not _ended(path)]
     title = targets.catalog.scale(targets.scale).title
     said = [f"fathom: scale {title}", f"fathom: asked for {', '.join(wanted)}"]
+    if any(each not in targets.names for each in wanted):
+        said.append(
+            "fathom: a file was asked for: Snakemake's list of jobs says what will be trained"
+        )
+        return said
     if not needed:
         said.append("fathom: nothing will be trained; cells without a manifest say `not run`")
         return said
@@ -34,7 +39,7 @@ def _needed(targets: Targets, wanted: tuple[str, ...]) -> list[Path]:
 
 
 def _ended(manifest: Path) -> bool:
-    return (manifest.parent / "training.json").exists()
+    return manifest.exists() or (manifest.parent / "training.json").exists()
 
 
 def _name(manifest: Path) -> str:

@@ -171,7 +171,7 @@ def scaled(
             value, key = scale.datasets[setting.value], ("datasets", setting.value)
         elif leaf in own:
             value, key = own[leaf]
-        elif unit and setting.value is not None:
+        elif unit and setting.value is not None and ratio[unit] != 1:
             # A billionth less, so that 14000 × (300 / 14000) is 300 and not 301.
             value, key = math.ceil(setting.value * ratio[unit] - 1e-9), (unit,)
         else:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ from fathom.catalog.load import load
 from fathom.catalog.paths import Paths
 from fathom.catalog.targets import Targets
 from fathom.catalog.yaml_files import YamlFile
-from fathom.records.errors import Findings
+from fathom.records.errors import FathomError, Findings
+
+# What rules write behind a verb; the others each verb reads from config.yaml by itself.
+HANDED_ON = ("scale", "device", "row")
 
 
 def use_own_tools() -> None:
@@ -20,6 +23,14 @@ def use_own_tools() -> None:
     """
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
+
+
+def _unheard(config: dict[str, Any], file: dict[str, Any]) -> Iterator[FathomError]:
+    """Yield the switches that `--config` changed and that rules do not hand on to `fathom`."""
+    for key, value in config.items():
+        if key in file and key not in HANDED_ON and value != file[key]:
+            what = f"'{key}' stays as config/config.yaml has it"
+            yield FathomError(what, "--config", "change it there")
 
 
 def begin(root: Path, config: dict[str, Any], typed: Sequence[str], check: bool) -> Targets:
@@ -39,6 +50,7 @@ def begin(root: Path, config: dict[str, Any], typed: Sequence[str], check: bool)
     if check:
         switches = YamlFile("--config or config/config.yaml", config, {})
         found = list(catalog.schemas.findings("config", switches))
+        found = found or list(_unheard(config, catalog.config))
         if found:
             raise Findings(found)
     scale = catalog.scale(config["scale"]).name

@@ -102,6 +102,10 @@ class Targets:
         """Return the encoded text that a run's folder is trained on."""
         return self.paths.tensors(self.specs[run].data) / "tensors.json"
 
+    def corpus(self, run: str) -> Path:
+        """Return the text that a run's folder is tested on."""
+        return self.paths.corpus(self.specs[run].data) / "corpus.json"
+
     def scores(self, run: str, seed: str) -> list[Path]:
         """Return the scores of every decoding of a run."""
         spec = self.specs[run]
@@ -146,6 +150,13 @@ class Targets:
         suffixes = SUFFIXES["table" if kind == "table" else "figure"]
         return [self.paths.artefact(paper, artefact, suffix) for suffix in suffixes]
 
+    def wanted(self, paper: str, artefact: str) -> list[Path]:
+        """Return what a user wants who asks for an artefact: its files and its manifests.
+
+        The manifests too, since Snakemake makes a lost file anew only where it is asked for.
+        """
+        return [*self.files(paper, artefact), *self.manifests(paper, artefact)]
+
     def pattern(self, kind: str) -> str:
         """Return a pattern of the ids of all tables ("table") or all figures ("figure")."""
         names = {
@@ -185,9 +196,10 @@ class Targets:
         return self.catalog.papers[paper].artefacts[artefact].caption
 
     def paper(self, paper: str) -> list[Path]:
-        """Return every file of a paper's artefacts."""
+        """Return what a user wants who asks for all of a paper's artefacts, each file once."""
         artefacts = self.catalog.papers[paper].artefacts
-        return [path for artefact in artefacts for path in self.files(paper, artefact)]
+        paths = (path for artefact in artefacts for path in self.wanted(paper, artefact))
+        return list(dict.fromkeys(paths))
 
     def compared(self) -> list[Path]:
         """Return the manifests that the comparison waits for.

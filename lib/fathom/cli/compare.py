@@ -20,14 +20,10 @@ def compare(scale: Scale = None) -> None:
         comparison.Judged(
             paper=paper.name,
             artefact=artefact,
-            reported=reported.read(
-                catalog.root / "config" / "papers" / paper.name / artefact.reported, artefact
-            ),
+            reported=reported.read(path, artefact),
             rows=rows_of(artefact, catalog, paths),
         )
-        for paper in catalog.papers.values()
-        for artefact in paper.artefacts.values()
-        if artefact.reported is not None
+        for paper, artefact, path in catalog.reported()
     ]
     lines = comparison.compare(tables, name)
     path = paths.compare

@@ -38,10 +38,10 @@ def table(
     sheet = draw(artefact, rows, name, path.with_suffix(""))
     report(f"table: {path}, and csv, tex, html beside it")
     if show:
-        _show(sheet)
+        print_sheet(sheet)
 
 
-def _show(sheet: "Sheet") -> None:
+def print_sheet(sheet: "Sheet") -> None:
     """Print a table; where the terminal is too narrow, without the intervals."""
     from rich.console import Console
 
@@ -51,11 +51,13 @@ def _show(sheet: "Sheet") -> None:
     for grid in sheet.grids:
         if grid.heading:
             console.print(f"\n[bold]{grid.heading}[/bold]")
-        whole = _rich(grid, spreads=True)
         wide = console.options.update(max_width=1000)
-        fits = console.measure(whole, options=wide).maximum <= console.width
-        narrow = narrow or not fits
-        console.print(whole if fits else _rich(grid, spreads=False))
+        for spreads, tight in ((True, False), (False, False), (False, True)):
+            drawn = _rich(grid, spreads, tight)
+            if console.measure(drawn, options=wide).maximum <= console.width:
+                break
+        narrow = narrow or not spreads
+        console.print(drawn)
         if grid.note:
             console.print(grid.note, markup=False, style="dim")
     for note in sheet.notes:
@@ -64,13 +66,15 @@ def _show(sheet: "Sheet") -> None:
         console.print("The terminal is narrow: intervals (±) stand in the files.", style="dim")
 
 
-def _rich(grid: "Grid", spreads: bool) -> object:
-    """Return a grid as a rich table."""
+def _rich(grid: "Grid", spreads: bool, tight: bool) -> object:
+    """Return a grid as a rich table; a tight one has columns as wide as their longest word."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    drawn = Table(
+        box=box.SIMPLE_HEAD, padding=(0, int(not tight), 0, 0), pad_edge=False, show_edge=False
+    )
     texts = [[cell.whole if spreads else cell.text for cell in row] for row in grid.body]
     for position, title in enumerate(grid.header):
         left = position in grid.texts
@@ -80,7 +84,7 @@ def _rich(grid: "Grid", spreads: bool) -> object:
             Text(title),
             justify="left" if left else "right",
             no_wrap=left,
-            min_width=max(map(len, words), default=1),
+            **{"width" if tight and not left else "min_width": max(map(len, words), default=1)},
         )
     for row in texts:
         drawn.add_row(*map(Text, row))

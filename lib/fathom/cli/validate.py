@@ -1,6 +1,7 @@
 """`fathom validate`: check every file of config/."""
 
 from fathom.cli.options import open_catalog
+from fathom.records.errors import FathomError, Findings
 
 
 def validate() -> None:
@@ -10,7 +11,17 @@ def validate() -> None:
 
     Example: fathom validate
     """
+    from fathom.tables import reported
+
     catalog = open_catalog()
+    findings = []
+    for _, artefact, path in catalog.reported():
+        try:
+            reported.read(path, artefact)
+        except FathomError as error:
+            findings += error.findings if isinstance(error, Findings) else [error]
+    if findings:
+        raise Findings(findings)
     counts = (
         f"{len(catalog.papers)} papers, {len(catalog.paper_of)} runs,"
         f" {len(catalog.methods)} methods, {len(catalog.datasets)} data sets,"

@@ -29,13 +29,13 @@ def prepare(
         report: takes a line for the user.
 
     Raises:
-        FathomError: a source is missing or cannot be read.
+        FathomError: a source is missing, which leaves a corpus as it is, or cannot be read.
         Findings: counts that are not the expected ones, or two languages with the same text; then
             nothing is written.
     """
+    files = {name: located(sources[name], source_folder(name)) for name in dataset.sources}
     corpus = out / "corpus.json"
     corpus.unlink(missing_ok=True)
-    files = {name: located(sources[name], source_folder(name)) for name in dataset.sources}
     report(f"{dataset.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
     reader = import_module(f"fathom.data.formats.{dataset.format}")

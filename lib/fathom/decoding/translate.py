@@ -121,12 +121,9 @@ def translate_lines(
     if outcome != FINISHED or without_layers(network, number, device):
         what = "no layer is left" if outcome == FINISHED else outcome.replace("_", " ")
         raise FathomError(what, f"run {spec.run}, {task}", "choose another run, task or gates")
-    dictionary = data.source_dictionary
     cut = Encoder(subwords, sides(spec.data)[0]).pieces(task, lines)
-    sources = [
-        torch.tensor([*map(dictionary.index, pieces[: spec.data.max_pieces]), dictionary.eos()])
-        for pieces in cut
-    ]
+    longest = spec.data.max_pieces
+    sources = [tensors.ids(data.source_dictionary, pieces[:longest]) for pieces in cut]
     beam = Beam(network.for_task(number), data.target_dictionary, spec.evaluation.decoding)
     return [text(each, data) for each in hypotheses(beam, sources, device)]
 

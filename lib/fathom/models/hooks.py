@@ -171,10 +171,18 @@ class Method(nn.Module):
         return None
 
 
+def stream_seed(*where: object) -> int:
+    """Return the seed of a random stream, 32 bits, from what tells it from all others.
+
+    It is hashed, since neighbouring seeds of one generator may be correlated. torch's generator on
+    the CPU leaves all bits of a seed but the lowest 32 out, so that no place may be kept in them.
+    """
+    digest = hashlib.sha256(" ".join(map(str, where)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
 def generator(seed: int, update: int, side: str, task: int | None = None) -> torch.Generator:
     """Return a private random stream on the CPU; streams of different arguments are independent.
-
-    The arguments are hashed, since neighbouring seeds of one generator may be correlated.
 
     Args:
         seed: the run's seed.
@@ -182,5 +190,4 @@ def generator(seed: int, update: int, side: str, task: int | None = None) -> tor
         side: "encoder" or "decoder".
         task: the task; None for what all tasks share.
     """
-    digest = hashlib.sha256(f"{seed} {update} {side} {task}".encode()).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:4], "big"))
+    return torch.Generator().manual_seed(stream_seed(seed, update, side, task))

@@ -56,17 +56,20 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path) -> dict:
-    """Read a JSON file.
+    """Read a JSON file whose top level is an object.
 
     Raises:
-        FathomError: the file is missing or is not JSON.
+        FathomError: the file is missing, or is not JSON or no object.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FathomError("no such file", str(path), "make it with the stage before") from None
     except ValueError as error:
         raise FathomError(f"not JSON ({error})", str(path), "delete it and run again") from None
+    if not isinstance(value, dict):
+        raise FathomError("no JSON object", str(path), "delete it and run again")
+    return value
 
 
 def sha256(path: Path) -> str:

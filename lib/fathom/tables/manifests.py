@@ -10,6 +10,7 @@ from fathom.catalog.papers import Artefact
 from fathom.catalog.paths import Paths
 from fathom.records import manifest as records
 from fathom.records.errors import FathomError
+from fathom.records.hashes import short
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def read(row: Row, scale: str) -> tuple[Manifest, ...]:
     """Read the manifests of a row that exist, in the order of its seeds.
 
     Raises:
-        FathomError: a manifest is none of this schema, or is of another scale.
+        FathomError: a manifest is none of this schema, or is of another scale, run or seed.
     """
     found = []
     for seed, path in row.manifests.items():
@@ -162,6 +163,13 @@ def read(row: Row, scale: str) -> tuple[Manifest, ...]:
                 f"a manifest of scale {value['scale']} among those of {scale}",
                 str(path),
                 "move it to its own scale's folder",
+            )
+        folder = f"{value['run']}-{short(value['identity'])}"
+        if (folder, value["seed"]) != (row.run, seed):
+            raise FathomError(
+                f"the manifest of {folder} seed {value['seed']}, not of {row.run} seed {seed}",
+                str(path),
+                "move it to its own run's folder",
             )
         found.append(Manifest(seed, value))
     return tuple(found)

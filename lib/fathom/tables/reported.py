@@ -11,6 +11,7 @@ from fathom.tables.verdicts import Reported
 
 HEADER = ("row", "column", "value", "stderr", "note")
 OUTCOMES = ("diverged", "failed to train")
+EMPTY = "N/A as printed"
 _MISPRINT = "misprint: "
 
 
@@ -18,7 +19,7 @@ def read(path: Path, artefact: Artefact) -> tuple[Reported, ...]:
     """Read the reported cells of an artefact, in the order of the file.
 
     A note `misprint: <value>` gives the value that is compared; the digits stay as printed. A cell
-    with neither a number nor an outcome is one that the paper leaves empty.
+    without a number has an outcome as its note, or EMPTY where the paper has none either.
 
     Args:
         path: the CSV.
@@ -31,6 +32,9 @@ def read(path: Path, artefact: Artefact) -> tuple[Reported, ...]:
         lines = read_lines(path)
     except FileNotFoundError:
         raise FathomError("no such file", str(path), "copy the paper's numbers into it") from None
+    except UnicodeDecodeError as error:
+        what = f"not UTF-8 at byte {error.start + 1}"
+        raise FathomError(what, str(path), "save it as UTF-8") from None
     table = list(csv.reader(lines))
     if not table or tuple(table[0]) != HEADER:
         raise FathomError("another header", f"{path}:1", f"write {','.join(HEADER)}")
@@ -75,6 +79,8 @@ def _line_findings(
         yield FathomError(
             "neither a number nor a note", where, f"note an outcome: {' or '.join(OUTCOMES)}"
         )
+    elif not value and note not in (*OUTCOMES, EMPTY):
+        yield FathomError(f"no outcome '{note}'", where, nearest(note, (*OUTCOMES, EMPTY)))
 
 
 def _cell(row: str, column: str, value: str, stderr: str, note: str) -> Reported:

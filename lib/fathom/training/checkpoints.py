@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
             return read_checkpoint(path)
         except FathomError as error:
             aside = path.with_suffix(".damaged")
-            os.replace(path, aside)
+            # Another process of the same run may have been faster.
+            with suppress(FileNotFoundError):
+                os.replace(path, aside)
             report(f"{error}; set aside as {aside.name}")
     return None

@@ -139,9 +139,11 @@ class Training:
                 ending = self._one_update()
                 if ending is not None:
                     return ending
-                if self._asked_to_stop:
+                # A signal may reach one process only, or two after different updates.
+                asked = self.ranks.largest(self._asked_to_stop, self.device)
+                if asked:
                     self.save()
-                    raise Stopped(self._asked_to_stop, self.update)
+                    raise Stopped(asked, self.update)
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)

@@ -37,6 +37,14 @@ class Ranks:
             dist.all_reduce(tensor)
         return tensor
 
+    def largest(self, number: int, device: torch.device) -> int:
+        """Return the largest of the numbers that the processes give."""
+        if self.world == 1:
+            return number
+        given = torch.tensor(number, device=device)
+        dist.all_reduce(given, op=dist.ReduceOp.MAX)
+        return int(given)
+
     def sum_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:
         """Sum gradients over all processes, in one message.
 

@@ -13,9 +13,10 @@ from fathom.catalog.spec import Spec
 from fathom.models import size
 from fathom.records.closure import stage_code
 from fathom.records.files import write_json, write_text
+from fathom.records.locks import only_writer
 from fathom.training import environment
 from fathom.training.attempts import Attempts
-from fathom.training.loop import Launch, Training
+from fathom.training.loop import Launch, Stopped, Training
 
 
 def train(
@@ -37,6 +38,7 @@ def train(
         report: called with each line for the user.
 
     Raises:
+        FathomError: another process trains this run.
         Stopped: a signal asked for it.
     """
     done = folder / "training.json"
@@ -45,20 +47,38 @@ def train(
         return
     # Taken now: an edit while the run goes on is not the code that trains it.
     code = asdict(stage_code("training", spec.method.name))
-    training = Training(spec, seed, load(tensors), folder, launch, report)
-    attempts = Attempts(folder / "attempts.json")
-    if training.ranks.first:
+    training = Training(spec, seed, load(tensors), folder, launch, kept(report, folder))
+    if not training.ranks.first:
+        training.resume()
+        training.run()
+        return
+    with only_writer(folder / "lock"):
         write_text(folder / "spec.yaml", yaml.safe_dump(_plain(asdict(spec)), allow_unicode=True))
-    training.resume()
-    if training.ranks.first:
+        training.resume()
+        attempts = Attempts(folder / "attempts.json")
         attempts.begin(training.update)
-    ending = training.run()
-    if training.ranks.first:
+        try:
+            ending = training.run()
+        except Stopped:
+            attempts.end(training.update, "stopped")
+            raise
         attempts.end(training.update, ending.kind)
         said = {"outcome": asdict(ending), "attempts": attempts.all, "code": code}
         write_json(done, said | facts(training))
         word = ending.kind.replace("_", " ")
-        report(f"{spec.folder}: {word} at update {ending.update} ({ending.reason})")
+        training.report(f"{spec.folder}: {word} at update {ending.update} ({ending.reason})")
+
+
+def kept(report: Callable[[str], None], folder: Path) -> Callable[[str], None]:
+    """Return a `report` that keeps its lines in train.log too, those of every attempt."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def both(line: str) -> None:
+        report(line)
+        with open(folder / "train.log", "a", encoding="utf-8", newline="\n") as stream:
+            stream.write(f"{line}\n")
+
+    return both
 
 
 def facts(training: Training) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD
 from fathom.catalog.spec import Training
+from fathom.models.hooks import stream_seed
 from fathom.models.transformer import Transformer
 from fathom.training import objective, schedules
 from fathom.training.optimisers import LazyAdam, clip, theta_adam
@@ -85,7 +86,7 @@ class TwoLevel:
             parts: its batch.
         """
         # Dropout is a function of (seed, update, rank), so that a resumed run draws the same.
-        torch.manual_seed((self.seed << 32) + number * self.ranks.world + self.ranks.rank)
+        torch.manual_seed(stream_seed(self.seed, number, "dropout", self.ranks.rank))
         self.network.start_update(self.seed, number)
         sums, losses = self._gradients(parts)
         self.ranks.sum_gradients(self.network.parameters())
