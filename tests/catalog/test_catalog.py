@@ -45,6 +45,14 @@ def test_a_mistyped_name_gets_the_nearest_valid_one(catalog, run, scale, message
     assert str(caught.value).endswith(message)
 
 
+def test_a_default_of_a_card_is_placed_at_its_line(catalog):
+    setting = catalog.settings("ll_d_12_24", "tiny")[("method", "settings", "kl_weight")]
+    file, line, key = setting.where.split(":")
+    assert (file, key.strip()) == ("config/methods/latent_layers.yaml", "settings.kl_weight")
+    text = (catalog.root / file).read_text(encoding="utf-8").split("\n")
+    assert text[int(line) - 1].strip().startswith("kl_weight:")
+
+
 def test_methods_with_gates_are_decoded_twice(catalog):
     assert catalog.gates(catalog.spec("ll_d_12_24", "tiny")) == ("soft", "hard")
     assert catalog.gates(catalog.spec("static_12_12", "tiny")) == ("plain",)

@@ -182,6 +182,17 @@ def test_a_bug_shows_its_traceback_and_ends_in_70(concluded, own, call):
     assert answer.err.endswith("this is a bug of fathom; please report it with the lines above\n")
 
 
+def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
+    config = project / "config/config.yaml"
+    text = config.read_text(encoding="utf-8")
+    # The kernel's own file system refuses new folders, to root as well.
+    config.write_text(text.replace("results: results", "results: /sys/fathom"), encoding="utf-8")
+    answer = call("compare")
+    assert answer.code == 1
+    assert answer.one_line.startswith("fathom: /sys/fathom")
+    assert "make room or give the right to write there" in answer.one_line
+
+
 def test_outside_a_project_every_verb_says_so(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     assert "no fathom project here; go to the folder of the clone" in call("list").one_line

@@ -33,6 +33,7 @@ class Catalog:
         config: the user's switches.
         scales, sources, datasets, methods, papers: by name.
         run_files: the runs.yaml of each paper.
+        card_files: the file of each method's card.
     """
 
     root: Path
@@ -43,6 +44,7 @@ class Catalog:
     methods: dict[str, cards.Card]
     papers: dict[str, papers.Paper]
     run_files: dict[str, YamlFile]
+    card_files: dict[str, YamlFile]
     schemas: Schemas
 
     @cached_property
@@ -79,7 +81,7 @@ class Catalog:
             where = settings[("method", "name")].where
             raise FathomError(f"no method '{name}'", where, nearest(name, self.methods))
         card = self.methods[name]
-        settings = with_card(settings, card, f"config/methods/{name}.yaml")
+        settings = with_card(settings, card, self.card_files[name])
         unit_of = dict(self._units)
         for each in card.settings:
             if each.unit:

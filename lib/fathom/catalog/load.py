@@ -48,6 +48,7 @@ def load(root: Path, check: bool = True) -> Catalog:
         methods=_built(files["method"], Card.from_mapping),
         papers=_built(files["paper"], Paper.from_mapping),
         run_files=files["runs"],
+        card_files=files["method"],
         schemas=schemas,
     )
     if check:

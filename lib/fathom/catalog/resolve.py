@@ -132,13 +132,14 @@ def paper_settings(file: YamlFile, run: str) -> dict[Leaf, Setting]:
     return settings
 
 
-def with_card(settings: dict[Leaf, Setting], card: Card, where: str) -> dict[Leaf, Setting]:
-    """Fill the settings of a card that the run does not give; `where` is the card's file."""
+def with_card(settings: dict[Leaf, Setting], card: Card, file: YamlFile) -> dict[Leaf, Setting]:
+    """Fill the settings of a card that the run does not give; `file` is the card's."""
     filled = dict(settings)
     for setting in card.settings:
         leaf = ("method", "settings", setting.name)
         filled.setdefault(
-            leaf, Setting(setting.default, f"{where}: {setting.name}", note=setting.source)
+            leaf,
+            Setting(setting.default, file.where(("settings", setting.name)), note=setting.source),
         )
     return filled
 

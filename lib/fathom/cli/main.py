@@ -1,5 +1,6 @@
 """`fathom`: one command, one verb for each stage and each question."""
 
+import errno
 import logging
 import sys
 import traceback
@@ -17,6 +18,10 @@ VERBS = (
     ("Runs", ("train", "translate", "score", "conclude", "anchor")),
     ("Results", ("table", "figure", "compare", "params")),
 )
+
+# What a disk refuses is no bug: stages write whole files, so that nothing half-written is trusted.
+NOT_WRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
+NOT_WRITABLE_REMEDY = "make room or give the right to write there, and start again"
 
 
 def build() -> typer.Typer:
@@ -49,6 +54,10 @@ def main() -> None:
     except FathomError as error:
         _refuse(error)
     except Exception as bug:
+        if isinstance(bug, OSError) and bug.errno in NOT_WRITABLE:
+            _refuse(
+                FathomError(str(bug.strerror), str(bug.filename or "disk"), NOT_WRITABLE_REMEDY)
+            )
         _refuse_broken_config()
         traceback.print_exception(bug)
         report("fathom: this is a bug of fathom; please report it with the lines above")
