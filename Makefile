@@ -41,9 +41,10 @@ reproduce: environment ## train and judge the tiny scale's table, from text to r
 
 .PHONY: test
 test: environment lint ## lint, then all tests: the fast ones, then the whole chain
-	$(call say,tests)
-	$(BIN)/pytest $(sort $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/))) \
-		$(wildcard tests/pipeline/)
+	$(call say,fast tests)
+	$(BIN)/pytest -n 2 $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/))
+	$(call say,the whole chain)
+	$(BIN)/pytest tests/pipeline
 
 .PHONY: lint
 lint: environment ## check style, rules and config; zero findings
