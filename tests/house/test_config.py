@@ -74,7 +74,7 @@ def test_a_key_without_description_is_found():
 
 
 def test_every_config_file_is_right():
-    load(ROOT)
+    assert load(ROOT).papers
 
 
 def test_every_kind_of_config_file_is_broken_below():

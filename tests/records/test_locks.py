@@ -50,4 +50,6 @@ def test_a_killed_writer_leaves_nothing_that_keeps_others_out(tmp_path, holder):
 def test_a_lock_can_be_taken_again(tmp_path):
     for _ in range(2):
         with only_writer(tmp_path / "lock"):
-            pass
+            lines = (tmp_path / "lock").read_text(encoding="utf-8").split("\n")
+            assert lines[0].startswith(f"process {os.getpid()} on ")
+            assert lines[1:] == [""]

@@ -174,12 +174,8 @@ class Targets:
     def judged_by(self) -> list[Path]:
         """Return the files by which cells are judged: reported numbers, tolerances, ledger."""
         folder = Path("config") / "papers"
-        reported = [
-            folder / paper.name / artefact.reported
-            for paper in self.catalog.papers.values()
-            for artefact in paper.artefacts.values()
-            if artefact.reported
-        ]
+        root = self.catalog.root
+        reported = [path.relative_to(root) for _, _, path in self.catalog.reported()]
         said = [folder / name / "paper.yaml" for name in self.catalog.papers]
         return [*reported, *said, *(folder / name / "deviations.yaml" for name in self.ledgers)]
 

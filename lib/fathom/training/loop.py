@@ -104,6 +104,7 @@ class Training:
             self.two_level.load_state_dict(state["optimisers"])
             self.update, self.tokens = state["update"], state["tokens"]
             self.seconds, self.watch.exploding = state["seconds"], state["exploding"]
+            torch.set_rng_state(state["rng"])
             self.report(f"{self.spec.folder}: goes on after update {self.update}")
         if self.ranks.first:
             self.metrics.cut(self.update)
