@@ -12,7 +12,7 @@ def test_the_tiny_scale_trains_a_quarter_of_the_depth(catalog):
 def test_the_paper_scale_keeps_what_the_paper_prints(catalog):
     spec = catalog.spec("static_12_12", "paper")
     assert (spec.model.encoder_layers, spec.model.width, spec.model.ffn) == (12, 512, 1024)
-    assert (spec.training.updates, spec.training.warmup) == (14000, 8000)
+    assert (spec.training.updates, spec.training.schedule.settings["warmup"]) == (14000, 8000)
     assert spec.data.dataset == "ted8_diverse"
 
 

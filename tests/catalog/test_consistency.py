@@ -55,8 +55,8 @@ RUNS = "config/papers/latent_depth/runs.yaml"
         ),
         (
             "config/scales/tiny.yaml",
-            "    warmup: 100",
-            "    warm_up: 100",
+            "warmup: 100",
+            "warm_up: 100",
             "unknown key 'warm_up'; nearest valid name: 'warmup'",
         ),
         (
@@ -110,11 +110,23 @@ RUNS = "config/papers/latent_depth/runs.yaml"
         ),
         (
             RUNS,
-            "    warmup: 8000\n",
+            ", warmup: 8000",
             "",
-            "defaults.training.warmup: no value is given",
+            "defaults.training.schedule.warmup: no value is given",
         ),
         (RUNS, "heads: 4", "heads: 3", "512 is no multiple of 3 heads"),
+        (
+            RUNS,
+            "warmup: 8000",
+            "warmup: 8000, power: 1.0",
+            "schedule.power: 'inverse_sqrt' has no 'power'",
+        ),
+        (
+            RUNS,
+            "name: inverse_sqrt",
+            "name: polynomial",
+            "defaults.training.schedule.end: no value is given",
+        ),
     ],
 )
 def test_a_name_that_exists_nowhere_is_told_with_its_file_and_the_nearest(
@@ -140,7 +152,7 @@ def test_a_run_name_may_stand_in_one_paper_only(project):
     ("file", "old", "new"),
     [
         (RUNS, "dataset: ted8_diverse", "dataset: ted8_divers"),
-        (RUNS, "    warmup: 8000\n", ""),
+        (RUNS, ", warmup: 8000", ""),
         ("config/scales/tiny.yaml", "po_wheels_diverse", "po_wheel_diverse"),
         ("config/methods/latent_layers.yaml", "default: per_task", "default: pertask"),
     ],

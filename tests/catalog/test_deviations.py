@@ -18,7 +18,7 @@ def ledger(catalog):
 def test_the_ledger_of_the_project_is_right(catalog, ledger):
     file, entries, paper, runs = ledger
     assert list(catalog.schemas.findings("deviations", file)) == []
-    assert list(findings(entries, paper, runs, file)) == []
+    assert list(findings(entries, paper, runs, [], file)) == []
 
 
 def test_an_entry_keeps_its_parts(ledger):
@@ -37,6 +37,9 @@ def test_every_latent_run_has_entries_of_its_own(ledger):
 def test_an_entry_that_applies_to_nothing_is_found(ledger):
     file, _, paper, runs = ledger
     value = file.value | {"norm": file.value["norm"] | {"applies": ["tabel5"]}}
-    found = [str(each) for each in findings(from_mapping(value), paper, runs, file)]
+    found = [str(each) for each in findings(from_mapping(value), paper, runs, [], file)]
     assert len(found) == 1
-    assert "norm.applies.0: no artefact or run 'tabel5'; nearest valid name: 'table5'" in found[0]
+    assert (
+        "norm.applies.0: no artefact, run or method 'tabel5'; nearest valid name: 'table5'"
+        in found[0]
+    )

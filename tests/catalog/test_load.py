@@ -55,11 +55,16 @@ def test_a_file_that_cannot_be_read_hides_no_other_finding(project, edit):
     ]
 
 
-@pytest.mark.parametrize("name", ["paper.yaml", "runs.yaml"])
-def test_a_paper_without_one_of_its_files_is_told(project, name):
-    """Without its paper.yaml a paper was left out without a word."""
-    (project / "config" / "papers" / "latent_depth" / name).unlink()
-    with pytest.raises(Findings, match=rf"latent_depth/{name}: cannot be read"):
+def test_a_paper_without_its_own_file_is_told(project):
+    """It was left out without a word."""
+    (project / "config" / "papers" / "latent_depth" / "paper.yaml").unlink()
+    with pytest.raises(Findings, match=r"latent_depth/paper\.yaml: cannot be read"):
+        load(project)
+
+
+def test_a_paper_whose_tables_have_lost_their_runs_is_told(project):
+    (project / "config" / "papers" / "latent_depth" / "runs.yaml").unlink()
+    with pytest.raises(Findings, match="no run 'static_6_6'"):
         load(project)
 
 

@@ -1,6 +1,16 @@
 import pytest
 
-from fathom.catalog.resolve import Scale, Setting, leaves, nested, paper_settings, scaled, units
+from fathom.catalog.cards import Card
+from fathom.catalog.resolve import (
+    Scale,
+    Setting,
+    leaves,
+    nested,
+    paper_settings,
+    scaled,
+    units,
+    with_card,
+)
 from fathom.catalog.yaml_files import read
 from fathom.records.errors import FathomError
 
@@ -108,3 +118,32 @@ def test_leaves_and_nested_are_each_others_inverse():
 def test_units_are_read_from_the_schema():
     schema = {"properties": {"m": {"properties": {"n": {"x-unit": "layers"}, "k": {}}}}}
     assert units(schema) == {("m", "n"): "layers"}
+
+
+def card_file(tmp_path):
+    (tmp_path / "card.yaml").write_text(
+        "settings: {rate: {default: 1}, kind: {default: a}}\npresets: {loud: {rate: 3, kind: b}}\n"
+    )
+    setting = {"description": "", "type": "integer", "default": 1, "source": "§2"}
+    text = setting | {"type": "string", "default": "a"}
+    value = {
+        "title": "", "summary": "", "paper": None, "equations": [], "sides": [], "gates": False,
+        "settings": {"rate": setting, "kind": text}, "presets": {"loud": {"rate": 3, "kind": "b"}},
+        "neutral": None, "example": {"layers": 1, "tasks": 1, "settings": {}},
+    }  # fmt: skip
+    return Card.from_mapping("some", value), read(tmp_path / "card.yaml", tmp_path)
+
+
+def test_a_runs_own_settings_come_before_its_presets_and_those_before_the_cards(tmp_path):
+    rate, kind = ("method", "settings", "rate"), ("method", "settings", "kind")
+    preset = {("method", "preset"): Setting("loud", "r:2")}
+    card, file = card_file(tmp_path)
+    plain = with_card({}, card, file)
+    assert (plain[rate].value, plain[kind].value, plain[rate].note) == (1, "a", "§2")
+    loud = with_card(preset | {rate: Setting(9, "r:3")}, card, file)
+    assert (loud[rate], loud[kind].value) == (Setting(9, "r:3"), "b")
+    assert loud[kind].where == "card.yaml:2: presets.loud.kind"
+    with pytest.raises(
+        FathomError, match="'some' has no preset 'lout'; nearest valid name: 'loud'"
+    ):
+        with_card({("method", "preset"): Setting("lout", "r:2")}, card, file)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from fathom.catalog.resolve import nested
@@ -13,13 +15,13 @@ def resolved(catalog):
 def test_a_method_without_gates_is_decoded_plainly_whatever_the_defaults_say(catalog):
     tree, dataset = resolved(catalog)
     for gates, expected in ((False, "plain"), (True, "soft")):
-        spec = spec_from("r", "tiny", tree, dataset, {}, gates)
+        spec = spec_from("r", "tiny", tree, dataset, {}, gates, None)
         assert spec.evaluation.compared_gates == expected
 
 
 def test_tasks_are_the_data_sets_in_its_order(catalog):
     tree, dataset = resolved(catalog)
-    spec = spec_from("r", "tiny", tree, dataset, {}, False)
+    spec = spec_from("r", "tiny", tree, dataset, {}, False, None)
     assert spec.data.tasks == ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
 
 
@@ -27,4 +29,24 @@ def test_a_setting_that_nobody_gives_is_named(catalog):
     tree, dataset = resolved(catalog)
     del tree["model"]["width"]
     with pytest.raises(Findings, match=r"model\.width: no value is given; give it in the run"):
-        spec_from("r", "tiny", tree, dataset, {}, False)
+        spec_from("r", "tiny", tree, dataset, {}, False, None)
+
+
+def test_a_keyword_of_the_schedule_that_is_null_is_taken_back(catalog):
+    tree, dataset = resolved(catalog)
+    tree["training"]["schedule"] |= {"name": "noam", "learning_rate": None, "factor": 2.0}
+    schedule = spec_from("r", "tiny", tree, dataset, {}, False, None).training.schedule
+    assert (schedule.name, schedule.settings) == ("noam", {"warmup": 100, "factor": 2.0})
+
+
+def test_a_run_that_starts_from_another_is_another_run_when_that_one_changes(catalog):
+    tree, dataset = resolved(catalog)
+    base = spec_from("base", "tiny", tree, dataset, {}, False, None)
+    assert base.training.start is None
+    tree["training"]["start"] = {"run": "base", "freeze": True}
+    tuned = spec_from("r", "tiny", tree, dataset, {}, False, base)
+    start = tuned.training.start
+    assert (start.run, start.average_of, start.freeze) == ("base", 1, True)
+    assert start.folder == base.folder
+    other = replace(base, model=replace(base.model, width=8))
+    assert spec_from("r", "tiny", tree, dataset, {}, False, other).identity != tuned.identity

@@ -30,7 +30,7 @@ SCALE = {
         },
         "training": {
             "batches": {"tokens": 60, "pool_updates": 2},
-            "warmup": 2,
+            "schedule": {"warmup": 2},
             "validate_every": 4,
         },
         # Four updates teach little; the run shall count as finished all the same.

@@ -4,17 +4,29 @@ import pytest
 import torch
 
 from fathom.methods.latent_layers import LatentLayers
-from fathom.models.transformer import Transformer
-from tests.reference.small_networks import batch, gradients, method, network, nll
+from fathom.models.network import Network
+from tests.reference.small_networks import (
+    batch,
+    card,
+    gradients,
+    method,
+    network,
+    nll,
+    shape,
+    stack,
+)
 
 LENGTHS = [(5, 4), (3, 6), (7, 2)]
 TASKS = torch.tensor([0, 1, 1])
 BOTH = torch.tensor([0, 1])
+AS_RELEASED = card("latent_layers").presets["as_released"]
+
+each_place = pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
 
 
 def gates(side: str = "decoder", tasks: int = 2, **settings: object) -> LatentLayers:
     """Return the gates of one stack of three layers."""
-    return LatentLayers(3, tasks, side, **method("latent_layers", **settings).settings)
+    return LatentLayers(stack(side, 3, tasks), **method("latent_layers", **settings).settings)
 
 
 def test_a_draw_repeats_and_differs_by_seed_update_task_and_side():
@@ -78,17 +90,16 @@ def test_the_temperature_at_which_training_ended_is_saved():
     assert loaded.temperature.item() == pytest.approx(0.1)
 
 
-def test_no_weight_changes_the_networks_own_gradient_by_a_bit():
+@pytest.mark.parametrize("settings", [{}, AS_RELEASED], ids=["paper", "as_released"])
+def test_no_weight_changes_the_networks_own_gradient_by_a_bit(settings):
     found = []
     source, previous, target = batch(LENGTHS)
-    for settings in (
-        {"kl_weight": 0.0, "depth_weight": 0.0},
-        {"kl_weight": 9.0, "target_depth": 1},
-    ):
-        model = network(method("latent_layers", **settings))
+    at_once = {"kl_anneal_start": 0, "depth_anneal_start": 0, "target_depth": 1}
+    for weights in ({"kl_weight": 0.0, "depth_weight": 0.0}, {"kl_weight": 90.0}):
+        model = network(method("latent_layers", **(settings | at_once | weights)))
         for each in model.methods.values():
             each.alpha.data.fill_(0.3)
-        model.start_update(3, 5)
+        model.start_update(3, 600)
         objective = nll(model(source, previous, TASKS), target) / 12
         for each in model.methods.values():
             for loss in each.losses(12, BOTH).values():
@@ -100,16 +111,16 @@ def test_no_weight_changes_the_networks_own_gradient_by_a_bit():
         assert same is not name.endswith("alpha"), name
 
 
-def latent(kind: str) -> Transformer:
+def latent(kind: str, norm: str = "pre", **settings: object) -> Network:
     """Return a network whose tasks keep different layers."""
-    model = network(method("latent_layers")).eval().use_gates(kind)
+    model = network(method("latent_layers", **settings), shape(norm=norm)).eval().use_gates(kind)
     rows = torch.tensor([[3.0, -3.0, 0.0], [-3.0, -3.0, 3.0]])
     for each in model.methods.values():
         each.alpha.data = rows.clone()
     return model
 
 
-def counted(model: Transformer) -> list[str]:
+def counted(model: Network) -> list[str]:
     """Count the computed layers of both stacks from now on."""
     calls = []
     for side in ("encoder", "decoder"):
@@ -118,12 +129,16 @@ def counted(model: Transformer) -> list[str]:
     return calls
 
 
+@each_place
+@pytest.mark.parametrize("norm", ["pre", "none"])
 @pytest.mark.parametrize(
     ("tasks", "kept"), [([0, 0, 0], [0, 2]), ([1, 1, 1], [2]), ([0, 1, 0], [0, 2])]
 )
-def test_layers_that_no_sentence_keeps_are_not_computed_and_nothing_changes(tasks, kept):
+def test_layers_that_no_sentence_keeps_are_not_computed_and_nothing_changes(
+    tasks, kept, norm, gate_on
+):
     source, previous, _ = batch(LENGTHS)
-    model = latent("hard")
+    model = latent("hard", norm, gate_on=gate_on)
     calls = counted(model)
     pruned = model(source, previous, torch.tensor(tasks))
     assert calls == [f"{side}{layer}" for side in ("encoder", "decoder") for layer in kept]
@@ -134,8 +149,9 @@ def test_layers_that_no_sentence_keeps_are_not_computed_and_nothing_changes(task
     assert torch.equal(pruned, multiplied)
 
 
-def test_a_task_without_a_layer_passes_its_embeddings_on():
-    model = latent("hard")
+@each_place
+def test_a_task_without_a_layer_passes_its_embeddings_on(gate_on):
+    model = latent("hard", gate_on=gate_on)
     model.decoder.method.alpha.data.fill_(-1.0)
     source, previous, _ = batch(LENGTHS)
     tokens = 4 * model.decoder.embed_tokens(previous) + model.decoder.embed_positions(previous)
@@ -144,13 +160,59 @@ def test_a_task_without_a_layer_passes_its_embeddings_on():
     assert model.decoder.method.depth().by_task == (0, 0)
 
 
-def test_the_network_is_deterministic_outside_training():
+def test_closed_sub_layers_that_normalise_are_computed_all_the_same():
+    """After z = 0 for every sub-layer such a layer still normalises; without its gates it is x."""
+    source, previous, _ = batch(LENGTHS)
+    for gate_on, computed in (("block", 0), ("sub_layer", 6)):
+        model = latent("hard", "post", gate_on=gate_on)
+        for each in model.methods.values():
+            each.alpha.data.fill_(-1.0)
+        calls = counted(model)
+        logits = model(source, previous, TASKS)
+        assert len(calls) == computed
+        for each in model.methods.values():
+            each.keep = lambda layer: False
+        assert torch.equal(model(source, previous, TASKS), logits) is (computed == 0)
+
+
+def test_gates_on_sub_layers_are_those_on_blocks_where_they_are_0_or_1_and_nowhere_else():
+    source, previous, _ = batch(LENGTHS)
+    for kind, same in (("hard", True), ("soft", False)):
+        one, other = (latent(kind, gate_on=place) for place in ("block", "sub_layer"))
+        found, expected = (each(source, previous, TASKS) for each in (one, other))
+        assert torch.equal(found, expected) is same
+        assert torch.allclose(found, expected, atol=1e-2) is same
+
+
+@each_place
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_open_gates_make_the_static_network_and_closed_ones_the_embeddings_to_the_bit(
+    dtype, gate_on
+):
+    source, previous, _ = batch(LENGTHS)
+    model = network(method("latent_layers", gate_on=gate_on)).to(dtype)
+    static = network(method("static", ())).to(dtype)
+    for alpha, layers in ((200.0, static.decoder.layers), (-200.0, [])):
+        for each in model.methods.values():
+            each.alpha.data.fill_(alpha)
+        for side in (static.encoder, static.decoder):
+            side.method.keep = lambda layer, kept=layers: len(kept) > 0
+        expected = static(source, previous, TASKS)
+        for training in (True, False):
+            model.train(training).start_update(1, 1)
+            assert torch.equal(model(source, previous, TASKS), expected)
+
+
+@pytest.mark.parametrize("settings", [{}, AS_RELEASED], ids=["paper", "as_released"])
+def test_the_network_is_deterministic_outside_training(settings):
     source, previous, _ = batch(LENGTHS)
     for kind in ("soft", "hard"):
-        model = latent(kind)
+        model = latent(kind, **settings)
         first = model(source, previous, TASKS)
-        model.start_update(1, 1)
-        assert torch.equal(model(source, previous, TASKS), first)
+        for update in (1, 9000):
+            model.start_update(1, update)
+            torch.manual_seed(update)
+            assert torch.equal(model(source, previous, TASKS), first)
 
 
 def test_every_micro_batch_of_an_update_sees_the_same_gates():
@@ -163,17 +225,21 @@ def test_every_micro_batch_of_an_update_sees_the_same_gates():
     assert torch.allclose(torch.cat(halves), whole, atol=1e-6)
 
 
-def test_gradients_of_micro_batches_add_up():
+def test_gradients_of_micro_batches_add_up_with_losses_of_the_whole_update():
     source, previous, target = batch([(4, 4)] * 4)
     tasks = torch.tensor([0, 1, 1, 0])
     found = []
-    for parts in ([[0, 1, 2, 3]], [[0, 1], [2, 3]]):
-        model = network(method("latent_layers"))
+    # The last two hold one task each, whose own distance from K is another.
+    for parts in ([[0, 1, 2, 3]], [[0, 1], [2, 3]], [[0, 3], [1, 2]]):
+        model = network(method("latent_layers", target_depth=1, depth_weight=9.0))
         model.start_update(1, 1)
+        losses = model.decoder.method.losses(16, BOTH).values()
+        sum(loss.weight * loss.value for loss in losses).backward()
         for part in parts:
             nll(model(source[part], previous[part], tasks[part]), target[part]).backward()
         found.append(model.decoder.method.alpha.grad)
-    assert torch.allclose(*found, atol=1e-5)
+    for other in found[1:]:
+        assert torch.allclose(found[0], other, atol=1e-5)
 
 
 def test_a_task_that_is_absent_gets_no_gradient():

@@ -12,9 +12,9 @@ from fathom.catalog import cards, spec
 from fathom.catalog.yaml_files import read
 from fathom.methods.loader import count, load, names
 from fathom.models.hooks import Method
+from fathom.models.network import Network
 from fathom.models.saved import load_weights
 from fathom.models.size import parts
-from fathom.models.transformer import Transformer
 from tests.reference.small_networks import (
     ENTRIES,
     ROOT,
@@ -38,12 +38,13 @@ every = pytest.mark.parametrize("name", names())
 def example(name: str, **changes: object) -> tuple[spec.Method, spec.Model, int]:
     """Return a method at the size and settings of its card's example."""
     this = card(name)
-    model = shape(encoder_layers=this.example.layers, decoder_layers=this.example.layers)
+    layers = this.example.layers
+    model = shape(encoder_layers=layers, decoder_layers=layers, norm=this.norms[0])
     settings = this.example.settings | changes
     return method(name, this.sides, **settings), model, this.example.tasks
 
 
-def example_network(name: str, **changes: object) -> Transformer:
+def example_network(name: str, **changes: object) -> Network:
     chosen, model, tasks = example(name, **changes)
     return network(chosen, model, tasks)
 
@@ -52,7 +53,7 @@ def tasks_of(count_: int, sentences: int) -> Tensor:
     return torch.arange(sentences) % count_
 
 
-def update(model: Transformer, optimiser: torch.optim.Optimizer, number: int, tasks: int) -> float:
+def update(model: Network, optimiser: torch.optim.Optimizer, number: int, tasks: int) -> float:
     """Make one update of all parameters, and return its objective (nats)."""
     source, previous, target = batch(LENGTHS, seed=number)
     present = tasks_of(tasks, len(LENGTHS))
@@ -181,12 +182,13 @@ def test_translating_does_not_depend_on_the_order_of_a_batch(name):
 
 @every
 def test_a_gradient_reaches_every_parameter(name):
-    """Over a few updates, since a method may leave layers out of one."""
+    """Over a few updates: a method may leave layers out of one, or start with closed gates."""
     model = example_network(name)
     tasks = card(name).example.tasks
+    optimiser = torch.optim.SGD(model.parameters(), lr=1e-2)
     reached = set()
     for number in range(1, 9):
-        model.zero_grad()
+        optimiser.zero_grad()
         model.start_update(1, number)
         source, previous, target = batch(LENGTHS)
         nll(model(source, previous, tasks_of(tasks, len(LENGTHS))), target).backward()
@@ -195,12 +197,15 @@ def test_a_gradient_reaches_every_parameter(name):
             for key, gradient in gradients(model).items()
             if gradient is not None and gradient.any()
         }
+        optimiser.step()
     assert reached == {key for key, _ in model.named_parameters()}
 
 
 @every
 def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name):
     neutral = card(name).neutral
+    if neutral is None:
+        pytest.skip("it never equals the static model; its own tests say how near it comes")
     model = example_network(name, **neutral.settings)
     _, size, tasks = example(name)
     static = network(method("static", ()), size, tasks)
@@ -233,7 +238,7 @@ def test_methods_with_gates_say_how_deep_they_are(name):
         depth = each.depth()
         assert (depth is not None) is card(name).gates
         if depth:
-            assert (len(depth.by_task), depth.layers) == (each.tasks, each.layers), side
+            assert (len(depth.by_task), depth.layers) == (each.stack.tasks, each.stack.layers), side
 
 
 @every

@@ -25,7 +25,7 @@ from tests.reference.small_networks import (
 CPU = torch.device("cpu")
 FIRST = 4  # The first index of the dictionary that is no symbol of its own.
 UPDATES = 100
-SEARCH = Decoding(beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
+SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
 
 
 def sentences(amount: int, longest: int, seed: int) -> list[Tensor]:

@@ -13,8 +13,8 @@ from tests.reference.small_networks import ENTRIES, EOS, Dictionary
 
 # Hypotheses that must differ before their agreement says anything.
 DISTINCT = 30
-SHORT_CAP = Decoding(beam=5, length_penalty=1.0, cap_ratio=0.5, cap_constant=1)
-CONSTANT_CAP = Decoding(beam=5, length_penalty=1.0, cap_ratio=0.0, cap_constant=8)
+SHORT_CAP = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=0.5, cap_constant=1)
+CONSTANT_CAP = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=0.0, cap_constant=8)
 
 
 def stock(model, sources, ratio, constant):
@@ -92,7 +92,7 @@ def test_the_cap_stays_below_the_positions_that_the_decoder_has(babbling):
 
 
 def test_the_search_is_as_wide_and_as_fond_of_length_as_the_settings_say(babbling):
-    settings = Decoding(beam=3, length_penalty=0.5, cap_ratio=1.5, cap_constant=4)
+    settings = Decoding(average_of=1, beam=3, length_penalty=0.5, cap_ratio=1.5, cap_constant=4)
     generator = Beam(babbling, Dictionary(ENTRIES), settings).generator
     assert (generator.beam_size, generator.len_penalty) == (3, 0.5)
 

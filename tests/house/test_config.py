@@ -23,6 +23,7 @@ BREAKABLE = {
     "config/papers/*/paper.yaml": "authors",
     "config/papers/*/runs.yaml": "defaults",
     "config/papers/*/deviations.yaml": "title",
+    "config/papers/*/parameters.yaml": "defaults",
 }
 # They speak of keys that are described elsewhere in the schema.
 CONDITIONS = {"if", "then", "else", "not"}

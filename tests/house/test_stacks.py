@@ -7,7 +7,7 @@ import pytest
 
 from tests.house.tree import ROOT, Source, told
 
-STACKS = ("encoder", "decoder")
+STACKS = ("encoder", "decoder", "rnmt_encoder", "rnmt_decoder")
 
 
 def loops(root: Path, stack: str) -> list[str]:

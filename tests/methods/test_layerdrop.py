@@ -5,13 +5,13 @@ import math
 import torch
 
 from fathom.methods.layerdrop import LayerDrop
-from tests.reference.small_networks import batch, gradients, method, network, nll
+from tests.reference.small_networks import batch, gradients, method, network, nll, stack
 
 TASKS = torch.tensor([0, 1])
 
 
 def test_layers_are_left_out_as_often_as_the_probability_says():
-    drop = LayerDrop(24, 2, "decoder", p=0.2)
+    drop = LayerDrop(stack("decoder", 24), p=0.2)
     kept = []
     for update in range(1, 501):
         drop.start_update(1, update)
@@ -22,7 +22,7 @@ def test_layers_are_left_out_as_often_as_the_probability_says():
 
 def test_a_draw_repeats_and_differs_by_seed_update_and_side():
     def drawn(side="decoder", seed=1, update=1):
-        drop = LayerDrop(60, 2, side, p=0.5)
+        drop = LayerDrop(stack(side, 60), p=0.5)
         drop.start_update(seed, update)
         return drop.kept
 
@@ -32,7 +32,7 @@ def test_a_draw_repeats_and_differs_by_seed_update_and_side():
 
 
 def test_every_layer_is_computed_at_inference():
-    drop = LayerDrop(3, 2, "decoder", p=1.0)
+    drop = LayerDrop(stack("decoder", 3), p=1.0)
     drop.start_update(1, 1)
     assert not any(drop.keep(layer) for layer in range(3))
     drop.eval()

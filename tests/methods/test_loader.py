@@ -41,7 +41,7 @@ def test_the_method_stands_on_its_sides_and_the_others_are_static(sides):
     for side, layers in (("encoder", 3), ("decoder", 5)):
         found = model.methods[side]
         assert (type(found) is Method) is (side not in sides)
-        assert (found.layers, found.tasks, found.side) == (layers, 2, side)
+        assert (found.stack.layers, found.stack.tasks, found.stack.side) == (layers, 2, side)
 
 
 def test_counting_makes_no_tensors_and_agrees_with_a_built_network():

@@ -2,9 +2,10 @@
 
 from fathom.methods.static import Static
 from fathom.models.hooks import Method
+from tests.reference.small_networks import stack
 
 
 def test_nothing_is_overridden():
     assert not [name for name in vars(Static) if not name.startswith("__")]
     assert Static.__bases__ == (Method,)
-    assert not list(Static(3, 2, "encoder").parameters())
+    assert not list(Static(stack()).parameters())

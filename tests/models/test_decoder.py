@@ -6,10 +6,10 @@ from tests.reference.small_networks import batch, method, network, shape
 
 
 def test_input_and_output_embeddings_are_one_tensor_where_shared():
-    for shared in (True, False):
-        decoder = network(method("static", ()), shape(share_target_embedding=shared)).decoder
+    for shared in ("target", "none"):
+        decoder = network(method("static", ()), shape(share_embeddings=shared)).decoder
         same = decoder.output_projection.weight is decoder.embed_tokens.weight
-        assert same is shared
+        assert same is (shared == "target")
 
 
 def test_source_and_target_embeddings_are_two():

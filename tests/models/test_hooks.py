@@ -5,14 +5,14 @@ import torch
 from fathom.models.hooks import Method, generator
 from fathom.models.size import Entries
 from fathom.models.transformer import Transformer
-from tests.reference.small_networks import ENTRIES, batch, shape
+from tests.reference.small_networks import ENTRIES, batch, shape, stack
 
 
 class Spy(Method):
     """Notes each call; leaves out layer 1."""
 
     def __init__(self, side):
-        super().__init__(3, 2, side)
+        super().__init__(stack(side))
         self.calls = []
 
     def begin(self, tasks):
@@ -39,25 +39,25 @@ class Spy(Method):
 
 
 def test_each_hook_is_called_in_its_place():
-    spies = Spy("encoder"), Spy("decoder")
-    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), *spies)
+    spies = {side: Spy(side) for side in ("encoder", "decoder")}
+    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
     source, previous, _ = batch([(5, 4), (3, 6)])
     model(source, previous, torch.tensor([1, 0]))
     parts = {"encoder": ("self_attention", "ffn")}
     parts["decoder"] = ("self_attention", "cross_attention", "ffn")
-    for spy in spies:
+    for side, spy in spies.items():
         expected = [("begin", [1, 0])]
         for layer in range(3):
             expected.append(("source", layer, layer + 1))
             if layer != 1:
-                expected += [("residual", layer, part) for part in parts[spy.side]]
+                expected += [("residual", layer, part) for part in parts[side]]
                 expected += [("block", layer), ("after", layer)]
         assert spy.calls == [*expected, ("source", 3, 4)]
 
 
 def test_methods_are_not_registered_in_each_layer():
-    spies = Spy("encoder"), Spy("decoder")
-    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), *spies)
+    spies = {side: Spy(side) for side in ("encoder", "decoder")}
+    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
     assert sum(isinstance(module, Method) for module in model.modules()) == 2
 
 

@@ -8,17 +8,18 @@ from fathom.models.layers import (
     EncoderLayer,
     embedding_table,
     future_mask,
+    joint,
     position_table,
 )
 from fathom.models.size import Entries
-from tests.reference.small_networks import shape
+from tests.reference.small_networks import method, network, shape, stack
 
 
 def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
     """[latent_depth Eq. 1] and, for post-norm, its sentence below."""
     x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
-    static = Method(1, 1, "encoder")
-    for norm in ("pre", "post", "none"):
+    static = Method(stack(layers=1))
+    for norm in ("pre", "post", "lingvo", "none"):
         layer = EncoderLayer(shape(norm=norm), lambda part, x, fx: static.residual(0, part, x, fx))
 
         def attention(x, layer=layer):
@@ -32,9 +33,46 @@ def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
             normalise = layer.get_submodule(name)
             if norm == "post":
                 expected = normalise(expected + sub_layer(expected))
+            elif norm == "lingvo" and sub_layer is attention:
+                expected = normalise(expected) + sub_layer(normalise(expected))
             else:
                 expected = expected + sub_layer(normalise(expected))
         assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+
+
+def test_without_residuals_a_sub_layer_is_what_it_computes():
+    x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
+    static = Method(stack(layers=1))
+    model = shape(residuals=("decoder",))
+    layer = EncoderLayer(model, joint(model, static, 0))
+    y = layer.self_attn_layer_norm(x)
+    y = layer.self_attn(y, y, y, need_weights=False)[0]
+    expected = layer.fc2(torch.relu(layer.fc1(layer.final_layer_norm(y))))
+    assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+    assert joint(model, Method(stack("decoder")), 0)("ffn", x, x).equal(x + x)
+
+
+def test_the_feed_forward_activation_is_the_one_that_is_named():
+    x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
+    for activation, function in (("relu", torch.relu), ("gelu", torch.nn.functional.gelu)):
+        layer = EncoderLayer(shape(activation=activation), lambda part, x, fx: fx)
+        y = layer.self_attn_layer_norm(x)
+        y = layer.final_layer_norm(layer.self_attn(y, y, y, need_weights=False)[0])
+        assert torch.allclose(layer(x, padding), layer.fc2(function(layer.fc1(y))), atol=1e-6)
+
+
+def test_tables_are_one_where_they_are_shared():
+    def tables(share, bias):
+        model = network(method("static", ()), shape(share_embeddings=share, output_bias=bias))
+        ends = model.encoder.embed_tokens, model.decoder.embed_tokens
+        return [each.weight for each in ends] + [model.decoder.output_projection]
+
+    for share, distinct in (("none", 3), ("target", 2), ("all", 1)):
+        for bias in (True, False):
+            source, target, output = tables(share, bias)
+            assert len({id(source), id(target), id(output.weight)}) == distinct
+            assert (output.bias is not None) is bias
+            assert not bias or not output.bias.any()
 
 
 def test_each_kind_of_dropout_has_its_own_probability():

@@ -50,12 +50,12 @@ def test_gates_add_one_logit_for_each_task_and_layer():
 
 
 def test_the_parts_add_up_and_a_tied_tensor_counts_once():
-    for tied in (True, False):
-        network_ = network(method("latent_layers"), shape(share_target_embedding=tied))
+    for tied in ("target", "none"):
+        network_ = network(method("latent_layers"), shape(share_embeddings=tied))
         found = parts(network_)
         assert found["total"] == sum(p.numel() for p in set(network_.parameters()))
         assert found["total"] == found["encoder"] + found["decoder"] + found["embeddings"]
-        assert found["embeddings"] == (2 if tied else 3) * 23 * 16
+        assert found["embeddings"] == (2 if tied == "target" else 3) * 23 * 16
         assert found["trainable"] == found["total"]
 
 

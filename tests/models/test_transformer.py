@@ -33,7 +33,7 @@ def fairseq_twin(ours: Transformer, model) -> TransformerModelBase:
     config = fairseq_config(model)
     config.encoder.layers, config.decoder.layers = model.encoder_layers, model.decoder_layers
     config.decoder.output_dim = config.decoder.input_dim = model.width
-    config.share_decoder_input_output_embed = model.share_target_embedding
+    config.share_decoder_input_output_embed = model.share_embeddings == "target"
     sides = [Embedding(ENTRIES, model.width, PAD) for _ in range(2)]
     dictionary = Dictionary(ENTRIES)
     twin = TransformerModelBase(
@@ -58,7 +58,7 @@ def close(left: Tensor, right: Tensor, dtype: torch.dtype) -> bool:
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"norm": "post"}, {"share_target_embedding": False}, {"encoder_layers": 2, "heads": 2}],
+    [{}, {"norm": "post"}, {"share_embeddings": "none"}, {"encoder_layers": 2, "heads": 2}],
 )
 @pytest.mark.parametrize("name", ["static", "latent_layers"])
 def test_all_gates_open_equal_fairseqs_own_transformer(name, changes, dtype):
@@ -135,7 +135,7 @@ def test_without_norms_there_are_none():
 
 
 def test_without_residuals_a_layer_forgets_its_input():
-    model = network(method("static", ()), shape(residuals=False)).eval()
+    model = network(method("static", ()), shape(residuals=())).eval()
     layer = model.encoder.layers[0]
     layer.fc2.weight.data.zero_()
     layer.fc2.bias.data.fill_(0.5)

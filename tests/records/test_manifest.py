@@ -60,7 +60,7 @@ def example(attempts: int = 1) -> dict:
             "kind": "finished",
             "update": 300,
             "reason": "validation NLL 4.500, unigram 6.060 nats",
-            "learning_rate": 0.005,
+            "schedule": {"name": "inverse_sqrt", "learning_rate": 0.005, "warmup": 2},
             "clip": 1.0,
             "norm": "pre",
             "precision": "fp32",

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from fathom.catalog import spec
 from fathom.catalog.cards import Card
 from fathom.methods.loader import build
+from fathom.models.hooks import Stack
+from fathom.models.network import Network
 from fathom.models.size import Entries
-from fathom.models.transformer import Transformer
 
 ROOT = Path(__file__).parents[2]
 PAD, EOS = 1, 2
@@ -30,13 +31,22 @@ def shape(**changes: object) -> spec.Model:
         "ffn": 24,
         "heads": 4,
         "norm": "pre",
-        "residuals": True,
+        "residuals": ("encoder", "decoder"),
+        "activation": "relu",
         "dropout": 0.0,
         "attention_dropout": 0.0,
         "activation_dropout": 0.0,
-        "share_target_embedding": True,
+        "share_embeddings": "target",
+        "output_bias": False,
+        "learned_positions": None,
     }
     return spec.Model(**(values | changes))
+
+
+def stack(side: str = "encoder", layers: int = 3, tasks: int = 2, **changes: object) -> Stack:
+    """Return what a method is told of a stack of a tiny model."""
+    values = {"width": 16, "norm": "pre", "sources": layers + 1, "readers": 3}
+    return Stack(side, layers, tasks, **(values | changes))
 
 
 def card(name: str) -> Card:
@@ -52,7 +62,7 @@ def method(
     return spec.Method(name, sides, card(name).filled(settings))
 
 
-def network(chosen: spec.Method, model: spec.Model | None = None, tasks: int = 2) -> Transformer:
+def network(chosen: spec.Method, model: spec.Model | None = None, tasks: int = 2) -> Network:
     """Return a network whose weights do not depend on its method."""
     torch.manual_seed(7)
     return build(model or shape(), chosen, tasks, Entries(ENTRIES), Entries(ENTRIES))

@@ -19,25 +19,29 @@ MODEL = spec.Model(
     ffn=24,
     heads=4,
     norm="pre",
-    residuals=True,
+    residuals=("encoder", "decoder"),
+    activation="relu",
     dropout=0.1,
     attention_dropout=0.0,
     activation_dropout=0.0,
-    share_target_embedding=True,
+    share_embeddings="target",
+    output_bias=False,
+    learned_positions=None,
 )
 TRAINING = spec.Training(
     updates=5,
     batches=spec.Batches(64, "task", "equal", "pool", 2),
     label_smoothing=0.1,
-    schedule="inverse_sqrt",
-    learning_rate=0.005,
-    warmup=2,
+    schedule=spec.Schedule("inverse_sqrt", {"learning_rate": 0.005, "warmup": 2}),
     adam_betas=(0.9, 0.98),
     adam_eps=1e-6,
     weight_decay=0.0,
     clip=1.0,
     precision="fp32",
     validate_every=5,
+    keep_weights=0,
+    masking=None,
+    start=None,
 )
 CODE = {"hash": "0" * 64, "python": "3.11", "modules": ["fathom"]}
 
@@ -51,7 +55,9 @@ def small_spec(
 ) -> Spec:
     """Return a run on the small corpus."""
     evaluation = spec.Evaluation(
-        decoding=spec.Decoding(beam=3, length_penalty=1.0, cap_ratio=0.3, cap_constant=3),
+        decoding=spec.Decoding(
+            average_of=1, beam=3, length_penalty=1.0, cap_ratio=0.3, cap_constant=3
+        ),
         scoring=spec.Scoring(metric, samples),
         compared_gates=gates,
     )

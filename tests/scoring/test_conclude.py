@@ -57,7 +57,7 @@ def test_the_outcome_stands_beside_what_may_explain_it(concluded):
         "kind": "finished",
         "update": 5,
         "reason": "it has finished",
-        "learning_rate": 0.005,
+        "schedule": {"name": "inverse_sqrt", "learning_rate": 0.005, "warmup": 2},
         "clip": 1.0,
         "norm": "pre",
         "precision": "fp32",

@@ -95,7 +95,7 @@ def manifest(scores=None, **changes):
             "kind": "finished",
             "update": 14000,
             "reason": "every update is done",
-            "learning_rate": 1.5e-3,
+            "schedule": {"name": "inverse_sqrt", "learning_rate": 1.5e-3, "warmup": 2},
             "clip": 1.0,
             "norm": "pre",
             "precision": "fp32",

@@ -112,7 +112,7 @@ def test_rows_stand_in_the_papers_order_with_a_manifest_a_seed(tmp_path):
     from fathom.catalog.load import load
 
     catalog = load(Path(__file__).parents[2], check=False)
-    artefact = next(iter(catalog.papers.values())).artefacts["table5"]
+    artefact = catalog.papers["latent_depth"].artefacts["table5"]
     found = rows_of(artefact, catalog, Paths(tmp_path, "tiny"))
     assert [row.name for row in found] == list(artefact.rows)
     for row in found:

@@ -2,15 +2,18 @@
 
 import torch
 
+from fathom.batches.encode import encode
 from fathom.batches.tensors import load
 from fathom.catalog import spec
+from fathom.subwords.train import train
 from fathom.training.feed import Feed
 from fathom.training.loop import Launch
 from fathom.training.ranks import Ranks
 from tests.reference.small_networks import method, shape
-from tests.subwords.small_corpus import small_data
+from tests.subwords.small_corpus import silent, small_data, write_corpus
 
 BATCHES = spec.Batches(tokens=60, tokens_are="task", shares="equal", scheme="pool", pool_updates=4)
+SCHEDULE = spec.Schedule("inverse_sqrt", {"learning_rate": 5.0e-3, "warmup": 4})
 
 
 def specification(name="static", sides=(), updates=6, outcome=None, **settings):
@@ -19,15 +22,16 @@ def specification(name="static", sides=(), updates=6, outcome=None, **settings):
         updates=updates,
         batches=BATCHES,
         label_smoothing=0.1,
-        schedule="inverse_sqrt",
-        learning_rate=5.0e-3,
-        warmup=4,
+        schedule=SCHEDULE,
         adam_betas=(0.9, 0.98),
         adam_eps=1.0e-6,
         weight_decay=0.0,
         clip=1.0,
         precision="fp32",
         validate_every=3,
+        keep_weights=0,
+        masking=None,
+        start=None,
     )
     gates = "soft" if name == "latent_layers" else "plain"
     return spec.Spec(
@@ -38,7 +42,9 @@ def specification(name="static", sides=(), updates=6, outcome=None, **settings):
         method=method(name, sides, **settings),
         training=training,
         outcome=outcome or spec.Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0),
-        evaluation=spec.Evaluation(spec.Decoding(5, 1.0, 1.5, 10), spec.Scoring("13a", 100), gates),
+        evaluation=spec.Evaluation(
+            spec.Decoding(1, 5, 1.0, 1.5, 10), spec.Scoring("13a", 100), gates
+        ),
     )
 
 
@@ -52,7 +58,7 @@ def latent(updates=6, **settings):
     )
 
 
-LAUNCH = Launch(device="cpu", tokens_per_device=10_000, log_every=2)
+LAUNCH = Launch("cpu", tokens_per_device=10_000, log_every=2, diagnose_first=0, diagnose_every=0)
 
 
 def feed(spec, tensors, ranks=None, tokens_per_device=10_000, seed=1):
@@ -65,3 +71,11 @@ def feed(spec, tensors, ranks=None, tokens_per_device=10_000, seed=1):
         torch.device("cpu"),
         tokens_per_device,
     )
+
+
+def encoded(folder):
+    """Make the small corpus's tensors under a folder, and return their own folder."""
+    corpus = write_corpus(folder / "corpus")
+    train(small_data(), corpus, folder / "subwords", silent)
+    encode(small_data(), corpus, folder / "subwords", folder / "tensors", silent)
+    return folder / "tensors"

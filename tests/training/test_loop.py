@@ -10,7 +10,7 @@ from fathom.catalog.spec import Outcome
 from fathom.models.saved import load_weights
 from fathom.records.files import read_json
 from fathom.records.metrics import read
-from fathom.training.loop import Stopped, Training
+from fathom.training.loop import Places, Stopped, Training
 from fathom.training.train import train
 from fathom.training.validation import validate
 from tests.training.small_runs import LAUNCH, feed, latent, specification
@@ -32,7 +32,7 @@ def train_and_be_killed(spec, tensors, folder, kill_at):
             return ending
 
         Training._one_update = then_kill
-        train(spec, 1, tensors, folder, LAUNCH, silent)
+        train(spec, 1, Places(tensors, folder), LAUNCH, silent)
 
     process = FORK.Process(target=child)
     process.start()
@@ -77,11 +77,11 @@ def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(t
     # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
     spec, kills = latent(updates=96), (50, 91)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, tensors, whole, LAUNCH, silent)
+    train(spec, 1, Places(tensors, whole), LAUNCH, silent)
     for kill_at in kills:
         train_and_be_killed(spec, tensors, killed, kill_at)
     said = []
-    train(spec, 1, tensors, killed, LAUNCH, said.append)
+    train(spec, 1, Places(tensors, killed), LAUNCH, said.append)
     assert said[0].endswith(f"goes on after update {kills[1] - kills[1] % 3}")
     assert list(differences(state(whole), state(killed))) == []
     assert rows_without_clock(whole) == rows_without_clock(killed)
@@ -92,10 +92,10 @@ def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(t
 
 def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(tensors, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(latent(), 1, tensors, whole, LAUNCH, silent)
+    train(latent(), 1, Places(tensors, whole), LAUNCH, silent)
     train_and_be_killed(latent(), tensors, killed, 6)
     assert state(killed)["update"] == 6
-    train(latent(), 1, tensors, killed, LAUNCH, silent)
+    train(latent(), 1, Places(tensors, killed), LAUNCH, silent)
     one, other = (read_json(folder / "training.json") for folder in (whole, killed))
     assert one["outcome"] == other["outcome"]
     assert one["validation"] == other["validation"]
@@ -104,13 +104,13 @@ def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(
 def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
     exploding = specification(outcome=Outcome(exploded_above=0.0, exploded_for=5, failed_margin=0))
     train_and_be_killed(exploding, tensors, tmp_path, 4)
-    train(exploding, 1, tensors, tmp_path, LAUNCH, silent)
+    train(exploding, 1, Places(tensors, tmp_path), LAUNCH, silent)
     outcome = read_json(tmp_path / "training.json")["outcome"]
     assert (outcome["kind"], outcome["update"]) == ("diverged", 5)
 
 
 def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):
-    train(latent(), 1, tensors, tmp_path, LAUNCH, silent)
+    train(latent(), 1, Places(tensors, tmp_path), LAUNCH, silent)
     run = Run(latent(), tensors)
     load_weights(run.network, tmp_path / "checkpoints" / "last.pt")
     batches = feed(latent(), tensors).validation
@@ -127,13 +127,13 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(Stopped) as caught:
-        train(specification(), 1, tensors, tmp_path, LAUNCH, stop_at_update_two)
+        train(specification(), 1, Places(tensors, tmp_path), LAUNCH, stop_at_update_two)
     assert caught.value.number == signal.SIGTERM
     assert not (tmp_path / "training.json").exists()
     assert state(tmp_path)["update"] in (2, 3)
     (attempt,) = read_json(tmp_path / "attempts.json")["attempts"]
     assert (attempt["ended_as"], attempt["to_update"]) == ("stopped", state(tmp_path)["update"])
-    train(specification(), 1, tensors, tmp_path, LAUNCH, silent)
+    train(specification(), 1, Places(tensors, tmp_path), LAUNCH, silent)
     assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
 
 
@@ -143,7 +143,7 @@ def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
     spec = replace(spec, model=replace(spec.model, dropout=0.0))
     for name, tokens in (("one", 10_000), ("many", 60)):
         launch = replace(LAUNCH, tokens_per_device=tokens)
-        train(spec, 1, tensors, tmp_path / name, launch, silent)
+        train(spec, 1, Places(tensors, tmp_path / name), launch, silent)
     one, many = (rows_without_clock(tmp_path / name) for name in ("one", "many"))
     for first, second in zip(one, many, strict=True):
         assert first["tokens"] == second["tokens"]

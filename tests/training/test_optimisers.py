@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from fathom.models.hooks import ParameterGroup
-from fathom.training.optimisers import LazyAdam, clip, theta_adam
+from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
 from tests.training.small_runs import specification
 
 BETAS, EPS = (0.9, 0.98), 1e-6
@@ -22,8 +22,51 @@ def test_thetas_optimiser_has_the_settings_of_the_run():
     settings = replace(
         specification().training, adam_betas=(0.8, 0.7), adam_eps=1e-3, weight_decay=0.1
     )
-    (found,) = theta_adam([nn.Parameter(torch.ones(2))], settings).param_groups
-    assert (found["betas"], found["eps"], found["weight_decay"]) == ((0.8, 0.7), 1e-3, 0.1)
+    own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
+    found = theta_adam([own], [added], settings).param_groups
+    assert [each["params"] for each in found] == [[own], [added]]
+    assert [(each["betas"], each["eps"]) for each in found] == [((0.8, 0.7), 1e-3)] * 2
+
+
+def test_what_a_method_adds_does_not_decay():
+    settings = replace(specification().training, weight_decay=0.1)
+    own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
+    adam = theta_adam([own], [added], settings)
+    for group_ in adam.param_groups:
+        group_["lr"] = 1.0
+    own.grad = added.grad = torch.zeros(2)
+    adam.step()
+    assert torch.allclose(own, torch.full((2,), 0.9))
+    assert torch.equal(added, torch.ones(2))
+
+
+def phi_group(**changes):
+    values = {"learning_rate_multiplier": 3.0, "every": 1, "clip": 1.0, "rows_are_tasks": True}
+    return ParameterGroup("phi", (nn.Parameter(torch.ones(2, 3, 4)),), **(values | changes))
+
+
+def test_a_groups_rate_is_a_multiple_of_thetas_or_its_own():
+    assert rate_of(phi_group(), 0.01) == 0.03
+    assert rate_of(phi_group(learning_rate=0.5), 0.01) == 0.5
+
+
+def test_a_group_may_have_decay_rates_of_its_own():
+    assert LazyAdam(phi_group(), BETAS, EPS).betas == BETAS
+    assert LazyAdam(phi_group(betas=(0.9, 0.999)), BETAS, EPS).betas == (0.9, 0.999)
+
+
+def test_each_vector_of_the_last_dimension_can_be_scaled_down_alone():
+    parameter = nn.Parameter(torch.zeros(2, 2, 4))
+    parameter.grad = torch.tensor([[3.0, 0.3], [0.0, 40.0]])[..., None] * torch.ones(4)
+    before = parameter.grad.clone()
+    norm = clip_each([parameter], 1.0)
+    assert torch.allclose(norm, before.norm())
+    assert torch.allclose(parameter.grad.norm(dim=-1), torch.tensor([[1.0, 0.6], [0.0, 1.0]]))
+    assert torch.equal(parameter.grad[0, 1], before[0, 1])
+    parameter.grad = before.clone()
+    clip_each([parameter], 0.0)
+    assert torch.equal(parameter.grad, before)
+    assert not clip_each([nn.Parameter(torch.ones(2))], 1.0)
 
 
 def test_with_all_tasks_present_it_is_torchs_adam():

@@ -6,7 +6,7 @@ import socket
 import pytest
 import torch
 
-from fathom.training.loop import Stopped, Training
+from fathom.training.loop import Places, Stopped, Training
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
 from fathom.training.two_level import Parts
@@ -46,7 +46,7 @@ def stopped_by_a_signal_to_the_last(folder):
 
         Training._one_update = then_signal
         try:
-            train(latent(), 1, tensors, folder, LAUNCH, lambda line: None)
+            train(latent(), 1, Places(tensors, folder), LAUNCH, lambda line: None)
         except Stopped as stopped:
             said.put((int(announced["RANK"]), stopped.number, str(stopped)))
 

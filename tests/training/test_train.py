@@ -3,11 +3,12 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from fathom.catalog.spec import Outcome
+from fathom.catalog.spec import Outcome, Schedule
 from fathom.records.errors import FathomError
 from fathom.records.files import read_json
 from fathom.records.locks import only_writer
 from fathom.records.metrics import read
+from fathom.training.loop import Places
 from fathom.training.train import train
 from tests.training.small_runs import LAUNCH, latent, specification
 
@@ -16,9 +17,14 @@ def silent(line):
     """Say nothing."""
 
 
+def rate(learning_rate, warmup):
+    """Return a schedule of the default shape."""
+    return Schedule("inverse_sqrt", {"learning_rate": learning_rate, "warmup": warmup})
+
+
 def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     spec = latent(updates=30)
-    train(spec, 1, tensors, tmp_path, LAUNCH, silent)
+    train(spec, 1, Places(tensors, tmp_path), LAUNCH, silent)
     ended = read_json(tmp_path / "training.json")
     assert ended["outcome"]["kind"] in ("finished", "failed_to_train")
     assert ended["outcome"]["update"] == 30
@@ -34,18 +40,18 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
 
 
 def test_an_ended_run_is_not_trained_again(tensors, tmp_path):
-    train(specification(updates=3), 1, tensors, tmp_path, LAUNCH, silent)
+    train(specification(updates=3), 1, Places(tensors, tmp_path), LAUNCH, silent)
     before = (tmp_path / "training.json").read_bytes()
     said = []
-    train(specification(updates=3), 1, tensors, tmp_path, LAUNCH, said.append)
+    train(specification(updates=3), 1, Places(tensors, tmp_path), LAUNCH, said.append)
     assert (tmp_path / "training.json").read_bytes() == before
     assert "has ended before" in said[0]
 
 
 def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensors, tmp_path):
     spec = specification(updates=40, outcome=Outcome(8.0, 2, 0.0))
-    wild = replace(spec, training=replace(spec.training, learning_rate=1.0e4, clip=0.0, warmup=0))
-    train(wild, 1, tensors, tmp_path, LAUNCH, silent)
+    wild = replace(spec, training=replace(spec.training, schedule=rate(1.0e4, 0), clip=0.0))
+    train(wild, 1, Places(tensors, tmp_path), LAUNCH, silent)
     outcome = read_json(tmp_path / "training.json")["outcome"]
     assert outcome["kind"] == "diverged"
     assert 1 <= outcome["update"] < 40
@@ -54,15 +60,15 @@ def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensor
 
 def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     spec = specification(updates=3)
-    lame = replace(spec, training=replace(spec.training, learning_rate=1.0e-9))
-    train(lame, 1, tensors, tmp_path, LAUNCH, silent)
+    lame = replace(spec, training=replace(spec.training, schedule=rate(1.0e-9, 4)))
+    train(lame, 1, Places(tensors, tmp_path), LAUNCH, silent)
     assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "failed_to_train"
 
 
 def test_a_second_trainer_of_a_run_is_refused_and_writes_nothing(tensors, tmp_path):
     said = []
     with only_writer(tmp_path / "lock"), pytest.raises(FathomError, match="is at work here"):
-        train(specification(), 1, tensors, tmp_path, LAUNCH, said.append)
+        train(specification(), 1, Places(tensors, tmp_path), LAUNCH, said.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lock"]
     assert said == []
 
@@ -70,7 +76,7 @@ def test_a_second_trainer_of_a_run_is_refused_and_writes_nothing(tensors, tmp_pa
 def test_the_log_keeps_the_lines_of_every_attempt(tensors, tmp_path):
     for updates in (3, 6):
         (tmp_path / "training.json").unlink(missing_ok=True)
-        train(specification(updates=updates), 1, tensors, tmp_path, LAUNCH, silent)
+        train(specification(updates=updates), 1, Places(tensors, tmp_path), LAUNCH, silent)
     lines = (tmp_path / "train.log").read_text(encoding="utf-8").split("\n")
     assert sum("at update" in line for line in lines) == 2
     assert any("goes on after update 3" in line for line in lines)

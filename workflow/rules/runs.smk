@@ -6,6 +6,7 @@
 rule train_run:
     input:
         lambda wildcards: ancient(TARGETS.tensors(wildcards.run)),
+        lambda wildcards: TARGETS.base(wildcards.run, wildcards.seed),
     output:
         f"{SCALE}/runs/{{run}}/{{seed}}/training.json",
     log:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from fathom.catalog.yaml_files import YamlFile
 from fathom.records.errors import FathomError, nearest
 
+_SETTINGS = ("method", "settings")
+NORMS = ("pre", "post", "lingvo", "none")
 _WORDS = {
     "number": "a number",
     "integer": "a whole number",
@@ -89,6 +91,25 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Gates with which runs of these settings are not decoded, and why.
+
+    Text and null refuse where the run's value is equal, a number where it is at least this.
+    """
+
+    gates: str
+    settings: dict[str, Any]
+    reason: str
+
+    def holds(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether it holds for the settings of a run's method, all of them."""
+        return all(
+            settings[name] >= value if _is(value, "number") else settings[name] == value
+            for name, value in self.settings.items()
+        )
+
+
+@dataclass(frozen=True)
 class Card:
     """A method, as config/methods/<name>.yaml describes it.
 
@@ -97,6 +118,10 @@ class Card:
         equations: the paper's equations that the method's file computes.
         sides: the stacks on which the method can act; empty for one that acts nowhere.
         gates: whether it has gates, so that runs are decoded with soft and with hard ones.
+        norms: the norms with which its layers make sense.
+        presets: settings that belong together, by name.
+        refused: decodings that make no sense.
+        neutral: when it equals the static model; None where it never does.
     """
 
     name: str
@@ -106,8 +131,11 @@ class Card:
     equations: tuple[str, ...]
     sides: tuple[str, ...]
     gates: bool
+    norms: tuple[str, ...]
     settings: tuple[Setting, ...]
-    neutral: Neutral
+    presets: dict[str, dict[str, Any]]
+    refused: tuple[Refusal, ...]
+    neutral: Neutral | None
     example: Example
 
     @classmethod
@@ -130,8 +158,11 @@ class Card:
             equations=tuple(value["equations"]),
             sides=tuple(value["sides"]),
             gates=value["gates"],
+            norms=tuple(value.get("norms", NORMS)),
             settings=tuple(settings),
-            neutral=Neutral(**value["neutral"]),
+            presets=dict(value.get("presets", {})),
+            refused=tuple(Refusal(**each) for each in value.get("refused", ())),
+            neutral=Neutral(**value["neutral"]) if value["neutral"] else None,
             example=Example(**value["example"]),
         )
 
@@ -143,6 +174,18 @@ class Card:
     def filled(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the given settings with the defaults of those that are not given."""
         return self.defaults | settings
+
+    def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
+        """Return why a run is not decoded with these gates, or None where it may be.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            settings: all settings of the run's method.
+        """
+        reasons = (
+            each.reason for each in self.refused if each.gates == gates and each.holds(settings)
+        )
+        return next(reasons, None)
 
 
 def findings(card: Card, file: YamlFile) -> Iterator[FathomError]:
@@ -157,10 +200,16 @@ def findings(card: Card, file: YamlFile) -> Iterator[FathomError]:
         path = ("settings", setting.name, "default")
         if finding := setting.finding(setting.default, file.where(path)):
             yield finding
-    for place in ("neutral", "example"):
-        for name, value in file.value[place]["settings"].items():
-            where = file.where((place, "settings", name))
-            yield from _setting_findings(card, known, name, value, where)
+    places = [("neutral", "settings")] * (card.neutral is not None) + [("example", "settings")]
+    places += [("presets", preset) for preset in card.presets]
+    for place in places:
+        for name, value in file.value[place[0]][place[1]].items():
+            yield from _setting_findings(card, known, name, value, file.where((*place, name)))
+    for refusal in card.refused:
+        for name in refusal.settings:
+            if name not in known:
+                what = f"'{card.name}' has no setting '{name}'"
+                yield FathomError(what, file.where(("refused",)), nearest(name, known))
 
 
 def settings_findings(
@@ -185,8 +234,27 @@ def settings_findings(
         )
     known = {setting.name: setting for setting in card.settings}
     for leaf, given in settings.items():
-        if leaf[:2] == ("method", "settings"):
+        if leaf[:2] == _SETTINGS:
             yield from _setting_findings(card, known, ".".join(leaf[2:]), given.value, given.where)
+
+
+def surroundings_findings(
+    card: Card, settings: Mapping[tuple[str, ...], Given]
+) -> Iterator[FathomError]:
+    """Yield what of a run's model or decoding does not go with its method.
+
+    Args:
+        card: the card of the run's method.
+        settings: all settings of the run by path, those of its method included.
+    """
+    norm, gates = settings[("model", "norm")], settings[("evaluation", "compared_gates")]
+    if norm.value not in card.norms:
+        what = f"'{card.name}' does not work with the norm '{norm.value}'"
+        yield FathomError(what, norm.where, nearest(norm.value, card.norms))
+    chosen = {leaf[2]: each.value for leaf, each in settings.items() if leaf[:2] == _SETTINGS}
+    reason = card.refusal(gates.value, chosen) if card.gates else None
+    if reason is not None:
+        yield FathomError(f"{gates.value} gates are refused: {reason}", gates.where, "write soft")
 
 
 def _setting_findings(

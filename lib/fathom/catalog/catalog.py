@@ -101,8 +101,28 @@ class Catalog:
                 dataset,
                 dataset.definition(self.sources),
                 self.methods[settings[("method", "name")].value].gates,
+                self._base(settings, scale),
             )
         return self._specs[key]
+
+    def _base(self, settings: dict[Leaf, Setting], scale: str) -> Spec | None:
+        """Return the run whose weights a run starts from, where its settings name one.
+
+        Raises:
+            FathomError: there is no such run, or it starts from another one itself.
+        """
+        start = settings.get(("training", "start", "run"))
+        if start is None:
+            return None
+        runs = [run for run in self.paper_of if not self._starts(run)]
+        if start.value not in runs:
+            what = f"'{start.value}' cannot be started from"
+            raise FathomError(what, start.where, nearest(start.value, runs))
+        return self.spec(start.value, scale)
+
+    def _starts(self, run: str) -> bool:
+        settings = paper_settings(self.run_files[self.paper_of[run]], run)
+        return ("training", "start", "run") in settings
 
     @cached_property
     def _specs(self) -> dict[tuple[str, str], Spec]:
@@ -125,8 +145,10 @@ class Catalog:
                     yield paper, artefact, folder / artefact.reported
 
     def gates(self, spec: Spec) -> tuple[str, ...]:
-        """Return the gates with which a run is decoded."""
-        return ("soft", "hard") if self.methods[spec.method.name].gates else ("plain",)
+        """Return the gates with which a run is decoded: those that its card does not refuse."""
+        card = self.methods[spec.method.name]
+        every = ("soft", "hard") if card.gates else ("plain",)
+        return tuple(each for each in every if card.refusal(each, spec.method.settings) is None)
 
     def run_named(self, name: str, scale: str) -> Spec:
         """Return the specification of `<run>` or of a run's folder `<run>-<hash8>`.

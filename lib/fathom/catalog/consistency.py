@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fathom.catalog import cards, datasets, deviations, papers
+from fathom.catalog import cards, datasets, deviations, papers, parameters
 from fathom.catalog.catalog import Catalog
-from fathom.catalog.resolve import leaves
+from fathom.catalog.resolve import Leaf, Setting, leaves
 from fathom.catalog.yaml_files import YamlFile
 from fathom.records.errors import FathomError, Findings, nearest
 
@@ -24,22 +24,25 @@ def findings(catalog: Catalog, files: dict[str, dict[str, YamlFile]]) -> Iterato
         yield from cards.findings(catalog.methods[name], file)
         yield from _equations(catalog, catalog.methods[name], file)
     yield from _runs(catalog)
+    for file in files["parameters"].values():
+        yield from parameters.findings(catalog, file)
     for name, file in files["paper"].items():
         runs = catalog.run_files[name].value["runs"] if name in catalog.run_files else {}
         yield from papers.findings(catalog.papers[name], runs, file)
         for artefact in catalog.papers[name].artefacts.values():
             if artefact.kind == "table":
                 yield from _columns(catalog, artefact, file)
+        if name in files["deviations"]:
+            ledger_file = files["deviations"][name]
+            ledger = deviations.from_mapping(ledger_file.value)
+            paper, methods = catalog.papers[name], catalog.methods
+            yield from deviations.findings(ledger, paper, runs, methods, ledger_file)
     for paper, artefact, path in catalog.reported():
         if not path.is_file():
             there = sorted(each.name for each in path.parent.glob("*.csv"))
             where = files["paper"][paper.name].where(("artefacts", artefact.name, "reported"))
             remedy = nearest(artefact.reported, there)
             yield FathomError(f"no file '{artefact.reported}'", where, remedy)
-        if name in files["deviations"]:
-            ledger_file = files["deviations"][name]
-            ledger = deviations.from_mapping(ledger_file.value)
-            yield from deviations.findings(ledger, catalog.papers[name], runs, ledger_file)
 
 
 def _equations(catalog: Catalog, card: cards.Card, file: YamlFile) -> Iterator[FathomError]:
@@ -165,6 +168,28 @@ def _runs(catalog: Catalog) -> Iterator[FathomError]:
                 )
 
 
+def _schedule(catalog: Catalog, settings: dict[Leaf, Setting]) -> Iterator[FathomError]:
+    """Yield what a run's schedule lacks, and what it has and does not take."""
+    run = catalog.schemas.schema("runs")["$defs"]["run"]["properties"]
+    known = run["training"]["properties"]["schedule"]["properties"]["name"]["x-keywords"]
+    place = ("training", "schedule")
+    name = settings.get((*place, "name"))
+    if name is None:
+        # Told with the other settings that nobody gives.
+        return
+    keywords = known[name.value]
+    given = {leaf[-1]: each for leaf, each in settings.items() if leaf[:2] == place}
+    given = {key: each for key, each in given.items() if key != "name" and each.value is not None}
+    for key in keywords:
+        if key not in given:
+            where = name.where.removesuffix("name") + key
+            yield FathomError("no value is given", where, f"'{name.value}' needs it")
+    for key, each in given.items():
+        if key not in keywords:
+            what = f"'{name.value}' has no '{key}'"
+            yield FathomError(what, each.where, f"{nearest(key, keywords)}; or write {key}: null")
+
+
 def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
     try:
         for scale in catalog.scales:
@@ -180,6 +205,9 @@ def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
             card = catalog.methods[settings[("method", "name")].value]
             sides = settings[("method", "sides")].value
             found = list(cards.settings_findings(card, sides, settings))
+            found += _schedule(catalog, settings)
+            # A card can only be asked about settings that it knows.
+            found = found or list(cards.surroundings_findings(card, settings))
             if found:
                 yield from found
                 return

@@ -11,7 +11,7 @@ from fathom.records.errors import FathomError, nearest
 
 @dataclass(frozen=True)
 class Deviation:
-    """One entry of the ledger; `applies` holds ids of artefacts and names of runs."""
+    """One entry of the ledger; `applies` names artefacts, runs and methods."""
 
     name: str
     title: str
@@ -39,12 +39,18 @@ def from_mapping(value: Mapping[str, Any]) -> tuple[Deviation, ...]:
 
 
 def findings(
-    ledger: Iterable[Deviation], paper: Paper, runs: Iterable[str], file: YamlFile
+    ledger: Iterable[Deviation],
+    paper: Paper,
+    runs: Iterable[str],
+    methods: Iterable[str],
+    file: YamlFile,
 ) -> Iterator[FathomError]:
     """Yield the entries of a ledger that apply to what does not exist."""
-    known = (*paper.artefacts, *runs)
+    known = (*paper.artefacts, *runs, *methods)
     for deviation in ledger:
         for position, name in enumerate(deviation.applies):
             if name not in known:
                 where = file.where((deviation.name, "applies", position))
-                yield FathomError(f"no artefact or run '{name}'", where, nearest(name, known))
+                yield FathomError(
+                    f"no artefact, run or method '{name}'", where, nearest(name, known)
+                )

@@ -78,8 +78,9 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
         "dataset": _by_stem(config / "datasets"),
         "method": _by_stem(config / "methods"),
         "paper": {path.name: path / "paper.yaml" for path in papers},
-        "runs": {path.name: path / "runs.yaml" for path in papers},
-        "deviations": {path.parent.name: path for path in config.glob("papers/*/deviations.yaml")},
+        "runs": _by_folder(config, "runs"),
+        "deviations": _by_folder(config, "deviations"),
+        "parameters": _by_folder(config, "parameters"),
     }
     files: dict[str, dict[str, YamlFile]] = {}
     findings: list[FathomError] = []
@@ -97,6 +98,10 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
             except FathomError as error:
                 findings.append(error)
     return files, findings
+
+
+def _by_folder(config: Path, kind: str) -> dict[str, Path]:
+    return {path.parent.name: path for path in config.glob(f"papers/*/{kind}.yaml")}
 
 
 def _by_stem(folder: Path) -> dict[str, Path]:

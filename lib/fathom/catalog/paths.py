@@ -48,6 +48,11 @@ class Paths:
         """Return the folder of one training."""
         return self.top / "runs" / spec.folder / str(seed)
 
+    def base(self, spec: Spec, seed: int) -> Path | None:
+        """Return the folder of the training whose weights a run starts from, if it does."""
+        start = spec.training.start
+        return start and self.top / "runs" / start.folder / str(seed)
+
     def training(self, spec: Spec, seed: int) -> Path:
         """Return the file whose presence says that a training has ended."""
         return self.run(spec, seed) / "training.json"
@@ -55,6 +60,10 @@ class Paths:
     def decoding(self, spec: Spec, seed: int, gates: str) -> Path:
         """Return the folder of one decoding of a training's test sentences."""
         return self.run(spec, seed) / "decodings" / gates
+
+    def pruned(self, spec: Spec, seed: int, task: str) -> Path:
+        """Return the folder of one task's layers of a training."""
+        return self.run(spec, seed) / "pruned" / task
 
     def manifest(self, spec: Spec, seed: int) -> Path:
         """Return the file that says everything about one finished run."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from fathom.catalog.cards import Card
 from fathom.catalog.yaml_files import YamlFile
-from fathom.records.errors import FathomError
+from fathom.records.errors import FathomError, nearest
 
 Leaf = tuple[str, ...]
 
@@ -133,8 +133,25 @@ def paper_settings(file: YamlFile, run: str) -> dict[Leaf, Setting]:
 
 
 def with_card(settings: dict[Leaf, Setting], card: Card, file: YamlFile) -> dict[Leaf, Setting]:
-    """Fill the settings of a card that the run does not give; `file` is the card's."""
+    """Fill the settings that a run does not give: from the preset that it names, then the card.
+
+    Args:
+        settings: the run's.
+        card: of its method.
+        file: the card's.
+
+    Raises:
+        FathomError: the card has no such preset.
+    """
     filled = dict(settings)
+    preset = settings.get(("method", "preset"))
+    if preset is not None:
+        if preset.value not in card.presets:
+            what = f"'{card.name}' has no preset '{preset.value}'"
+            raise FathomError(what, preset.where, nearest(preset.value, card.presets))
+        for name, value in card.presets[preset.value].items():
+            where = file.where(("presets", preset.value, name))
+            filled.setdefault(("method", "settings", name), Setting(value, where))
     for setting in card.settings:
         leaf = ("method", "settings", setting.name)
         filled.setdefault(

@@ -48,7 +48,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Model:
-    """The network's shape; layers, width and heads are counts, dropouts are probabilities."""
+    """The network's shape; layers, width and heads are counts, dropouts are probabilities.
+
+    `residuals` names the sides whose sub-layers add their input to their output; without
+    `learned_positions`, positions are sinusoids.
+    """
 
     architecture: str
     encoder_layers: int
@@ -57,11 +61,14 @@ class Model:
     ffn: int
     heads: int
     norm: str
-    residuals: bool
+    residuals: tuple[str, ...]
+    activation: str
     dropout: float
     attention_dropout: float
     activation_dropout: float
-    share_target_embedding: bool
+    share_embeddings: str
+    output_bias: bool
+    learned_positions: int | None
 
 
 @dataclass(frozen=True)
@@ -85,21 +92,66 @@ class Batches:
 
 
 @dataclass(frozen=True)
+class Schedule:
+    """The learning rate's course: a function of training/schedules.py and its keywords."""
+
+    name: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Masking:
+    """How many pieces of a masked language model are hidden, and how its languages are mixed.
+
+    Attributes:
+        chosen: share of the pieces that are predicted.
+        masked: share of the chosen that become the mask symbol.
+        random: share of the chosen that become a random piece; the others stay.
+        language_exponent: a language's share of an update is its lines to this power.
+    """
+
+    chosen: float
+    masked: float
+    random: float
+    language_exponent: float
+
+
+@dataclass(frozen=True)
+class Start:
+    """The finished run, of the same seed, whose weights a run starts from.
+
+    Its last `average_of` kept weights are averaged; with `freeze` they stay as they are, and only
+    what the method adds is trained.
+    """
+
+    run: str
+    identity: str
+    average_of: int
+    freeze: bool
+
+    @property
+    def folder(self) -> str:
+        """The name of that run's folder."""
+        return f"{self.run}-{short(self.identity)}"
+
+
+@dataclass(frozen=True)
 class Training:
-    """The optimisation of one run; rates are peak values, counts are updates of Θ."""
+    """The optimisation of one run; counts are updates of Θ."""
 
     updates: int
     batches: Batches
     label_smoothing: float
-    schedule: str
-    learning_rate: float
-    warmup: int
+    schedule: Schedule
     adam_betas: tuple[float, float]
     adam_eps: float
     weight_decay: float
     clip: float
     precision: str
     validate_every: int
+    keep_weights: int
+    masking: Masking | None
+    start: Start | None
 
 
 @dataclass(frozen=True)
@@ -113,8 +165,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Decoding:
-    """Beam search; a sentence's cap is `cap_ratio` × source pieces + `cap_constant` pieces."""
+    """Beam search; a sentence's cap is `cap_ratio` × source pieces + `cap_constant` pieces.
 
+    The weights are the mean of the last `average_of` that the training kept; 1 takes the last.
+    """
+
+    average_of: int
     beam: int
     length_penalty: float
     cap_ratio: float

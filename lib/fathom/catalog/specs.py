@@ -9,11 +9,14 @@ from fathom.catalog.spec import (
     Data,
     Decoding,
     Evaluation,
+    Masking,
     Method,
     Model,
     Outcome,
+    Schedule,
     Scoring,
     Spec,
+    Start,
     Subwords,
     Training,
 )
@@ -29,6 +32,7 @@ def spec_from(
     dataset: Dataset,
     definition: dict[str, Any],
     gates: bool,
+    base: Spec | None,
 ) -> Spec:
     """Build a specification.
 
@@ -39,6 +43,7 @@ def spec_from(
         dataset: the data set that the settings name.
         definition: the data set, resolved to what determines its text.
         gates: whether the method has gates; one without is decoded plainly.
+        base: the run whose weights this one starts from, where the settings name one.
 
     Raises:
         Findings: settings that neither the run nor the defaults give.
@@ -48,13 +53,19 @@ def spec_from(
     data |= {"tasks": dataset.task_names, "definition": definition}
     training["batches"] = _frozen(Batches, training["batches"], "training.batches")
     training["adam_betas"] = tuple(training["adam_betas"])
+    training["schedule"] = _schedule(training["schedule"])
+    training["start"] = _start(training, base)
+    masking = training.get("masking")
+    training["masking"] = masking and _frozen(Masking, masking, "training.masking")
+    model = tree["model"] | {"residuals": tuple(tree["model"]["residuals"])}
     method = {"settings": {}} | tree["method"]
+    method = {key: value for key, value in method.items() if key != "preset"}
     method["sides"] = tuple(method["sides"])
     return Spec(
         run=run,
         scale=scale,
         data=_frozen(Data, data, "data"),
-        model=_frozen(Model, tree["model"], "model"),
+        model=_frozen(Model, model, "model"),
         method=_frozen(Method, method, "method"),
         training=_frozen(Training, training, "training"),
         outcome=_frozen(Outcome, tree["outcome"], "outcome"),
@@ -64,6 +75,20 @@ def spec_from(
             compared_gates=evaluation["compared_gates"] if gates else "plain",
         ),
     )
+
+
+def _schedule(values: dict[str, Any]) -> Schedule:
+    """Return a schedule; a keyword that is null is one of the defaults' that it does not take."""
+    given = {key: each for key, each in values.items() if key != "name" and each is not None}
+    return Schedule(values["name"], given)
+
+
+def _start(training: dict[str, Any], base: Spec | None) -> Start | None:
+    """Return where the weights come from, with what determines them."""
+    if base is None:
+        return None
+    average_of = base.evaluation.decoding.average_of
+    return Start(base.run, base.identity, average_of, training["start"]["freeze"])
 
 
 def _frozen(kind: type[T], values: dict[str, Any], where: str) -> T:

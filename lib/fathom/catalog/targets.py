@@ -102,6 +102,11 @@ class Targets:
         """Return the encoded text that a run's folder is trained on."""
         return self.paths.tensors(self.specs[run].data) / "tensors.json"
 
+    def base(self, run: str, seed: str) -> list[Path]:
+        """Return the end of the training whose weights a run's folder starts from, if it does."""
+        folder = self.paths.base(self.specs[run], int(seed))
+        return [folder / "training.json"] if folder else []
+
     def corpus(self, run: str) -> Path:
         """Return the text that a run's folder is tested on."""
         return self.paths.corpus(self.specs[run].data) / "corpus.json"

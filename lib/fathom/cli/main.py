@@ -15,7 +15,7 @@ from fathom.records.errors import FathomError, Findings
 VERBS = (
     ("Ask", ("show", "list", "validate", "where")),
     ("Data", ("fetch", "prepare", "subwords", "encode")),
-    ("Runs", ("train", "translate", "score", "conclude", "anchor")),
+    ("Runs", ("train", "translate", "prune", "score", "conclude", "anchor")),
     ("Results", ("table", "figure", "compare", "params")),
 )
 

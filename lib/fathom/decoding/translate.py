@@ -1,7 +1,8 @@
 """Translate the test sentences of a finished training, all of them, one task after another.
 
-Only the last checkpoint is read. A training that did not finish has no hypotheses, and a task that
-hard gates leave without any layer has none either: both are results, and decoding.json says so.
+The last checkpoint is read, or the mean of the last ones that the training kept. A training that
+did not finish has no hypotheses, and a task that hard gates leave without any layer has none: both
+are results, and decoding.json says so.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +18,9 @@ from fathom.batches.tensors import PAD, Tensors
 from fathom.catalog.spec import Decoding, Spec
 from fathom.decoding.beam import Beam
 from fathom.methods import loader
-from fathom.models.saved import load_weights
-from fathom.models.transformer import Transformer
+from fathom.models.kept import final_weights
+from fathom.models.network import Network
+from fathom.models.saved import put_weights
 from fathom.records.closure import stage_code
 from fathom.records.errors import FathomError, nearest
 from fathom.records.files import read_json, sha256, write_json, write_lines
@@ -81,7 +83,7 @@ def translate(
         "tasks": tasks,
         "no_layer": no_layer,
         "settings": asdict(spec.evaluation.decoding),
-        "code": asdict(stage_code("decoding", spec.method.name)),
+        "code": asdict(stage_code("decoding", spec.model.architecture, spec.method.name)),
         "versions": {"torch": torch.__version__, "fairseq": version("fairseq-fixed")},
     }
     write_json(folder / "decoding.json", described)
@@ -128,8 +130,8 @@ def translate_lines(
     return [text(each, data) for each in hypotheses(beam, sources, device)]
 
 
-def trained(spec: Spec, data: Tensors, run: Path, gates: str, device: torch.device) -> Transformer:
-    """Return a training's network with its last weights, ready for inference.
+def trained(spec: Spec, data: Tensors, run: Path, gates: str, device: torch.device) -> Network:
+    """Return a training's network with its final weights, ready for inference.
 
     Args:
         spec: the run.
@@ -141,11 +143,13 @@ def trained(spec: Spec, data: Tensors, run: Path, gates: str, device: torch.devi
     network = loader.build(
         spec.model, spec.method, len(data.tasks), data.source_dictionary, data.target_dictionary
     )
-    load_weights(network, run / "checkpoints" / "last.pt")
+    folder = run / "checkpoints"
+    weights = final_weights(folder, spec.evaluation.decoding.average_of)
+    put_weights(network, weights, folder)
     return network.use_gates(gates).to(device).eval()
 
 
-def without_layers(network: Transformer, task: int, device: torch.device) -> bool:
+def without_layers(network: Network, task: int, device: torch.device) -> bool:
     """Return whether a side has no layer left for a task.
 
     Args:
@@ -156,7 +160,7 @@ def without_layers(network: Transformer, task: int, device: torch.device) -> boo
     tasks = torch.tensor([task], device=device)
     for method in network.methods.values():
         method.begin(tasks)
-        if not any(method.keep(layer) for layer in range(method.layers)):
+        if not any(method.keep(layer) for layer in range(method.stack.layers)):
             return True
     return False
 
@@ -220,7 +224,7 @@ def text(pieces: list[int], data: Tensors) -> str:
 
 
 def _test_lines(
-    network: Transformer, data: Tensors, task: str, settings: Decoding, device: torch.device
+    network: Network, data: Tensors, task: str, settings: Decoding, device: torch.device
 ) -> list[str]:
     """Return the hypotheses of one task's test sentences as text."""
     pairs = data.split(task, SPLIT)

@@ -8,7 +8,7 @@ training, a KL term draws q towards a prior, and L_K draws the expected depth to
     α       alpha             (N, L), or (1, L) for a shared posterior; one logit: only the
                               difference α(1) − α(0) of Eq. 5 matters
     ε       noise             (N, L); ε(1) − ε(0), the difference of two Gumbels, is logistic
-    z       z                 (N, L), within (0, 1)
+    z       z                 (N, L), within [0, 1]
     q_φ     σ(alpha)          (N, L), the probability that a layer is selected
     p(z)    prior             (L,) or one value, as the logarithms of p(z = 1) and p(z = 0)
     τ       tau               more than 0
@@ -17,7 +17,9 @@ training, a KL term draws q towards a prior, and L_K draws the expected depth to
     K       target_depth      layers
     I       inner_updates     updates of Θ for one of φ
 
-The equations stand first, in the paper's order; the class below wires them to the hooks.
+The equations stand first, in the paper's order, Eqs. 2, 4, 5, 7 and L_K; Eq. 8 is `losses` of the
+class, which wires them to the hooks. What the released code computes on samples instead stands in
+models/sample_losses.py; each such choice is a setting.
 """
 
 import math
@@ -26,7 +28,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from fathom.models.hooks import Depth, Loss, Method, ParameterGroup, generator
+from fathom.models import sample_losses
+from fathom.models.annealing import annealed, annealed_temperature
+from fathom.models.gate_depth import depth_of, hard_gates
+from fathom.models.hooks import Depth, Loss, Method, ParameterGroup, Reading, Stack, generator
 
 Prior = tuple[Tensor | float, Tensor | float]
 
@@ -36,12 +41,8 @@ def gated_block(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
 
     [latent_depth Eq. 2]
 
-    This form is x at z = 0 and y at z = 1 to the bit, which x + z (y − x) is not.
-
-    Args:
-        x: (T, B, D) the block's input.
-        y: (T, B, D) the plain block's output.
-        z: (1, B, 1) the gate of each sentence.
+    x and y are (T, B, D), z is (1, B, 1), the gate of each sentence. This form is x at z = 0 and
+    y at z = 1 to the bit, which x + z (y − x) is not.
     """
     return (1 - z) * x + z * y
 
@@ -82,11 +83,6 @@ def gumbel_sample(alpha: Tensor, noise: Tensor, tau: float | Tensor) -> Tensor:
     return torch.sigmoid((alpha + noise) / tau)
 
 
-def hard_gates(alpha: Tensor, threshold: float) -> Tensor:
-    """Return 1 where q(z = 1) ≥ threshold, else 0; with a threshold of ½, 1 at alpha = 0."""
-    return (torch.sigmoid(alpha) >= threshold).to(alpha.dtype)
-
-
 def beta_prior(a: float, b: float) -> Prior:
     """Return the logarithms of p(z = 1) and p(z = 0) at the mean of Beta(a, b), a / (a + b)."""
     return math.log(a / (a + b)), math.log(b / (a + b))
@@ -96,9 +92,6 @@ def aggregated_posterior(alpha: Tensor) -> Prior:
     """Return the mean over tasks of q(z = 1) and of q(z = 0), as logarithms, each (L,).
 
     [latent_depth Eq. 7]
-
-    Args:
-        alpha: (N, L) the posteriors' logits.
     """
     tasks = math.log(alpha.size(0))
     selected = torch.logsumexp(logsigmoid(alpha), dim=0) - tasks
@@ -112,36 +105,14 @@ def utilisation(z: Tensor) -> Tensor:
 
 
 def depth_loss(u: Tensor, target: float) -> Tensor:
-    """Return L_K = ‖Σ_l u_l − K‖ of Section 2.2, whose gradient is 0 at Σ u = K.
-
-    Args:
-        u: (L,) the utilisation of each layer.
-        target: K (layers).
-    """
+    """Return L_K = ‖Σ_l u_l − K‖ of Section 2.2, for u (L,); its gradient is 0 at Σ u = K."""
     return (u.sum() - target).abs()
 
 
-def annealed(weight: float, update: int, start: int, length: int) -> float:
-    """Return a weight at an update of Θ: 0 until `start`, whole `length` later; 0 makes a step."""
-    if length == 0:
-        return weight if update >= start else 0.0
-    return weight * min(max((update - start) / length, 0.0), 1.0)
-
-
-def annealed_temperature(tau: float, tau_end: float | None, update: int, length: int) -> float:
-    """Return τ at an update of Θ: geometric to `tau_end` in `length` updates, then constant."""
-    if tau_end is None:
-        return tau
-    return tau * (tau_end / tau) ** min(update / length, 1.0)
-
-
 def scaled_kl(kl: Tensor, scale: str, tokens_per_task: float) -> Tensor:
-    """Return each task's KL in one of three scales, which Eq. 8 leaves open, as (N,).
+    """Return each task's KL, (N,), of its gates' (N, L), in a scale that Eq. 8 leaves open.
 
-    Args:
-        kl: (N, L) of each gate, in nats.
-        scale: "sum" over layers, their "mean", or "per_token": the sum over a task's target tokens.
-        tokens_per_task: T / N, target tokens of the update over its tasks.
+    It is their "sum" in nats, their "mean", or "per_token": the sum over T / N target tokens.
     """
     if scale == "mean":
         return kl.mean(dim=1)
@@ -153,11 +124,17 @@ class LatentLayers(Method):
 
     def __init__(
         self,
-        layers: int,
-        tasks: int,
-        side: str,
+        stack: Stack,
         *,
         posterior: str,
+        gate_on: str,
+        sample: str,
+        straight_through_after: int,
+        tau: float,
+        tau_end: float | None,
+        tau_updates: int,
+        hard_threshold: float,
+        kl: str,
         prior: str,
         prior_a: float,
         prior_b: float,
@@ -167,54 +144,67 @@ class LatentLayers(Method):
         kl_anneal_length: int,
         target_depth: float | None,
         target_depth_sides: list[str],
+        depth_loss: str,
+        utilisation_entropy: bool,
         depth_weight: float,
-        tau: float,
-        tau_end: float | None,
-        tau_updates: int,
-        hard_threshold: float,
+        depth_anneal_start: int,
+        depth_anneal_length: int,
         inner_updates: int,
         phi_learning_rate_multiplier: float,
         phi_clip: float,
     ):
         """Start every gate at alpha = 0; the settings are those of the method's card."""
-        super().__init__(layers, tasks, side)
+        super().__init__(stack)
         self.inference = "soft"
-        self.posterior, self.prior = posterior, prior
-        self.beta_prior = beta_prior(prior_a, prior_b)
+        self.posterior, self.gate_on, self.sample = posterior, gate_on, sample
+        self.straight_through_after = straight_through_after
+        self.tau, self.tau_end, self.tau_updates = tau, tau_end, tau_updates
+        self.hard_threshold = hard_threshold
+        self.kl, self.prior, self.beta_prior = kl, prior, beta_prior(prior_a, prior_b)
         self.kl_weight, self.kl_scale = kl_weight, kl_scale
         self.kl_anneal = (kl_anneal_start, kl_anneal_length)
-        self.target_depth = target_depth if side in target_depth_sides else None
-        self.depth_weight, self.hard_threshold = depth_weight, hard_threshold
-        self.tau, self.tau_end, self.tau_updates = tau, tau_end, tau_updates
-        self.inner_updates, self.phi_clip = inner_updates, phi_clip
-        self.phi_learning_rate_multiplier = phi_learning_rate_multiplier
-        self.alpha = nn.Parameter(torch.zeros(tasks if posterior == "per_task" else 1, layers))
+        self.target_depth = target_depth if stack.side in target_depth_sides else None
+        self.squared, self.entropy = depth_loss == "square", utilisation_entropy
+        self.depth_weight = depth_weight
+        self.depth_anneal = (depth_anneal_start, depth_anneal_length)
+        self.phi = (phi_learning_rate_multiplier, inner_updates, phi_clip)
+        rows = stack.tasks if posterior == "per_task" else 1
+        self.alpha = nn.Parameter(torch.zeros(rows, stack.layers))
         # Saved with the weights: translating needs the temperature at which training ended.
         self.register_buffer("temperature", torch.tensor(float(tau)))
         self.update, self.noise = 0, None
-        self.kept = [True] * layers
+        self.kept = [True] * stack.layers
 
     def logits(self) -> Tensor:
         """Return alpha for every task, (N, L), also where they share one posterior."""
-        return self.alpha.expand(self.tasks, self.layers)
+        return self.alpha.expand(self.stack.tasks, self.stack.layers)
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw the noise of every task, all layers at once, and set the temperature.
 
         This is ε in line 7 of Algorithm 2; `samples` makes z of it.
         """
-        streams = [generator(seed, update, self.side, task) for task in range(self.tasks)]
-        noise = torch.stack([logistic_noise(self.layers, stream) for stream in streams])
+        side, layers = self.stack.side, self.stack.layers
+        streams = [generator(seed, update, side, task) for task in range(self.stack.tasks)]
+        noise = torch.stack([logistic_noise(layers, stream) for stream in streams])
         self.noise = noise.to(self.alpha.device)
         self.update = update
         tau = annealed_temperature(self.tau, self.tau_end, update, self.tau_updates)
         self.temperature.fill_(tau)
 
+    def noise_free(self) -> Tensor:
+        """Return the soft weights σ(alpha / τ), (N, L)."""
+        return gumbel_sample(self.logits(), torch.zeros_like(self.alpha), self.temperature)
+
     def samples(self) -> Tensor:
-        """Return this update's soft samples, (N, L), with their gradient."""
+        """Return this update's samples z, (N, L), with their gradient."""
+        if self.sample == "noise_free":
+            return self.noise_free()
         if self.noise is None:
             raise RuntimeError("call start_update before the first forward pass of an update")
-        return gumbel_sample(self.logits(), self.noise, self.temperature)
+        z = gumbel_sample(self.logits(), self.noise, self.temperature)
+        hard = self.sample == "straight_through" and self.update > self.straight_through_after
+        return sample_losses.straight_through(z) if hard else z
 
     def gates(self) -> Tensor:
         """Return the gates in use, (N, L): samples in training, else without noise."""
@@ -222,21 +212,31 @@ class LatentLayers(Method):
             return self.samples()
         if self.inference == "hard":
             return hard_gates(self.logits(), self.hard_threshold)
-        return gumbel_sample(self.logits(), torch.zeros_like(self.alpha), self.temperature)
+        return self.noise_free()
 
     def begin(self, tasks: Tensor) -> None:
         """Gather the gates of each sentence; a layer that no sentence keeps is not computed."""
         gates = self.gates()[tasks]  # (B, L)
         self.sentence_gates = gates.t()[:, None, :, None]  # (L, 1, B, 1)
-        hard = self.inference == "hard" and not self.training
-        self.kept = (gates > 0).any(dim=0).tolist() if hard else [True] * self.layers
+        # With every sub-layer closed, a layer that normalises its skip path is no identity.
+        identity = self.gate_on == "block" or self.stack.norm in ("pre", "none")
+        skips = self.inference == "hard" and not self.training and identity
+        self.kept = (gates > 0).any(dim=0).tolist() if skips else [True] * self.stack.layers
 
     def keep(self, layer: int) -> bool:
         """Return whether any sentence of the batch keeps the layer."""
         return self.kept[layer]
 
+    def residual(self, layer: int, part: str, x: Tensor, fx: Tensor) -> Tensor:
+        """Join a sub-layer, (T, B, D) both; where gates are on sub-layers, x + z fx."""
+        if self.gate_on == "block":
+            return super().residual(layer, part, x, fx)
+        return x + self.sentence_gates[layer].to(x.dtype) * fx
+
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
         """Gate the layer's block; `x` is what it read and `y` what it computed, (T, B, D)."""
+        if self.gate_on == "sub_layer":
+            return y
         return gated_block(x, y, self.sentence_gates[layer].to(y.dtype))
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
@@ -247,54 +247,49 @@ class LatentLayers(Method):
         D_KL is the mean over the update's tasks of each task's KL in the chosen scale, whose
         `target_tokens` are those of the whole update.
         """
-        kl = kl_divergence(self.logits()[tasks], self.prior_of(tasks))
-        per_task = scaled_kl(kl, self.kl_scale, target_tokens / len(tasks))
+        per_task = scaled_kl(self.divergence(tasks), self.kl_scale, target_tokens / len(tasks))
         weight = annealed(self.kl_weight, self.update, *self.kl_anneal)
         losses = {"kl": Loss(per_task.mean(), weight)}
         if self.target_depth is not None:
             used = utilisation(self.samples()[tasks])
-            losses["depth"] = Loss(depth_loss(used, self.target_depth), self.depth_weight)
+            distance = sample_losses.squared_depth_loss if self.squared else depth_loss
+            weight = annealed(self.depth_weight, self.update, *self.depth_anneal)
+            losses["depth"] = Loss(distance(used, self.target_depth), weight)
+            if self.entropy:
+                losses["entropy"] = Loss(sample_losses.utilisation_entropy(used), weight)
         return losses
 
-    def prior_of(self, tasks: Tensor) -> Prior:
-        """Return the logarithms of p(z = 1) and p(z = 0) for an update that holds these tasks.
+    def divergence(self, tasks: Tensor) -> Tensor:
+        """Return each gate's KL, or what stands in for it, for the update's tasks (n,): (n, L).
 
-        In the aggregated posterior the others stand as constants, since their logits rest.
+        In the aggregated posterior the other tasks stand as constants, since their logits rest.
         """
-        if self.prior == "beta":
-            return self.beta_prior
+        if self.kl == "selected_half":
+            z = self.samples()
+            prior = self.beta_prior[0] if self.prior == "beta" else sample_losses.log_mean(z)
+            return sample_losses.selected_half(z[tasks], prior)
         logits = self.logits()
-        absent = torch.ones(self.tasks, 1, dtype=torch.bool, device=logits.device)
+        absent = torch.ones(self.stack.tasks, 1, dtype=torch.bool, device=logits.device)
         absent[tasks] = False
-        return aggregated_posterior(torch.where(absent, logits.detach(), logits))
+        all_tasks = torch.where(absent, logits.detach(), logits)
+        prior = self.beta_prior if self.prior == "beta" else aggregated_posterior(all_tasks)
+        return kl_divergence(logits[tasks], prior)
 
     def parameter_groups(self) -> list[ParameterGroup]:
         """Return φ: the logits, updated by the last of every I updates of Θ."""
-        return [
-            ParameterGroup(
-                name="phi",
-                parameters=(self.alpha,),
-                learning_rate_multiplier=self.phi_learning_rate_multiplier,
-                every=self.inner_updates,
-                clip=self.phi_clip,
-                rows_are_tasks=self.posterior == "per_task",
-            )
-        ]
+        multiplier, every, clip = self.phi
+        per_task = self.posterior == "per_task"
+        return [ParameterGroup("phi", (self.alpha,), multiplier, every, clip, per_task)]
 
-    def diagnostics(self) -> dict[str, Tensor]:
-        """Return the logits and the probabilities, (N, L) each, on the CPU."""
-        logits = self.logits().detach().cpu()
-        return {"alpha": logits, "p": torch.sigmoid(logits)}
+    def diagnostics(self) -> dict[str, Reading]:
+        """Return the logits and, of an update, the samples by task and layer and their u_l."""
+        readings = {"alpha": Reading(("task", "layer"), self.logits().detach())}
+        if self.noise is not None:
+            z = self.samples().detach()
+            readings["samples"] = Reading(("task", "layer"), z)
+            readings["utilisation"] = Reading(("layer",), utilisation(z))
+        return readings
 
     def depth(self) -> Depth:
         """Return how deep the stack is for each task, by hard gates and by probability."""
-        logits = self.logits().detach().cpu()
-        counts = hard_gates(logits, self.hard_threshold).sum(dim=1).int().tolist()
-        return Depth(
-            effective_depth=sum(counts) / len(counts),
-            by_task=tuple(counts),
-            sum_p=torch.sigmoid(logits).sum(dim=1).mean().item(),
-            mean_abs_alpha=logits.abs().mean().item(),
-            undecided_share=(logits.abs() < 0.1).float().mean().item(),
-            layers=self.layers,
-        )
+        return depth_of(self.logits().detach(), self.hard_threshold)

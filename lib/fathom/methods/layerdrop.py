@@ -9,28 +9,27 @@ of its tasks, micro-batches and devices, so that an update does not depend on ho
 
 import torch
 
-from fathom.models.hooks import Method, generator
+from fathom.models.hooks import Method, Stack, generator
 
 
 class LayerDrop(Method):
     """Random layers are left out in training."""
 
-    def __init__(self, layers: int, tasks: int, side: str, *, p: float):
-        """Remember the stack.
+    def __init__(self, stack: Stack, *, p: float):
+        """Keep every layer until the first update.
 
         Args:
-            layers: its layers, L.
-            tasks: tasks of the run, N.
-            side: "encoder" or "decoder".
+            stack: the layers.
             p: probability with which a layer is left out.
         """
-        super().__init__(layers, tasks, side)
+        super().__init__(stack)
         self.p = p
-        self.kept = [True] * layers
+        self.kept = [True] * stack.layers
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw the layers of this update; `update` counts from 1."""
-        uniform = torch.rand(self.layers, generator=generator(seed, update, self.side))
+        stream = generator(seed, update, self.stack.side)
+        uniform = torch.rand(self.stack.layers, generator=stream)
         self.kept = (uniform >= self.p).tolist()
 
     def keep(self, layer: int) -> bool:

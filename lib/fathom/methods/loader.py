@@ -8,8 +8,8 @@ import torch
 from fathom.catalog import spec
 from fathom.models.hooks import Method
 from fathom.models.layers import Vocabulary
+from fathom.models.network import Network
 from fathom.models.size import Entries, parts
-from fathom.models.transformer import Transformer
 from fathom.records.errors import FathomError, nearest
 
 
@@ -30,11 +30,23 @@ def load(name: str) -> type[Method]:
     """
     if name not in names():
         raise FathomError(f"no method '{name}'", "method", nearest(name, names()))
-    module = import_module(f"fathom.methods.{name}")
+    return _only(f"fathom.methods.{name}", Method)
+
+
+def load_network(architecture: str) -> type[Network]:
+    """Return the class of a kind of network, importing its file alone.
+
+    Args:
+        architecture: the name of its file.
+    """
+    return _only(f"fathom.models.{architecture}", Network)
+
+
+def _only(name: str, kind: type) -> type:
+    """Return the one class of a module that derives from `kind` and is its own."""
+    module = import_module(name)
     classes = (each for each in vars(module).values() if isinstance(each, type))
-    (found,) = (
-        each for each in classes if issubclass(each, Method) and each.__module__ == module.__name__
-    )
+    (found,) = (each for each in classes if issubclass(each, kind) and each.__module__ == name)
     return found
 
 
@@ -44,7 +56,7 @@ def build(
     tasks: int,
     source_dictionary: Vocabulary,
     target_dictionary: Vocabulary,
-) -> Transformer:
+) -> Network:
     """Build a network with its method on the sides that the specification names.
 
     Args:
@@ -54,17 +66,12 @@ def build(
         source_dictionary: the source side's.
         target_dictionary: the target side's.
     """
-    layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
-    chosen = load(method.name)
+    network, chosen = load_network(model.architecture), load(method.name)
     methods = {
-        side: chosen(count, tasks, side, **method.settings)
-        if side in method.sides
-        else Method(count, tasks, side)
-        for side, count in layers.items()
+        side: chosen(stack, **method.settings) if side in method.sides else Method(stack)
+        for side, stack in network.stacks(model, tasks).items()
     }
-    return Transformer(
-        model, source_dictionary, target_dictionary, methods["encoder"], methods["decoder"]
-    )
+    return network(model, source_dictionary, target_dictionary, methods)
 
 
 def count(

@@ -1,13 +1,12 @@
 """The decoder: one loop over its layers, with the hooks of a method."""
 
 import math
-from functools import partial
 
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
 from fathom.catalog.spec import Model
-from fathom.models.encoder import Memory, tasks_of
+from fathom.models.encoder import Memory, Watch
 from fathom.models.hooks import Method
 from fathom.models.layers import (
     DecoderLayer,
@@ -16,8 +15,11 @@ from fathom.models.layers import (
     embedding_table,
     final_norm,
     future_mask,
+    joint,
+    output_table,
     position_table,
 )
+from fathom.models.network import tasks_of
 
 
 class Decoder(FairseqIncrementalDecoder):
@@ -25,6 +27,7 @@ class Decoder(FairseqIncrementalDecoder):
 
     Attributes:
         task: the task of every sentence, where a call does not say (generation).
+        watch: where it is given, it sees the embeddings and each layer's output, (T, B, D) each.
     """
 
     def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
@@ -38,20 +41,17 @@ class Decoder(FairseqIncrementalDecoder):
         super().__init__(dictionary)
         self.method = method
         self.task: int | None = None
+        self.watch: Watch | None = None
         self.embed_scale = math.sqrt(model.width)
         self.embed_tokens = embedding_table(dictionary, model.width)
         self.embed_positions = position_table(dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
         self.layers = nn.ModuleList(
-            DecoderLayer(model, partial(method.residual, layer))
+            DecoderLayer(model, joint(model, method, layer))
             for layer in range(model.decoder_layers)
         )
         self.layer_norm = final_norm(model)
-        self.output_projection = nn.Linear(model.width, len(dictionary), bias=False)
-        if model.share_target_embedding:
-            self.output_projection.weight = self.embed_tokens.weight
-        else:
-            nn.init.normal_(self.output_projection.weight, mean=0, std=model.width**-0.5)
+        self.output_projection = output_table(model, self.embed_tokens)
 
     def forward(
         self,
@@ -89,6 +89,8 @@ class Decoder(FairseqIncrementalDecoder):
                 y = layer(x, memory, memory_padding, incremental_state, future, padding)
                 x = self.method.after(number, self.method.block(number, x, y))
             outputs.append(x)
+        if self.watch:
+            self.watch(outputs)
         x = self.method.source(len(self.layers), outputs)
         x = self.layer_norm(x).transpose(0, 1)  # (B, T, D)
         return self.output_projection(x), {"attn": [None]}

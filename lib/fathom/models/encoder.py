@@ -1,8 +1,7 @@
 """The encoder: one loop over its layers, with the hooks of a method."""
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
@@ -14,10 +13,13 @@ from fathom.models.layers import (
     Vocabulary,
     embedding_table,
     final_norm,
+    joint,
     position_table,
 )
+from fathom.models.network import tasks_of
 
 Memory = dict[str, list[Tensor]]
+Watch = Callable[[Sequence[Tensor]], None]
 
 
 class Encoder(FairseqEncoder):
@@ -25,6 +27,7 @@ class Encoder(FairseqEncoder):
 
     Attributes:
         task: the task of every sentence, where a call does not say (generation).
+        watch: where it is given, it sees the embeddings and each layer's output, (S, B, D) each.
     """
 
     def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
@@ -38,13 +41,14 @@ class Encoder(FairseqEncoder):
         super().__init__(dictionary)
         self.method = method
         self.task: int | None = None
+        self.watch: Watch | None = None
         self.memories = model.decoder_layers
         self.embed_scale = math.sqrt(model.width)
         self.embed_tokens = embedding_table(dictionary, model.width)
         self.embed_positions = position_table(dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
         self.layers = nn.ModuleList(
-            EncoderLayer(model, partial(method.residual, layer))
+            EncoderLayer(model, joint(model, method, layer))
             for layer in range(model.encoder_layers)
         )
         self.layer_norm = final_norm(model)
@@ -67,20 +71,25 @@ class Encoder(FairseqEncoder):
             "encoder_padding_mask": one tensor (B, S), true at padding.
         """
         padding = src_tokens.eq(self.dictionary.pad())
-        x = self.embed_scale * self.embed_tokens(src_tokens) + self.embed_positions(src_tokens)
         self.method.begin(tasks_of(src_tokens, tasks, self.task))
-        outputs = [self.dropout(x).transpose(0, 1)]  # (S, B, D)
+        outputs = [self.dropout(self.embed(src_tokens)).transpose(0, 1)]  # (S, B, D)
         for number, layer in enumerate(self.layers):
             x = self.method.source(number, outputs)
             if self.method.keep(number):
                 y = self.method.block(number, x, layer(x, padding))
                 x = self.method.after(number, y)
             outputs.append(x)
+        if self.watch:
+            self.watch(outputs)
         memories = self.method.memory(outputs, self.memories)
         return {
             "encoder_out": once_each(self.layer_norm, memories),
             "encoder_padding_mask": [padding],
         }
+
+    def embed(self, src_tokens: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (B, S, D), of tokens (B, S)."""
+        return self.embed_scale * self.embed_tokens(src_tokens) + self.embed_positions(src_tokens)
 
     def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
         """Choose sentences of an encoded batch; `new_order` holds their indices."""
@@ -104,21 +113,3 @@ def once_each(function: Callable[[Tensor], Tensor], tensors: list[Tensor]) -> li
     distinct = {id(tensor): tensor for tensor in tensors}
     done = {key: function(tensor) for key, tensor in distinct.items()}
     return [done[id(tensor)] for tensor in tensors]
-
-
-def tasks_of(tokens: Tensor, tasks: Tensor | None, task: int | None) -> Tensor:
-    """Return the task of each sentence, (B,).
-
-    Args:
-        tokens: (B, T) the batch.
-        tasks: (B,) where the caller knows.
-        task: the one task of all sentences, where it does not.
-
-    Raises:
-        RuntimeError: neither was given.
-    """
-    if tasks is not None:
-        return tasks
-    if task is None:
-        raise RuntimeError("give the tasks of the sentences, or call for_task first")
-    return tokens.new_full((tokens.size(0),), task)

@@ -14,6 +14,30 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
+class Stack:
+    """What a method knows of the layers on which it acts.
+
+    Attributes:
+        side: "encoder" or "decoder".
+        layers: its layers, L.
+        tasks: tasks of the run, N.
+        width: of the hidden states between layers, D.
+        norm: where its layers normalise: "pre", "post", "lingvo" or "none".
+        sources: hidden states that its memory may mix: L + 1 with the embeddings, L where those
+            have another width.
+        readers: memories that the decoder attends to, M.
+    """
+
+    side: str
+    layers: int
+    tasks: int
+    width: int
+    norm: str
+    sources: int
+    readers: int
+
+
+@dataclass(frozen=True)
 class Loss:
     """A term of the objective, `weight` × `value`; the value is logged alone, in nats or layers."""
 
@@ -33,6 +57,10 @@ class ParameterGroup:
         clip: its gradients are scaled down to this norm, apart from Θ's; 0 leaves them.
         rows_are_tasks: whether row n of each tensor belongs to task n, so that the row and its
             optimiser state rest in updates without that task.
+        learning_rate: a constant rate of its own, instead of Θ's times the multiplier.
+        betas: Adam's decay rates, where they are not Θ's.
+        clip_each: whether `clip` holds for each vector along the last dimension alone, and not
+            for the group as a whole.
     """
 
     name: str
@@ -41,6 +69,22 @@ class ParameterGroup:
     every: int
     clip: float
     rows_are_tasks: bool
+    learning_rate: float | None = None
+    betas: tuple[float, float] | None = None
+    clip_each: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An array worth keeping from an update.
+
+    Attributes:
+        axes: what each dimension counts: "task", "layer", "group", "source" or "reader".
+        values: the array, without a gradient.
+    """
+
+    axes: tuple[str, ...]
+    values: Tensor
 
 
 @dataclass(frozen=True)
@@ -71,16 +115,10 @@ class Method(nn.Module):
         inference: "plain", "soft" or "hard"; which gates are used outside training.
     """
 
-    def __init__(self, layers: int, tasks: int, side: str):
-        """Remember the stack.
-
-        Args:
-            layers: its layers, L.
-            tasks: tasks of the run, N.
-            side: "encoder" or "decoder".
-        """
+    def __init__(self, stack: Stack):
+        """Remember the stack."""
         super().__init__()
-        self.layers, self.tasks, self.side = layers, tasks, side
+        self.stack = stack
         self.inference = "plain"
 
     def start_update(self, seed: int, update: int) -> None:
@@ -120,8 +158,9 @@ class Method(nn.Module):
 
         Args:
             layer: the layer, from 0.
-            part: "self_attention", "cross_attention" or "ffn".
-            x: (T, B, D) the sub-layer's input, before any norm.
+            part: "self_attention", "cross_attention", "ffn" or "recurrence".
+            x: (T, B, D) what the skip path carries: the sub-layer's input before any norm, or,
+                in the attention of lingvo's layers, after it.
             fx: (T, B, D) the sub-layer's output, after dropout.
         """
         return x + fx
@@ -144,10 +183,11 @@ class Method(nn.Module):
         """Return what each decoder layer attends to, before the encoder's final norm.
 
         Args:
-            outputs: the embeddings, then the output of each encoder layer; each (S, B, D).
-            count: decoder layers.
+            outputs: the embeddings, then the output of each encoder layer; each (S, B, D). The last
+                `stack.sources` of them may be mixed.
+            count: memories that the decoder attends to, M.
         """
-        return [self.source(self.layers, outputs)] * count
+        return [self.source(self.stack.layers, outputs)] * count
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
         """Return the method's own terms of the objective, once for an update.
@@ -162,8 +202,8 @@ class Method(nn.Module):
         """Return the parameters that are not Θ."""
         return []
 
-    def diagnostics(self) -> dict[str, Tensor]:
-        """Return arrays worth keeping, (N, L) each, by name."""
+    def diagnostics(self) -> dict[str, Reading]:
+        """Return arrays of this update worth keeping, by name."""
         return {}
 
     def depth(self) -> Depth | None:

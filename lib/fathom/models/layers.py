@@ -1,6 +1,7 @@
 """fairseq's layer modules with our joints, and what both stacks are built from."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -18,6 +19,7 @@ from fairseq.modules.transformer_layer import (
 from torch import Tensor, nn
 
 from fathom.catalog.spec import Model
+from fathom.models.hooks import Method
 
 Joint = Callable[[str, Tensor, Tensor], Tensor]
 State = dict[str, dict[str, Tensor | None]]
@@ -47,35 +49,67 @@ def fairseq_config(model: Model) -> TransformerConfig:
         stack.ffn_embed_dim = model.ffn
         stack.attention_heads = model.heads
         stack.normalize_before = model.norm != "post"
+    config.activation_fn = model.activation
     config.dropout = model.dropout
     config.attention_dropout = model.attention_dropout
     config.activation_dropout = model.activation_dropout
     return config
 
 
-class _Joints:
-    """The joints of a layer's sub-layers: fairseq asks for them in order, without naming them."""
+def joint(model: Model, method: Method, layer: int) -> Joint:
+    """Return the joint of a layer's sub-layers; without residuals, what it joins to is 0.
 
-    parts: tuple[str, ...]
+    Args:
+        model: the network's shape.
+        method: of the layer's stack.
+        layer: from 0.
+    """
+    if method.stack.side in model.residuals:
+        return partial(method.residual, layer)
+    return lambda part, x, fx: method.residual(layer, part, x.new_zeros(()), fx)
+
+
+class _SubLayers:
+    """How a layer's sub-layers are normalised and joined; the sub-layers themselves are fairseq's.
+
+    The normalised vector is y = LN(x), but for "post", which normalises the joint instead:
+
+        pre, post    x + SubLayer(y)
+        lingvo       y + Attention(y), x + FFN(y): the attention's skip path is normalised
+        none         x + SubLayer(x)
+    """
 
     def prepare(self, model: Model, joint: Joint) -> None:
-        self.joint, self.residuals, self.joined = joint, model.residuals, 0
+        self.joint, self.norm = joint, model.norm
         if model.norm == "none":
             for name, _ in list(self.named_children()):
                 if name.endswith("layer_norm"):
                     setattr(self, name, nn.Identity())
 
-    def residual_connection(self, x: Tensor, residual: Tensor) -> Tensor:
-        """Join a sub-layer's output `x` to its input `residual`, both (T, B, D)."""
-        part = self.parts[self.joined]
-        self.joined += 1
-        return self.joint(part, residual, x) if self.residuals else x
+    def sub_layer(
+        self, part: str, norm: nn.Module, x: Tensor, function: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """Return a sub-layer's output, joined to its input.
+
+        Args:
+            part: "self_attention", "cross_attention" or "ffn".
+            norm: its layer norm.
+            x: (T, B, D) its input.
+            function: what it computes, (T, B, D) → (T, B, D).
+        """
+        if self.norm == "post":
+            return norm(self.joint(part, x, self.dropout_module(function(x))))
+        y = norm(x)
+        skip = y if self.norm == "lingvo" and part != "ffn" else x
+        return self.joint(part, skip, self.dropout_module(function(y)))
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Return W2 activation(W1 x), (T, B, D)."""
+        return self.fc2(self.activation_dropout_module(self.activation_fn(self.fc1(x))))
 
 
-class EncoderLayer(_Joints, TransformerEncoderLayerBase):
+class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
     """One encoder layer."""
-
-    parts = ("self_attention", "ffn")
 
     def __init__(self, model: Model, joint: Joint):
         """Build the layer.
@@ -94,14 +128,16 @@ class EncoderLayer(_Joints, TransformerEncoderLayerBase):
             x: (S, B, D) hidden states.
             padding: (B, S) true at padding.
         """
-        self.joined = 0
-        return super().forward(x, padding)
+
+        def attend(y: Tensor) -> Tensor:
+            return self.self_attn(y, y, y, key_padding_mask=padding, need_weights=False)[0]
+
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
+        return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
 
 
-class DecoderLayer(_Joints, TransformerDecoderLayerBase):
+class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     """One decoder layer."""
-
-    parts = ("self_attention", "cross_attention", "ffn")
 
     def __init__(self, model: Model, joint: Joint):
         """Build the layer.
@@ -112,8 +148,6 @@ class DecoderLayer(_Joints, TransformerDecoderLayerBase):
         """
         super().__init__(fairseq_config(model))
         self.prepare(model, joint)
-        # Nobody reads the attention weights, and asking for them costs an average over heads.
-        self.need_attn = False
 
     def forward(
         self,
@@ -134,15 +168,32 @@ class DecoderLayer(_Joints, TransformerDecoderLayerBase):
             future: (T, T) true where a position must not look, None when decoding incrementally.
             padding: (B, T) true at padding, None where there is none.
         """
-        self.joined = 0
-        return super().forward(
-            x,
-            memory,
-            memory_padding,
-            state,
-            self_attn_mask=future,
-            self_attn_padding_mask=padding,
-        )[0]
+
+        def attend(y: Tensor) -> Tensor:
+            return self.self_attn(
+                y,
+                y,
+                y,
+                key_padding_mask=padding,
+                incremental_state=state,
+                need_weights=False,
+                attn_mask=future,
+            )[0]
+
+        def look(y: Tensor) -> Tensor:
+            return self.encoder_attn(
+                y,
+                memory,
+                memory,
+                key_padding_mask=memory_padding,
+                incremental_state=state,
+                static_kv=True,
+                need_weights=False,
+            )[0]
+
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
+        x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, look)
+        return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
 
 
 def embedding_table(vocabulary: Vocabulary, width: int) -> nn.Embedding:
@@ -156,6 +207,24 @@ def embedding_table(vocabulary: Vocabulary, width: int) -> nn.Embedding:
     nn.init.normal_(table.weight, mean=0, std=width**-0.5)
     nn.init.zeros_(table.weight[vocabulary.pad()])
     return table
+
+
+def output_table(model: Model, embeddings: nn.Embedding) -> nn.Linear:
+    """Return the projection to the vocabulary, whose weights may be the embeddings' own.
+
+    Args:
+        model: says what is shared, and whether there is a bias.
+        embeddings: the target side's, (V, D).
+    """
+    entries, width = embeddings.weight.shape
+    projection = nn.Linear(width, entries, bias=model.output_bias)
+    if model.share_embeddings == "none":
+        nn.init.normal_(projection.weight, mean=0, std=width**-0.5)
+    else:
+        projection.weight = embeddings.weight
+    if model.output_bias:
+        nn.init.zeros_(projection.bias)
+    return projection
 
 
 def position_table(vocabulary: Vocabulary, width: int) -> SinusoidalPositionalEmbedding:

@@ -4,7 +4,7 @@ import pickle
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from fathom.records.errors import FathomError
 
@@ -33,6 +33,18 @@ def read_checkpoint(path: Path) -> dict:
     return checkpoint
 
 
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Return the weights of a checkpoint by name.
+
+    Raises:
+        FathomError: the file cannot be read, or holds none.
+    """
+    checkpoint = read_checkpoint(path)
+    if "model" not in checkpoint:
+        raise FathomError("holds no weights", str(path), _REMEDY)
+    return checkpoint["model"]
+
+
 def load_weights(network: nn.Module, path: Path) -> None:
     """Put a checkpoint's weights into a network.
 
@@ -43,11 +55,22 @@ def load_weights(network: nn.Module, path: Path) -> None:
     Raises:
         FathomError: the file cannot be read, or its weights are another network's.
     """
-    checkpoint = read_checkpoint(path)
-    if "model" not in checkpoint:
-        raise FathomError("holds no weights", str(path), _REMEDY)
+    put_weights(network, read_weights(path), path)
+
+
+def put_weights(network: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    """Put weights into a network.
+
+    Args:
+        network: built as the run's specification says.
+        weights: by name.
+        path: where they were read, for the message.
+
+    Raises:
+        FathomError: they are another network's.
+    """
     try:
-        network.load_state_dict(checkpoint["model"])
+        network.load_state_dict(weights)
     except (RuntimeError, AttributeError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise FathomError(f"another network's weights ({reason})", str(path), _REMEDY) from None

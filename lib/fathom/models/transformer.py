@@ -1,46 +1,57 @@
 """The translation model: an encoder and a decoder, each with its method."""
 
-from typing import Self
-
 from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
 from fathom.catalog.spec import Model
 from fathom.models.decoder import Decoder
 from fathom.models.encoder import Encoder
-from fathom.models.hooks import Method
+from fathom.models.hooks import Method, Stack
 from fathom.models.layers import Vocabulary
+from fathom.models.network import Network
 
 
-class Transformer(FairseqEncoderDecoderModel):
-    """A Transformer with separate source and target embeddings, as fairseq builds it."""
+class Transformer(Network, FairseqEncoderDecoderModel):
+    """A Transformer as fairseq builds it."""
 
     def __init__(
         self,
         model: Model,
         source_dictionary: Vocabulary,
         target_dictionary: Vocabulary,
-        encoder_method: Method,
-        decoder_method: Method,
+        methods: dict[str, Method],
     ):
         """Build the network.
 
         Args:
             model: its shape.
             source_dictionary: the source side's.
-            target_dictionary: the target side's.
-            encoder_method: what is done to the encoder's layers.
-            decoder_method: what is done to the decoder's layers.
+            target_dictionary: the target side's; the same where all embeddings are one.
+            methods: what is done to the layers of each side.
         """
         super().__init__(
-            Encoder(model, source_dictionary, encoder_method),
-            Decoder(model, target_dictionary, decoder_method),
+            Encoder(model, source_dictionary, methods["encoder"]),
+            Decoder(model, target_dictionary, methods["decoder"]),
         )
+        if model.share_embeddings == "all":
+            self.encoder.embed_tokens = self.decoder.embed_tokens
 
-    @property
-    def methods(self) -> dict[str, Method]:
-        """The method of each side."""
-        return {"encoder": self.encoder.method, "decoder": self.decoder.method}
+    @staticmethod
+    def stacks(model: Model, tasks: int) -> dict[str, Stack]:
+        """Return what a method is told of each stack, by side; `tasks` is N."""
+        layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
+        return {
+            side: Stack(
+                side=side,
+                layers=count,
+                tasks=tasks,
+                width=model.width,
+                norm=model.norm,
+                sources=count + 1,
+                readers=model.decoder_layers,
+            )
+            for side, count in layers.items()
+        }
 
     def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
         """Return the logits of every target position, (B, T, V).
@@ -52,22 +63,3 @@ class Transformer(FairseqEncoderDecoderModel):
         """
         memory = self.encoder(source, tasks=tasks)
         return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
-
-    def start_update(self, seed: int, update: int) -> None:
-        """Draw what is random in an update's gates, on both sides; updates count from 1."""
-        for method in self.methods.values():
-            method.start_update(seed, update)
-
-    def for_task(self, task: int) -> Self:
-        """Make `task` the task of every sentence whose caller does not say, and return the model.
-
-        fairseq's generator does not pass tasks on, so it translates one task at a time.
-        """
-        self.encoder.task = self.decoder.task = task
-        return self
-
-    def use_gates(self, gates: str) -> Self:
-        """Choose "plain", "soft" or "hard" gates for inference, and return the model."""
-        for method in self.methods.values():
-            method.inference = gates
-        return self

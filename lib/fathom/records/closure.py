@@ -1,7 +1,8 @@
 """Which code made a result: one hash over the modules that a stage reaches inside fathom.
 
 Comments, docstrings and layout do not count, nor does code that only a type checker reads. A method
-is loaded by its file's name, which no static walk can see: its module is named beside the start.
+and a kind of network are loaded by their files' names, which no static walk can see: their modules
+are named beside the start.
 """
 
 import ast
@@ -17,9 +18,10 @@ PACKAGE = Path(__file__).resolve().parents[1]
 STARTS = {
     "training": ("fathom.training.train",),
     "decoding": ("fathom.decoding.translate",),
+    "pruning": ("fathom.decoding.prune",),
     "scoring": ("fathom.scoring.score",),
 }
-METHODS = "fathom.methods"
+MODELS, METHODS = "fathom.models", "fathom.methods"
 
 
 @dataclass(frozen=True)
@@ -54,18 +56,19 @@ class _Essence(ast.NodeTransformer):
         return node.orelse if name == "TYPE_CHECKING" else node
 
 
-def stage_code(stage: str, method: str | None = None) -> Code:
+def stage_code(stage: str, architecture: str | None = None, method: str | None = None) -> Code:
     """Return the code behind a stage of a run.
 
     Args:
-        stage: "training", "decoding" or "scoring".
-        method: the run's method, where the stage loads it.
+        stage: "training", "decoding", "pruning" or "scoring".
+        architecture: the run's kind of network, where the stage builds it.
+        method: the run's method, where the stage builds it.
 
     Raises:
-        FathomError: there is no such method.
+        FathomError: there is no such architecture or method.
     """
-    loaded = (f"{METHODS}.{method}",) if method else ()
-    return closure((*STARTS[stage], *loaded))
+    named = ((MODELS, architecture), (METHODS, method))
+    return closure((*STARTS[stage], *(f"{room}.{name}" for room, name in named if name)))
 
 
 def closure(starts: Iterable[str], package: Path = PACKAGE) -> Code:

@@ -108,9 +108,10 @@ def _scored(folder: Path, spec: Spec) -> dict[str, Any]:
 
 def _outcome(spec: Spec, training: dict[str, Any]) -> dict[str, Any]:
     """Return how the training ended, beside what a reader needs to judge an unusual end."""
+    schedule = spec.training.schedule
     return {
         **{key: training["outcome"][key] for key in ("kind", "update", "reason")},
-        "learning_rate": spec.training.learning_rate,
+        "schedule": {"name": schedule.name} | schedule.settings,
         "clip": spec.training.clip,
         "norm": spec.model.norm,
         "precision": spec.training.precision,

@@ -1,4 +1,4 @@
-"""The whole state of a training on disk: the newest, and the one before it."""
+"""A training on disk: its whole state, the newest and the one before, and weights along the way."""
 
 import os
 from collections.abc import Callable
@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from fathom.models.kept import LAST, kept, kept_path
 from fathom.models.saved import read_checkpoint
 from fathom.records.errors import FathomError
 from fathom.records.files import replacing
 
-NEWEST, BEFORE = "last.pt", "before_last.pt"
+NEWEST, BEFORE = LAST, "before_last.pt"
 
 
 def save(folder: Path, state: dict[str, Any]) -> None:
@@ -51,3 +53,28 @@ def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
                 os.replace(path, aside)
             report(f"{error}; set aside as {aside.name}")
     return None
+
+
+def keep(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:
+    """Keep the weights after an update, whole or not at all, and delete the oldest beyond a count.
+
+    Called before `save` of the same update: a process killed between the two does both again.
+
+    Args:
+        folder: the run's checkpoints.
+        update: the number of the update.
+        weights: the network's tensors by name; no optimiser needs them again.
+        count: how many updates' weights stay; 0 keeps none.
+    """
+    if count > 0:
+        with replacing(kept_path(folder, update), "wb") as stream:
+            torch.save({"update": update, "model": weights}, stream)
+        for path in list(kept(folder).values())[:-count]:
+            path.unlink()
+
+
+def forget_after(folder: Path, update: int) -> None:
+    """Delete weights kept after an update to which a training goes back."""
+    for later, path in kept(folder).items():
+        if later > update:
+            path.unlink()

@@ -42,6 +42,7 @@ class Feed:
             batches,
             seed,
         )
+        self.unigram_nll = tensors.unigram_nll
         self.validation: list[Batch] = list(ordered(tensors.splits("valid"), VALIDATION_TOKENS))
 
     def parts(self, update: int) -> Parts:

@@ -11,11 +11,14 @@ import torch
 from fathom.batches.tensors import Tensors
 from fathom.catalog.spec import Spec
 from fathom.methods.loader import build
-from fathom.models.transformer import Transformer
+from fathom.models.network import Network
 from fathom.records.metrics import Metrics
 from fathom.training import checkpoints, environment, outcomes
+from fathom.training.diagnostics import Diagnostics
 from fathom.training.feed import Feed
+from fathom.training.masked_feed import MaskedFeed
 from fathom.training.ranks import Ranks
+from fathom.training.start import inherited, take_up
 from fathom.training.two_level import Parts, Result, TwoLevel
 from fathom.training.validation import Validation, validate
 
@@ -33,11 +36,30 @@ class Launch:
         device: auto, cpu, cuda or cuda:<n>.
         tokens_per_device: target tokens of a micro-batch, at most; larger updates accumulate.
         log_every: updates between rows of metrics.tsv.
+        diagnose_first: first updates each of which has rows in diagnostics/.
+        diagnose_every: updates between rows there after them; 0 for none.
     """
 
     device: str
     tokens_per_device: int
     log_every: int
+    diagnose_first: int
+    diagnose_every: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a training reads and writes.
+
+    Attributes:
+        tensors: the folder of its encoded text.
+        run: the run's own folder.
+        base: the folder of the training whose weights it starts from, if it does.
+    """
+
+    tensors: Path
+    run: Path
+    base: Path | None = None
 
 
 class Stopped(Exception):
@@ -57,7 +79,7 @@ class Training:
         spec: Spec,
         seed: int,
         tensors: Tensors,
-        folder: Path,
+        places: Places,
         launch: Launch,
         report: Callable[[str], None],
     ):
@@ -67,29 +89,47 @@ class Training:
             spec: the run.
             seed: of weights, order of data, gates and dropout.
             tensors: its encoded text.
-            folder: the run's own.
+            places: where it reads and writes.
             launch: wishes that do not change the result.
             report: called with each line for the user.
         """
-        self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, folder
+        self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, places.run
         self.launch, self.report = launch, report
         self.device = environment.choose_device(launch.device)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
         dictionaries = (tensors.source_dictionary, tensors.target_dictionary)
-        self.network: Transformer = build(
+        self.network: Network = build(
             spec.model, spec.method, len(tensors.tasks), *dictionaries
         ).to(self.device)
+        start = spec.training.start
+        self.inherited = inherited(start, places.base) if start else None
+        if start and self.inherited is None:
+            take_up(self.network, start, places.base)
         self.two_level = TwoLevel(self.network, spec.training, seed, self.ranks)
-        self.feed = Feed(
-            tensors, spec.training.batches, seed, self.ranks, self.device, launch.tokens_per_device
+        self.diagnostics = self.two_level.diagnostics = Diagnostics(
+            self.network,
+            tensors.tasks,
+            self.folder / "diagnostics",
+            launch.diagnose_every,
+            launch.diagnose_first,
         )
+        self.feed = self._feed()
         self.gated = spec.evaluation.compared_gates != "plain"
         self.watch = outcomes.Watch(spec.outcome)
-        self.metrics = Metrics(folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
+        self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.update, self.tokens, self.seconds = 0, 0, 0.0
         self.validation: Validation | None = None
         self._asked_to_stop = 0
+
+    def _feed(self) -> Feed | MaskedFeed:
+        """Return what the run is fed with: pairs of sentences, or blocks with hidden pieces."""
+        training = self.spec.training
+        shared = self.seed, self.ranks, self.device, self.launch.tokens_per_device
+        if training.masking is None:
+            return Feed(self.tensors, training.batches, *shared)
+        longest = self.spec.model.learned_positions
+        return MaskedFeed(self.tensors, training.batches, training.masking, longest, *shared)
 
     def _loss_names(self) -> tuple[str, ...]:
         every = torch.arange(len(self.tensors.tasks))
@@ -97,8 +137,9 @@ class Training:
         return tuple(self.two_level.losses(Parts([], 1, every)))
 
     def resume(self) -> None:
-        """Take up the newest checkpoint, if there is one, and cut metrics to it."""
-        state = checkpoints.load(self.folder / "checkpoints", self.report)
+        """Take up the newest checkpoint, if there is one, and cut all series to it."""
+        folder = self.folder / "checkpoints"
+        state = checkpoints.load(folder, self.report)
         if state is not None:
             self.network.load_state_dict(state["model"])
             self.two_level.load_state_dict(state["optimisers"])
@@ -108,11 +149,15 @@ class Training:
             self.report(f"{self.spec.folder}: goes on after update {self.update}")
         if self.ranks.first:
             self.metrics.cut(self.update)
+            checkpoints.forget_after(folder, self.update)
+            for name in self.diagnostics.cut(self.update):
+                self.report(f"{self.spec.folder}: {name}: its damaged end is cut off")
 
     def save(self) -> None:
-        """Write a checkpoint of the whole state."""
+        """Write a checkpoint of the whole state, after the diagnostics up to it."""
         if not self.ranks.first:
             return
+        self.diagnostics.write()
         state = {
             "model": self.network.state_dict(),
             "optimisers": self.two_level.state_dict(),
@@ -130,6 +175,8 @@ class Training:
         Raises:
             Stopped: a signal asked for it; the state is saved.
         """
+        if self.inherited:
+            return self.inherited
         settings = self.spec.training
         previous = {
             number: signal.signal(number, self._ask_to_stop)
@@ -150,7 +197,7 @@ class Training:
                 signal.signal(number, handler)
         if self.validation is None:
             self.validation = self._validate()
-        unigram = self.tensors.unigram_nll
+        unigram = self.feed.unigram_nll
         return outcomes.final(self.update, self.validation.nll, unigram, self.spec.outcome)
 
     def _ask_to_stop(self, number: int, _frame: object) -> None:
@@ -172,9 +219,18 @@ class Training:
         ending = self.watch.see(self.update, result.nll, result.gradient_norm)
         if self.ranks.first and (due or ending or self.update % self.launch.log_every == 0):
             self._log(result)
-        if due and ending is None:
+        if ending:
+            self.diagnostics.write()
+        elif due:
+            self._keep()
             self.save()
         return ending
+
+    def _keep(self) -> None:
+        """Keep the weights to be averaged, if the run wants any."""
+        if self.ranks.first:
+            folder, count = self.folder / "checkpoints", self.spec.training.keep_weights
+            checkpoints.keep(folder, self.update, self.network.state_dict(), count)
 
     def _validate(self) -> Validation:
         self.network.use_gates("soft" if self.gated else "plain")

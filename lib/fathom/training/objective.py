@@ -24,7 +24,9 @@ def token_losses(
         smoothing: ε.
     """
     real = target.ne(padding)
-    logits = logits[real].float()  # (tokens, V)
+    logits = logits[real]  # (tokens, V)
+    # Half precision is too coarse for a sum over the vocabulary; float64 stays.
+    logits = logits.float() if logits.itemsize < 4 else logits
     target = target[real]  # (tokens,)
     vocabulary = logits.size(-1)
     log_probability = F.log_softmax(logits, dim=-1)

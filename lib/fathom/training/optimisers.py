@@ -10,14 +10,26 @@ from fathom.catalog.spec import Training
 from fathom.models.hooks import ParameterGroup
 
 
-def theta_adam(parameters: Iterable[Parameter], training: Training) -> torch.optim.AdamW:
-    """Return Adam with decoupled weight decay over Θ; a parameter without a gradient rests."""
+def theta_adam(
+    network: Iterable[Parameter], methods: Iterable[Parameter], training: Training
+) -> torch.optim.AdamW:
+    """Return Adam with decoupled weight decay over Θ; a parameter without a gradient rests.
+
+    Args:
+        network: the network's own part of Θ.
+        methods: what methods add to it, which does not decay: mixture weights, for example, have
+            their neutral state at 0.
+        training: the settings; the learning rate is set at every update.
+    """
+    groups = [
+        {"params": list(network), "weight_decay": training.weight_decay},
+        {"params": list(methods), "weight_decay": 0.0},
+    ]
     return torch.optim.AdamW(
-        parameters,
-        lr=training.learning_rate,
+        [group for group in groups if group["params"]],
+        lr=0.0,
         betas=training.adam_betas,
         eps=training.adam_eps,
-        weight_decay=training.weight_decay,
         fused=True,
     )
 
@@ -36,6 +48,31 @@ def clip(parameters: Iterable[Parameter], limit: float) -> Tensor:
     return torch.nn.utils.clip_grad_norm_(with_gradient, bound)
 
 
+def clip_each(parameters: Iterable[Parameter], limit: float) -> Tensor:
+    """Scale each vector of the gradients' last dimension down to a norm; return the whole norm.
+
+    Args:
+        parameters: the group; those without a gradient do not count.
+        limit: the largest norm of a vector; 0 leaves the gradients as they are.
+    """
+    gradients = [each.grad for each in parameters if each.grad is not None]
+    if not gradients:
+        return torch.zeros(())
+    whole = torch.stack([each.norm() for each in gradients]).norm()
+    if limit > 0 and torch.isfinite(whole):
+        for gradient in gradients:
+            norms = gradient.norm(dim=-1, keepdim=True)
+            gradient.mul_(limit / norms.clamp(min=limit))
+    return whole
+
+
+def rate_of(group: ParameterGroup, theta_rate: float) -> float:
+    """Return a group's learning rate: a constant of its own, or a multiple of Θ's."""
+    if group.learning_rate is not None:
+        return group.learning_rate
+    return theta_rate * group.learning_rate_multiplier
+
+
 class LazyAdam:
     """Adam for the parameters of gates, row by row: absent tasks' rows and moments rest.
 
@@ -47,10 +84,10 @@ class LazyAdam:
 
         Args:
             group: the parameters; with `rows_are_tasks` each is (N, …), else it moves as a whole.
-            betas: decay rates of the first and second moments.
+            betas: decay rates of the first and second moments, where the group has none.
             eps: added to the root of the second moment.
         """
-        self.group, self.betas, self.eps = group, betas, eps
+        self.group, self.betas, self.eps = group, group.betas or betas, eps
         self.first = [torch.zeros_like(each) for each in group.parameters]
         self.second = [torch.zeros_like(each) for each in group.parameters]
         self.steps = [

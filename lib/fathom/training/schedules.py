@@ -1,19 +1,82 @@
 """Learning rates as functions of the update, which counts Θ's updates from 1.
 
-A run names a function of this file.
+A run names a function of this file and gives its keywords. Counts are updates.
 """
 
 
-def inverse_sqrt(update: int, peak: float, warmup: int) -> float:
+def inverse_sqrt(update: int, *, learning_rate: float, warmup: int) -> float:
     """Return the rate that rises linearly to its peak and then falls with the square root.
 
     [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's.
 
     Args:
         update: from 1.
-        peak: the rate at update `warmup`.
-        warmup: updates until the peak; 0 starts there.
+        learning_rate: the peak, at update `warmup`.
+        warmup: 0 starts at the peak.
     """
     if update < warmup:
-        return peak * update / warmup
-    return peak * (max(warmup, 1) / update) ** 0.5
+        return learning_rate * update / warmup
+    return learning_rate * (max(warmup, 1) / update) ** 0.5
+
+
+def polynomial(
+    update: int, *, learning_rate: float, warmup: int, end: int, power: float, final: float
+) -> float:
+    """Return the rate that rises linearly to its peak and then falls as a power of what is left.
+
+    Args:
+        update: from 1.
+        learning_rate: the peak, at update `warmup`.
+        warmup: 0 starts at the peak.
+        end: the update from which the rate stays at `final`.
+        power: 1 falls in a straight line.
+        final: the last rate.
+    """
+    if update < warmup:
+        return learning_rate * update / warmup
+    left = max(end - update, 0) / max(end - warmup, 1)
+    return final + (learning_rate - final) * left**power
+
+
+def noam(update: int, *, factor: float, width: int, warmup: int, step_duration: int) -> float:
+    """Return factor · D^-½ · min(s^-½, s · warmup^-1.5) at step s (Vaswani et al. 2017).
+
+    lingvo's schedule for the Transformer is this one with steps of one update.
+
+    Args:
+        update: from 1.
+        factor: of the whole.
+        width: D.
+        warmup: steps until the peak.
+        step_duration: updates in a step; s counts from 1.
+    """
+    step = (update - 1) // step_duration + 1
+    return factor * width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def replica_ramp(
+    update: int,
+    *,
+    learning_rate: float,
+    replicas: int,
+    warmup: int,
+    decay_start: int,
+    decay_end: int,
+) -> float:
+    """Return RNMT+'s rate (Chen et al. 2018): learning_rate · max(½, min(ramp, n, decay)).
+
+    With t updates done and n replicas, the ramp is 1 + t (n − 1) / (n warmup), and the decay is
+    n (2n)^((decay_start − n t) / (decay_end − decay_start)): n at n t = decay_start, ½ at its end.
+
+    Args:
+        update: from 1; t is one less.
+        learning_rate: of a single replica.
+        replicas: n, the devices that share an update.
+        warmup: updates for each replica until the ramp's end.
+        decay_start: updates of all replicas together until the fall begins.
+        decay_end: the same until it ends.
+    """
+    done, n = update - 1, replicas
+    ramp = 1 + done * (n - 1) / (n * warmup)
+    decay = n * (2 * n) ** ((decay_start - n * done) / (decay_end - decay_start))
+    return learning_rate * max(0.5, min(ramp, n, decay))

@@ -16,14 +16,13 @@ from fathom.records.files import write_json, write_text
 from fathom.records.locks import only_writer
 from fathom.training import environment
 from fathom.training.attempts import Attempts
-from fathom.training.loop import Launch, Stopped, Training
+from fathom.training.loop import Launch, Places, Stopped, Training
 
 
 def train(
     spec: Spec,
     seed: int,
-    tensors: Path,
-    folder: Path,
+    places: Places,
     launch: Launch,
     report: Callable[[str], None],
 ) -> None:
@@ -32,8 +31,7 @@ def train(
     Args:
         spec: the run.
         seed: its seed.
-        tensors: the folder of its encoded text.
-        folder: the run's own.
+        places: where it reads and writes.
         launch: wishes that do not change the result.
         report: called with each line for the user.
 
@@ -41,13 +39,14 @@ def train(
         FathomError: another process trains this run.
         Stopped: a signal asked for it.
     """
+    folder = places.run
     done = folder / "training.json"
     if done.exists():
         report(f"{spec.folder}: has ended before; {done} says how")
         return
     # Taken now: an edit while the run goes on is not the code that trains it.
-    code = asdict(stage_code("training", spec.method.name))
-    training = Training(spec, seed, load(tensors), folder, launch, kept(report, folder))
+    code = asdict(stage_code("training", spec.model.architecture, spec.method.name))
+    training = Training(spec, seed, load(places.tensors), places, launch, kept(report, folder))
     if not training.ranks.first:
         training.resume()
         training.run()
@@ -98,7 +97,7 @@ def facts(training: Training) -> dict[str, Any]:
         }
         if validation and math.isfinite(validation.nll)
         else None,
-        "unigram_nll": training.tensors.unigram_nll,
+        "unigram_nll": training.feed.unigram_nll,
         "totals": {
             "updates": training.update,
             "target_tokens": training.tokens,

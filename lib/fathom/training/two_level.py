@@ -15,9 +15,10 @@ from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD
 from fathom.catalog.spec import Training
 from fathom.models.hooks import stream_seed
-from fathom.models.transformer import Transformer
+from fathom.models.network import Network
 from fathom.training import objective, schedules
-from fathom.training.optimisers import LazyAdam, clip, theta_adam
+from fathom.training.diagnostics import Diagnostics
+from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
 from fathom.training.ranks import Ranks
 
 
@@ -49,9 +50,13 @@ class Result:
 
 
 class TwoLevel:
-    """The parameters' optimisers, and the update that moves them."""
+    """The parameters' optimisers, and the update that moves them.
 
-    def __init__(self, network: Transformer, training: Training, seed: int, ranks: Ranks):
+    Attributes:
+        diagnostics: what looks at some updates, where it is given.
+    """
+
+    def __init__(self, network: Network, training: Training, seed: int, ranks: Ranks):
         """Split the network's parameters into Θ and the groups of its methods.
 
         Args:
@@ -61,20 +66,23 @@ class TwoLevel:
             ranks: the processes that share an update.
         """
         self.network, self.training, self.seed, self.ranks = network, training, seed, ranks
+        self.diagnostics: Diagnostics | None = None
         self.phi = [
             group for method in network.methods.values() for group in method.parameter_groups()
         ]
         in_phi = {id(each) for group in self.phi for each in group.parameters}
-        self.theta = [each for each in network.parameters() if id(each) not in in_phi]
-        self.theta_adam = theta_adam(self.theta, training)
+        self.theta = [
+            each for each in network.parameters() if each.requires_grad and id(each) not in in_phi
+        ]
+        added = {id(each) for method in network.methods.values() for each in method.parameters()}
+        own = [each for each in self.theta if id(each) not in added]
+        of_methods = [each for each in self.theta if id(each) in added]
+        self.theta_adam = theta_adam(own, of_methods, training)
         self.phi_adam = [
             LazyAdam(group, training.adam_betas, training.adam_eps) for group in self.phi
         ]
-        self.rate = partial(
-            getattr(schedules, training.schedule),
-            peak=training.learning_rate,
-            warmup=training.warmup,
-        )
+        schedule = training.schedule
+        self.rate = partial(getattr(schedules, schedule.name), **schedule.settings)
 
     def update(self, number: int, parts: Parts) -> Result:
         """Make one update.
@@ -88,8 +96,12 @@ class TwoLevel:
         # Dropout is a function of (seed, update, rank), so that a resumed run draws the same.
         torch.manual_seed(stream_seed(self.seed, number, "dropout", self.ranks.rank))
         self.network.start_update(self.seed, number)
+        if self.diagnostics:
+            self.diagnostics.watch(number)
         sums, losses = self._gradients(parts)
         self.ranks.sum_gradients(self.network.parameters())
+        if self.diagnostics:
+            self.diagnostics.read(number, self.ranks)
         rate = self.rate(number)
         norm = clip(self.theta, self.training.clip)
         if torch.isfinite(norm):
@@ -145,10 +157,10 @@ class TwoLevel:
         for group, adam in zip(self.phi, self.phi_adam, strict=True):
             if number % group.every:
                 continue
-            norm = clip(group.parameters, group.clip)
+            norm = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
             norms.append(norm)
             if torch.isfinite(norm):
-                adam.step(rate * group.learning_rate_multiplier, tasks)
+                adam.step(rate_of(group, rate), tasks)
         return float(torch.stack(norms).norm()) if norms else None
 
     def state_dict(self) -> dict:

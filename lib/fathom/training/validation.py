@@ -6,7 +6,7 @@ import torch
 
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD
-from fathom.models.transformer import Transformer
+from fathom.models.network import Network
 from fathom.training import objective
 
 
@@ -19,7 +19,7 @@ class Validation:
 
 
 @torch.no_grad()
-def validate(network: Transformer, batches: list[Batch], tasks: int) -> Validation:
+def validate(network: Network, batches: list[Batch], tasks: int) -> Validation:
     """Return the validation NLL; gates are soft, and nothing random is drawn.
 
     Args:

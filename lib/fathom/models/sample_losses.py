@@ -1,0 +1,76 @@
+"""Losses that are computed on samples of the gates instead of their posterior.
+
+So does the code that the authors of latent layers released as an example in fairseq. None of these
+is an equation of their paper; each says what it stands in for, and where it differs.
+
+    z       samples             (N, L), within [0, 1]; 0 or 1 where they are hard
+    u_l     utilisation         (L,), the mean of z over tasks
+    K       target              layers
+"""
+
+import torch
+from torch import Tensor
+
+# Keeps ln z finite at z = 0, as released.
+SMALLEST = 1e-7
+
+
+def straight_through(z: Tensor) -> Tensor:
+    """Return hard samples with the gradient of the soft ones: exactly 1 where z > ½, else 0.
+
+    It stands in for soft samples in training.
+
+    Args:
+        z: soft samples, of any shape.
+    """
+    return (z > 0.5).to(z.dtype) + (z - z.detach())
+
+
+def selected_half(z: Tensor, log_prior: Tensor | float) -> Tensor:
+    """Return z (ln z − ln p) of each gate, in nats, with the shape of z.
+
+    It stands in for the divergence from the prior, of which it is the half that selects, at the
+    sample. It is no divergence: with hard samples and p = ½ it is ln 2 for each selected layer
+    whatever the posterior, and with soft ones it falls to −p/e, at z = p/e.
+
+    Args:
+        z: (N, L) samples.
+        log_prior: ln p of the prior's p(z = 1), (L,) or one value.
+    """
+    return z * (torch.log(z + SMALLEST) - log_prior)
+
+
+def log_mean(z: Tensor) -> Tensor:
+    """Return the logarithm of the samples' mean over tasks, (L,), as a constant.
+
+    It stands in for the aggregated posterior. The released code divides the sum over tasks by its
+    sum over layers instead, so that tasks which agree pay for the layers that they use.
+
+    Args:
+        z: (N, L) samples of every task.
+    """
+    return torch.log(z.detach().mean(dim=0) + SMALLEST)
+
+
+def squared_depth_loss(u: Tensor, target: float) -> Tensor:
+    """Return (Σ_l u_l − K)², which stands in for the norm; its slope falls to 0 towards K.
+
+    Args:
+        u: (L,) the utilisation of each layer.
+        target: K (layers).
+    """
+    return (u.sum() - target).square()
+
+
+def utilisation_entropy(u: Tensor) -> Tensor:
+    """Return −Σ_l u_l ln u_l over the layers in use, in nats; lower where tasks share layers.
+
+    The paper has no such term. The released code takes the logarithm as a constant; here the
+    gradient is the whole one, −ln u − 1, and 0 where no task uses the layer.
+
+    Args:
+        u: (L,) the utilisation of each layer.
+    """
+    # ln 1 = 0 for unused layers; the choice after the logarithm alone would make NaN of 0 · ∞.
+    used = torch.where(u > 0, u, torch.ones_like(u))
+    return -(used * torch.log(used)).sum()

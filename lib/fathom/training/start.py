@@ -1,0 +1,63 @@
+"""A run that starts from the weights of a finished one, which may stay as they are."""
+
+from pathlib import Path
+
+from torch import nn
+
+from fathom.catalog.spec import Start
+from fathom.models.kept import final_weights
+from fathom.records.errors import FathomError
+from fathom.records.files import read_json
+from fathom.records.manifest import FINISHED
+from fathom.training.outcomes import Ending
+
+# What a method adds to a network stands under this part of its parameters' names.
+_OWN = ".method."
+
+
+def take_up(network: nn.Module, start: Start, base: Path) -> None:
+    """Put a finished run's weights into a network.
+
+    What the network's own method adds keeps its values; with `start.freeze` nothing else is
+    trained.
+
+    Args:
+        network: the network of the run that starts.
+        start: which weights.
+        base: the folder of the run that they are from, of one seed.
+
+    Raises:
+        FathomError: the weights are missing, or are those of another kind of network.
+    """
+    weights = final_weights(base / "checkpoints", start.average_of)
+    names = network.state_dict().keys()
+    unfilled = [name for name in names - weights.keys() if _OWN not in name]
+    if strange := sorted(weights.keys() - names) + sorted(unfilled):
+        raise FathomError(
+            f"its weights do not fit this network ({strange[0]})",
+            f"training.start.run: {start.run}",
+            "name a run with the same model and data",
+        )
+    network.load_state_dict(weights, strict=False)
+    if start.freeze:
+        for name, parameter in network.named_parameters():
+            parameter.requires_grad_(name not in weights)
+
+
+def inherited(start: Start, base: Path) -> Ending | None:
+    """Return the ending that a run has from the one it starts from; None where that one finished.
+
+    Args:
+        start: which run that is.
+        base: its folder, of one seed.
+
+    Raises:
+        FathomError: it has not ended.
+    """
+    ended = base / "training.json"
+    if not ended.exists():
+        raise FathomError("has not ended", str(base), f"train {start.run} first")
+    outcome = read_json(ended)["outcome"]
+    if outcome["kind"] == FINISHED:
+        return None
+    return Ending(outcome["kind"], 0, f"{start.run}, from which it starts: {outcome['reason']}")

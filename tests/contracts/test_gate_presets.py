@@ -1,0 +1,71 @@
+"""Presets of a method, and single settings of its own, keep what every method promises."""
+
+import inspect
+from collections.abc import Callable
+
+import pytest
+
+from tests.contracts import test_methods as contract
+from tests.reference.small_networks import card, method
+
+NAME = "latent_layers"
+AS_RELEASED = card(NAME).presets["as_released"]
+PROMISES = (
+    contract.test_it_trains_with_finite_loss,
+    contract.test_saved_and_loaded_it_goes_on_to_the_bit,
+    contract.test_a_fused_batch_equals_one_pass_for_each_task,
+    contract.test_translating_does_not_depend_on_the_order_of_a_batch,
+    contract.test_a_gradient_reaches_every_parameter,
+    contract.test_in_its_neutral_state_it_equals_the_static_model_to_the_bit,
+)
+# Hard samples come after 500 updates only; here they come at once, with all losses.
+HARD_AT_ONCE = AS_RELEASED | {
+    "straight_through_after": 0,
+    "kl_anneal_start": 0,
+    "kl_anneal_length": 0,
+    "depth_anneal_start": 0,
+    "depth_anneal_length": 0,
+}
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+@pytest.mark.parametrize(
+    "settings",
+    [AS_RELEASED, HARD_AT_ONCE, {"sample": "noise_free"}],
+    ids=["as_released", "hard_at_once", "noise_free"],
+)
+def test_settings_keep_a_promise(promise: Callable, settings, monkeypatch, tmp_path):
+    example = contract.example
+
+    def changed(name: str, **changes: object):
+        return example(name, **(settings | changes))
+
+    monkeypatch.setattr(contract, "example", changed)
+    given = {"name": NAME, "tmp_path": tmp_path}
+    promise(**{each: given[each] for each in inspect.signature(promise).parameters})
+
+
+def test_the_preset_takes_the_values_of_the_released_command():
+    settings = method(NAME, **AS_RELEASED).settings
+    assert (settings["tau"], settings["kl_weight"], settings["depth_weight"]) == (5, 0.1, 0.1)
+    assert (settings["kl_anneal_start"], settings["kl_anneal_length"]) == (500, 5000)
+    assert settings["straight_through_after"] == 500
+    assert settings["depth_anneal_start"] == 5500
+    # The command has 12 of 24 layers; a run says its own.
+    assert settings["target_depth"] is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "gates", "refused"),
+    [
+        ({"tau": 5.0}, "hard", True),
+        ({"tau": 7}, "hard", True),
+        ({"tau": 5.0}, "soft", False),
+        ({"tau": 1.0}, "hard", False),
+        ({"tau": 5.0, "tau_end": 0.1}, "hard", False),
+        (AS_RELEASED, "hard", False),
+    ],
+)
+def test_hard_gates_after_soft_training_at_a_high_temperature_are_refused(settings, gates, refused):
+    reason = card(NAME).refusal(gates, card(NAME).filled(settings))
+    assert (reason is not None) is refused

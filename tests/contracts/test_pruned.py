@@ -1,0 +1,164 @@
+"""Layers that are removed, skipped or multiplied by zero give the same hypotheses.
+
+The network has learnt two languages that are written alike: the same sentence is turned round in
+one and moved by one symbol in the other. Nothing but the layers that each keeps tells them apart.
+"""
+
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+from fairseq.checkpoint_utils import load_model_ensemble_and_task
+from fairseq.models.transformer import TransformerModel
+from torch import Tensor, nn
+
+from fathom.batches.tensors import EOS, PAD, load
+from fathom.catalog.spec import Decoding
+from fathom.decoding.beam import Beam
+from fathom.decoding.translate import hypotheses, trained
+from tests.decoding.pruned_runs import built, gated, pruned, set_gates, write_run, write_tensors
+from tests.reference.small_networks import shape
+
+# fairseq's own network masks padding and the future with unlike types.
+pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
+
+CPU = torch.device("cpu")
+TASKS = ("bos", "kor")
+KEPT = {
+    "encoder": {"bos": (0, 2, 3), "kor": (1, 2)},
+    "decoder": {"bos": (0, 1), "kor": (1, 2, 3)},
+}
+ENTRIES, FIRST = 20, 4
+UPDATES, BATCH = 300, 64
+SENTENCES, DISTINCT = 200, 100
+MODEL = shape(encoder_layers=4, decoder_layers=4, width=32, ffn=64)
+SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
+
+
+def sentences(amount: int, seed: int) -> list[Tensor]:
+    """Return different random sentences with their end symbols."""
+    dice, found = random.Random(seed), {}
+    while len(found) < amount:
+        words = tuple(dice.randrange(FIRST, ENTRIES) for _ in range(dice.randint(3, 6)))
+        found[words] = torch.tensor([*words, EOS])
+    return list(found.values())
+
+
+def answer(source: Tensor, task: int) -> Tensor:
+    """Return the right translation of a sentence, with its end symbol."""
+    words = source[:-1]
+    moved = (words - FIRST + 1) % (ENTRIES - FIRST) + FIRST
+    return torch.cat([(words.flip(0), moved)[task], source[-1:]])
+
+
+def padded(rows: list[Tensor]) -> Tensor:
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+def learn(network):
+    """Teach both languages with the gates as they stand."""
+    optimiser = torch.optim.Adam((p for p in network.parameters() if p.requires_grad), lr=3e-3)
+    network.train()
+    for update in range(1, UPDATES + 1):
+        rows = sentences(BATCH, seed=update)
+        tasks = torch.arange(BATCH) % len(TASKS)
+        targets = [answer(row, task) for row, task in zip(rows, tasks, strict=True)]
+        previous = padded([row.roll(1) for row in targets])
+        network.start_update(1, update)
+        logits = network(padded(rows), previous, tasks)
+        loss = nn.functional.cross_entropy(
+            logits.flatten(0, 1), padded(targets).flatten(), ignore_index=PAD
+        )
+        optimiser.param_groups[0]["lr"] = 3e-3 * min(1, update / 50, (UPDATES - update) / 100 + 0.1)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+    return network
+
+
+@pytest.fixture(scope="module")
+def spec():
+    run = gated(MODEL)
+    return replace(
+        run,
+        data=replace(run.data, tasks=TASKS),
+        evaluation=replace(run.evaluation, decoding=SEARCH),
+    )
+
+
+@pytest.fixture(scope="module")
+def tensors(tmp_path_factory):
+    return write_tensors(tmp_path_factory.mktemp("pruned") / "tensors", TASKS, ENTRIES)
+
+
+@pytest.fixture(scope="module")
+def run(spec, tensors, tmp_path_factory):
+    network = built(spec, tensors)
+    set_gates(network, KEPT)
+    return write_run(tmp_path_factory.mktemp("run"), learn(network))
+
+
+def found(model, tensors):
+    """Return a network's hypothesis for each sentence."""
+    beam = Beam(model, load(tensors).target_dictionary, SEARCH)
+    return hypotheses(beam, sentences(SENTENCES, seed=0), CPU)
+
+
+def counted(network):
+    """Return a list to which each layer's place is added when it is computed."""
+    calls = []
+    for side in KEPT:
+        for number, layer in enumerate(network.get_submodule(f"{side}.layers")):
+            layer.register_forward_hook(lambda *_, s=side, n=number: calls.append((s, n)))
+    return calls
+
+
+@pytest.fixture(scope="module")
+def skipped(spec, tensors, run):
+    """Hypotheses of each task with hard gates, whose layers at 0 must not be computed."""
+    network, answers = trained(spec, load(tensors), run, "hard", CPU), {}
+    calls = counted(network)
+    for number, task in enumerate(TASKS):
+        calls.clear()
+        answers[task] = found(network.for_task(number), tensors)
+        assert set(calls) == {(side, layer) for side in KEPT for layer in KEPT[side][task]}
+    return answers
+
+
+def test_the_network_has_learnt_both_languages_and_keeps_different_layers_for_them(skipped):
+    sources = sentences(SENTENCES, seed=0)
+    for number, task in enumerate(TASKS):
+        assert len({tuple(each) for each in skipped[task]}) >= DISTINCT
+        right = [answer(row, number)[:-1].tolist() for row in sources]
+        equal = sum(each == wanted for each, wanted in zip(skipped[task], right, strict=True))
+        assert equal >= SENTENCES // 2, (task, equal)
+    for side in KEPT:
+        assert len({layers for layers in KEPT[side].values()}) == len(TASKS)
+
+
+def test_layers_that_are_computed_and_multiplied_by_zero_give_the_same_hypotheses(
+    spec, tensors, run, skipped
+):
+    network = trained(spec, load(tensors), run, "hard", CPU)
+    calls = counted(network)
+    for each in network.methods.values():
+        each.keep = lambda layer: True
+    for number, task in enumerate(TASKS):
+        assert found(network.for_task(number), tensors) == skipped[task]
+    assert len(set(calls)) == MODEL.encoder_layers + MODEL.decoder_layers
+
+
+def test_layers_that_are_removed_give_the_same_hypotheses_in_fairseqs_own_transformer(
+    spec, tensors, run, skipped
+):
+    for task, other in zip(TASKS, reversed(TASKS), strict=True):
+        folder, said = pruned(spec, tensors, run, task)
+        (model,), _, _ = load_model_ensemble_and_task([str(folder / "model.pt")])
+        assert type(model) is TransformerModel
+        for side in KEPT:
+            assert len(model.get_submodule(f"{side}.layers")) == len(KEPT[side][task])
+            assert said["kept"][side] == list(KEPT[side][task])
+        assert found(model, tensors) == skipped[task]
+        assert found(model, tensors) != skipped[other]

@@ -1,0 +1,133 @@
+"""Adapters: what they add, to which sentences, and what rests."""
+
+import pytest
+import torch
+from torch import nn
+
+from fathom.methods.adapters import Adapters
+from fathom.methods.loader import count
+from tests.reference.small_networks import batch, gradients, method, network, nll, shape, stack
+
+LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
+SMALL = method("adapters", bottleneck=8)
+
+
+def adapters(tasks: int = 3, side: str = "encoder", seed: int = 4) -> Adapters:
+    torch.manual_seed(seed)
+    return Adapters(stack(side, layers=2, tasks=tasks), bottleneck=8)
+
+
+def filled(each: nn.Module) -> nn.Module:
+    """Fill every tensor with random values, so that adapters add something."""
+    stream = torch.Generator().manual_seed(2)
+    for parameter in each.parameters():
+        parameter.data.normal_(generator=stream)
+    return each
+
+
+def test_each_sentence_gets_what_its_tasks_adapter_adds():
+    each = filled(adapters())
+    y, tasks = torch.randn(5, 4, 16), torch.tensor([2, 0, 2, 1])
+    each.begin(tasks)
+    for layer in range(2):
+        found = each.after(layer, y)
+        for sentence, task in enumerate(tasks.tolist()):
+            own = dict(each.adapters[layer][task].named_parameters())
+            x = y[:, sentence]
+            normed = (x - x.mean(dim=1, keepdim=True)) / x.std(dim=1, keepdim=True, unbiased=False)
+            normed = normed * own["norm.weight"] + own["norm.bias"]
+            inner = (normed @ own["down"].t() + own["down_bias"]).clamp(min=0)
+            added = inner @ own["up"].t() + own["up_bias"]
+            assert torch.allclose(found[:, sentence], x + added, atol=1e-3, rtol=1e-4)
+
+
+def test_a_new_adapter_adds_nothing_to_the_bit():
+    each, y = adapters(), 100 * torch.randn(5, 4, 16)
+    each.begin(torch.tensor([2, 0, 2, 1]))
+    assert torch.equal(each.after(1, y), y)
+    assert all(layer.down.any() for tasks in each.adapters for layer in tasks)
+
+
+def test_a_network_with_new_adapters_is_the_static_one_and_its_own_weights_are():
+    source, previous, target = batch(LENGTHS)
+    tasks = torch.tensor([0, 1, 0, 1])
+    found, expected = network(SMALL), network(method("static", ()))
+    own, static = dict(found.named_parameters()), dict(expected.named_parameters())
+    assert all(torch.equal(own[key], each) for key, each in static.items())
+    logits = found(source, previous, tasks)
+    assert torch.equal(logits, expected(source, previous, tasks))
+    nll(logits, target).backward()
+    nll(expected(source, previous, tasks), target).backward()
+    for key, gradient in gradients(expected).items():
+        assert torch.equal(gradient, gradients(found)[key]), key
+
+
+def test_what_absent_tasks_have_rests_with_its_moments():
+    model = network(method("adapters", bottleneck=8), tasks=3)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.1)
+    source, previous, target = batch(LENGTHS)
+
+    def update(*present: int) -> None:
+        optimiser.zero_grad()
+        nll(model(source, previous, torch.tensor(present)), target).backward()
+        optimiser.step()
+
+    update(0, 1, 2, 1)
+    update(2, 1, 0, 0)
+    layers = [layer for each in model.methods.values() for layer in each.adapters]
+    of_task = [[p for layer in layers for p in layer[task].parameters()] for task in range(3)]
+    assert [len(each) for each in of_task] == [6 * 6] * 3
+
+    def state(task: int) -> list[torch.Tensor]:
+        moments = [optimiser.state[each] for each in of_task[task]]
+        return [each.detach().clone() for each in of_task[task]] + [
+            value.clone() for each in moments for value in each.values()
+        ]
+
+    before = {task: state(task) for task in range(3)}
+    update(0, 2, 2, 0)
+    assert all(each.grad is None for each in of_task[1])
+    assert all(map(torch.equal, before[1], state(1)))
+    for task in (0, 2):
+        assert all(each.grad is not None for each in of_task[task])
+        assert not any(map(torch.equal, before[task], state(task)))
+
+
+def test_the_start_of_a_tasks_adapters_depends_on_the_seed_and_side_and_on_no_other_task():
+    def start(**settings) -> torch.Tensor:
+        each = adapters(**settings)
+        return torch.stack([layer[1].down.detach() for layer in each.adapters])
+
+    assert torch.equal(start(tasks=2), start(tasks=3))
+    assert not torch.equal(start(seed=5), start())
+    assert not torch.equal(start(side="decoder"), start())
+    both = adapters(tasks=2).adapters
+    starts = [each.down for layer in both for each in layer]
+    assert len({tuple(each.flatten().tolist()) for each in starts}) == 4
+
+
+def test_building_adapters_leaves_torchs_own_stream_alone():
+    torch.manual_seed(4)
+    expected = torch.rand(3)
+    adapters()
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_xaviers_rule_bounds_the_first_map():
+    torch.manual_seed(1)
+    each = Adapters(stack(width=64), bottleneck=32).adapters[0][0]
+    bound = (6 / (64 + 32)) ** 0.5
+    assert 0.95 * bound < each.down.abs().max() <= bound
+
+
+@pytest.mark.parametrize(
+    ("tasks", "bottleneck", "ffn", "added"),
+    [(6, 2048, 2048, 151_252_992), (8, 128, 1024, 12_742_656)],
+)
+def test_the_papers_adapters_have_the_papers_size(tasks, bottleneck, ffn, added):
+    """Per layer and task two maps with biases and a layer norm."""
+    model = shape(encoder_layers=6, decoder_layers=6, width=512, ffn=ffn, heads=8)
+    assert added == 12 * tasks * (2 * 512 * bottleneck + bottleneck + 512 + 2 * 512)
+    found = count(model, method("adapters", bottleneck=bottleneck), tasks, 1000, 1000)
+    without = count(model, method("static", ()), tasks, 1000, 1000)
+    assert found["total"] - without["total"] == added

@@ -1,0 +1,385 @@
+"""What is seen of a training: right, at the right updates, and the same after a kill."""
+
+import gzip
+import multiprocessing
+import os
+import signal
+from dataclasses import replace
+from math import isnan
+
+import pytest
+import torch
+
+from fathom.catalog.spec import Outcome
+from fathom.records.files import read_json
+from fathom.records.series import read
+from fathom.training.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
+from fathom.training.loop import Places, Stopped, Training
+from fathom.training.ranks import Ranks
+from fathom.training.train import train
+from tests.reference.small_networks import PAD, batch, method, network, nll, shape
+from tests.training.small_runs import LAUNCH, latent, specification
+from tests.training.test_ranks import start_together
+from tests.training.test_two_level import Run, without_dropout
+
+FORK = multiprocessing.get_context("fork")
+ALONE = Ranks(0, 1)
+TASKS = ("bos", "nan")
+SENTENCES = [(7, 5), (3, 6), (5, 2), (4, 4), (6, 3), (2, 7), (5, 5), (3, 3)]
+RECURRENT = shape(architecture="rnmt_plus", share_embeddings="none", norm="none")
+EVERY_UPDATE = replace(LAUNCH, diagnose_every=1)
+
+
+def looked_at(model, folder, scale=1.0, parts=1, sentences=SENTENCES):
+    """Look at one update of a network; its sentences come in micro-batches."""
+    diagnostics = Diagnostics(model, TASKS, folder, 1, 0)
+    source, previous, target = batch(sentences)
+    tasks = torch.arange(len(sentences)) % 2
+    model.zero_grad()
+    model.start_update(1, 1)
+    diagnostics.watch(1)
+    for rows in torch.arange(len(sentences)).chunk(parts):
+        (scale * nll(model(source[rows], previous[rows], tasks[rows]), target[rows])).backward()
+    diagnostics.read(1, ALONE)
+    diagnostics.write()
+    return diagnostics
+
+
+def seen(folder):
+    """Return the columns of every table by name."""
+    return {path.name.split(".")[0]: read(path) for path in sorted(folder.glob("*"))}
+
+
+def ratio(folder):
+    return read(folder / "encoder_gradient_ratio.tsv.gz")["value"]
+
+
+def ratio_by_hand(model, sentences=SENTENCES):
+    """Return r_t at real positions from torch.autograd.grad, in one batch."""
+    source, previous, target = batch(sentences)
+    outputs = []
+    model.start_update(1, 1)
+    model.encoder.watch = outputs.extend
+    loss = nll(model(source, previous, torch.arange(len(sentences)) % 2), target)
+    model.encoder.watch = None
+    gradients = torch.autograd.grad(loss, (outputs[1], outputs[-1]))
+    real = source.ne(PAD).t()
+    first, last = (each[real].double().square().sum().sqrt().item() for each in gradients)
+    return first / last
+
+
+# Kinds of networks, norms and methods that change what h¹ and h^N reach.
+NETWORKS = {
+    "pre": (method("static", ()), shape()),
+    "post": (method("static", ()), shape(norm="post")),
+    "gates": (method("latent_layers"), shape()),
+    "mixed": (method("transparent", ("encoder",)), shape()),
+    "recurrent": (method("static", ()), RECURRENT),
+}
+
+
+@pytest.fixture(params=NETWORKS)
+def model(request):
+    """Return one network of each kind, in turn."""
+    return network(*NETWORKS[request.param])
+
+
+def test_r_is_the_ratio_of_both_gradients_at_real_positions(model, tmp_path):
+    looked_at(model, tmp_path)
+    assert ratio(tmp_path) == [pytest.approx(ratio_by_hand(model), rel=1e-5)]
+    assert ratio(tmp_path) != [pytest.approx(1.0, abs=1e-3)]
+
+
+def test_r_does_not_change_with_the_scale_of_the_loss(model, tmp_path):
+    for scale in (1.0, 2.0**16, 2.0**-80):
+        looked_at(model, tmp_path / str(scale), scale)
+    whole, *others = (ratio(folder) for folder in sorted(tmp_path.iterdir()))
+    # A power of two scales floating-point numbers exactly.
+    assert others == [whole, whole]
+
+
+def test_r_is_the_same_in_one_and_in_four_micro_batches(model, tmp_path):
+    for parts in (1, 4):
+        looked_at(model, tmp_path / str(parts), parts=parts)
+    assert ratio(tmp_path / "1") == [pytest.approx(ratio(tmp_path / "4")[0], rel=1e-5)]
+    # The mean of the parts' own ratios is another number: squares must be summed apart.
+    quarters = [SENTENCES[place : place + 2] for place in range(0, 8, 2)]
+    apart = sum(ratio_by_hand(model, quarter) for quarter in quarters) / 4
+    assert ratio(tmp_path / "4") != [pytest.approx(apart, rel=1e-5)]
+
+
+def test_r_has_no_value_where_it_means_nothing(tmp_path):
+    single = network(method("static", ()), shape(encoder_layers=1))
+    looked_at(single, tmp_path / "one_layer")
+    assert not (tmp_path / "one_layer" / "encoder_gradient_ratio.tsv.gz").exists()
+    frozen = network(method("static", ()))
+    frozen.encoder.requires_grad_(False)
+    looked_at(frozen, tmp_path / "frozen")
+    assert ratio(tmp_path / "frozen") == [None]
+    assert read(tmp_path / "frozen" / "encoder_gradient_norm.tsv.gz")["value"] == [None] * 3
+
+
+def test_the_ratio_is_of_roots():
+    first, last = torch.tensor([9.0, 4.0], dtype=torch.float64)
+    assert gradient_ratio(first, last).item() == 1.5
+
+
+def test_norms_by_layer_are_those_that_torch_clips_by():
+    model = network(method("latent_layers"))
+    source, previous, target = batch(SENTENCES)
+    model.start_update(1, 1)
+    nll(model(source, previous, torch.arange(8) % 2), target).backward()
+    for stack in (model.encoder, model.decoder):
+        found = layer_norms(stack.layers)
+        flat = [
+            torch.cat([each.grad.flatten() for each in layer.parameters()])
+            for layer in stack.layers
+        ]
+        torch.testing.assert_close(found, torch.stack([each.norm() for each in flat]))
+        for norm, layer in zip(found, stack.layers, strict=True):
+            assert torch.equal(norm, torch.nn.utils.clip_grad_norm_(layer.parameters(), 1e9))
+        assert len({round(norm, 5) for norm in found.tolist()}) == 3
+
+
+def test_a_layer_that_rests_has_no_norm():
+    model = network(method("static", ()))
+    for parameter in model.decoder.layers[1].parameters():
+        parameter.requires_grad = False
+    source, previous, target = batch(SENTENCES)
+    nll(model(source, previous, torch.zeros(8, dtype=torch.long)), target).backward()
+    assert [isnan(norm) for norm in layer_norms(model.decoder.layers).tolist()] == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_norms_are_those_before_clipping(tensors, tmp_path):
+    for clip in (0.0, 1.0e-3):
+        spec = without_dropout(latent())
+        run = Run(replace(spec, training=replace(spec.training, clip=clip)), tensors)
+        diagnostics = Diagnostics(run.network, run.tensors.tasks, tmp_path / str(clip), 1, 0)
+        run.two_level.diagnostics = diagnostics
+        assert run.update(1).gradient_norm > 1.0e-2
+        diagnostics.write()
+    assert seen(tmp_path / "0.0") == seen(tmp_path / "0.001")
+
+
+def test_two_processes_see_what_one_sees(tensors, tmp_path):
+    def look(_, announced, said):
+        os.environ.update(announced)
+        ranks = Ranks.join(torch.device("cpu"))
+        folder = tmp_path / str(ranks.world)
+        run = Run(without_dropout(latent()), tensors)
+        run.two_level.ranks = ranks
+        diagnostics = Diagnostics(run.network, run.tensors.tasks, folder, 1, 0)
+        run.two_level.diagnostics = diagnostics
+        whole = run.parts(1, micro=2)
+        run.two_level.update(1, replace(whole, mine=whole.mine[ranks.rank :: ranks.world]))
+        diagnostics.write()
+        said.put(ranks.rank)
+
+    for world in (1, 2):
+        start_together(tensors, world, look)
+    one, both = seen(tmp_path / "1"), seen(tmp_path / "2")
+    assert one.keys() == both.keys()
+    for name in one:
+        # Sums in another order. Written once: the second process writes nothing.
+        assert one[name]["value"] == pytest.approx(both[name]["value"], rel=1e-4), name
+
+
+def test_updates_are_looked_at_as_they_are_due(tmp_path):
+    diagnostics = Diagnostics(network(method("static", ())), TASKS, tmp_path, 100, 3)
+    assert [n for n in range(1, 301) if diagnostics.due(n)] == [1, 2, 3, 100, 200, 300]
+    never = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 0)
+    assert not any(never.due(n) for n in range(1, 301))
+    first = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 2)
+    assert [n for n in range(1, 301) if first.due(n)] == [1, 2]
+
+
+def test_between_due_updates_nothing_watches(tensors, tmp_path):
+    run = Run(latent(), tensors)
+    run.two_level.diagnostics = diagnostics = Diagnostics(run.network, "abc", tmp_path, 2, 0)
+    watched = []
+    run.network.encoder.register_forward_hook(
+        lambda module, *_: watched.append(module.watch is not None)
+    )
+    for number in range(1, 5):
+        run.update(number)
+        assert run.network.encoder.watch is None
+    assert watched == [False, True, False, True]
+    diagnostics.write()
+    assert seen(tmp_path)["encoder_gradient_ratio"]["update"] == [2, 4]
+
+
+def test_tables_have_the_names_of_tasks_and_count_layers_from_one(tensors, tmp_path):
+    run = Run(latent(), tensors)
+    diagnostics = Diagnostics(run.network, run.tensors.tasks, tmp_path, 1, 0)
+    run.two_level.diagnostics = diagnostics
+    run.network.start_update(1, 1)
+    expected = run.network.decoder.method.diagnostics()["samples"].values
+    run.update(1)
+    assert not list(tmp_path.iterdir())
+    diagnostics.write()
+    found = seen(tmp_path)
+    assert set(found) == {
+        f"{side}_{name}"
+        for side in ("encoder", "decoder")
+        for name in ("gradient_norm", "alpha", "samples", "utilisation")
+    } | {"encoder_gradient_ratio"}
+    samples = found["decoder_samples"]
+    assert samples["update"] == [1] * 9
+    assert samples["task"] == [task for task in ("bos", "bel", "kor") for _ in range(3)]
+    assert samples["layer"] == ["1", "2", "3"] * 3
+    # Those of the update itself, although it has moved the logits since.
+    assert samples["value"] == pytest.approx(expected.flatten().tolist(), rel=1e-5)
+    assert list(found["decoder_utilisation"]) == ["update", "layer", "value"]
+    assert list(found["encoder_gradient_ratio"]) == ["update", "value"]
+
+
+def test_weights_of_a_mixture_are_by_source_and_reader(tmp_path):
+    for kind, model in (("transformer", shape()), ("rnmt_plus", RECURRENT)):
+        looked_at(network(method("transparent", ("encoder",)), model), tmp_path / kind)
+    found = seen(tmp_path / "transformer")["encoder_weights"]
+    assert list(found) == ["update", "source", "reader", "value"]
+    assert found["source"] == [str(source) for source in range(4) for _ in range(3)]
+    assert found["reader"] == ["1", "2", "3"] * 4
+    assert found["value"] == pytest.approx([0.25] * 12)
+    # The embeddings, source 0, are not mixed where they have another width.
+    assert seen(tmp_path / "rnmt_plus")["encoder_weights"]["source"] == ["1", "2", "3"]
+
+
+def test_a_network_without_a_decoder_is_seen_too(tmp_path):
+    model = network(method("latent_layers", ("encoder",)), shape(architecture="masked_lm"))
+    diagnostics = Diagnostics(model, TASKS, tmp_path, 1, 0)
+    source, _, _ = batch(SENTENCES)
+    model.start_update(1, 1)
+    diagnostics.watch(1)
+    nll(model(source, None, torch.arange(8) % 2), source).backward()
+    diagnostics.read(1, ALONE)
+    diagnostics.write()
+    assert {name.split("_")[0] for name in seen(tmp_path)} == {"encoder"}
+    assert ratio(tmp_path)[0] > 0
+
+
+def test_labels_of_each_axis():
+    assert labels_of("task", 2, 6, TASKS) == ["bos", "nan"]
+    assert labels_of("layer", 3, 3, TASKS) == ["1", "2", "3"]
+    assert labels_of("source", 4, 3, TASKS) == ["0", "1", "2", "3"]
+    assert labels_of("source", 3, 3, TASKS) == ["1", "2", "3"]
+    assert labels_of("group", 2, 3, TASKS) == labels_of("reader", 2, 3, TASKS) == ["1", "2"]
+
+
+def contents(folder):
+    """Return the text of every table."""
+    return {
+        path.name: gzip.decompress(path.read_bytes())
+        for path in sorted((folder / "diagnostics").glob("*"))
+    }
+
+
+def weights(folder):
+    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
+
+
+def silent(line):
+    """Say nothing."""
+
+
+def killed_at(spec, tensors, folder, launch, update, damage=False):
+    """Train in a process that is killed after an update, perhaps while it writes the tables."""
+
+    def child():
+        one_update, write = Training._one_update, Diagnostics.write
+
+        def then_kill(self):
+            ending = one_update(self)
+            if self.update == update:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return ending
+
+        def write_half(self):
+            write(self)
+            if (folder / "checkpoints" / "last.pt").exists():
+                path = folder / "diagnostics" / "decoder_samples.tsv.gz"
+                path.write_bytes(path.read_bytes()[:-5])
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        Training._one_update = then_kill
+        if damage:
+            Diagnostics.write = write_half
+        train(spec, 1, Places(tensors, folder), launch, silent)
+
+    process = FORK.Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def test_a_run_killed_and_gone_on_with_has_the_tables_of_one_that_was_not(tensors, tmp_path):
+    launch = replace(LAUNCH, diagnose_every=2, diagnose_first=4)
+    spec = latent(updates=12)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, Places(tensors, whole), launch, silent)
+    for update in (1, 5, 10):
+        killed_at(spec, tensors, killed, launch, update)
+    train(spec, 1, Places(tensors, killed), launch, silent)
+    assert contents(whole) == contents(killed)
+    updates = read(whole / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
+    assert updates == [1, 2, 3, 4, 6, 8, 10, 12]
+    # Stops after a checkpoint leave even the bytes equal.
+    for path in (whole / "diagnostics").iterdir():
+        assert path.read_bytes() == (killed / "diagnostics" / path.name).read_bytes()
+
+
+def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(tensors, tmp_path):
+    spec = latent(updates=12)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, Places(tensors, whole), EVERY_UPDATE, silent)
+    killed_at(spec, tensors, killed, EVERY_UPDATE, 12, damage=True)
+    said = []
+    train(spec, 1, Places(tensors, killed), EVERY_UPDATE, said.append)
+    assert [line for line in said if "decoder_samples.tsv.gz: its damaged end is cut off" in line]
+    assert contents(whole) == contents(killed)
+
+
+def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
+    def stop_at_update_four(line):
+        if "update 4 of" in line:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    spec = latent(updates=9)
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    train(spec, 1, Places(tensors, whole), EVERY_UPDATE, silent)
+    with pytest.raises(Stopped):
+        train(spec, 1, Places(tensors, stopped), EVERY_UPDATE, stop_at_update_four)
+    at_stop = read(stopped / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
+    assert at_stop == list(range(1, at_stop[-1] + 1))
+    assert at_stop[-1] in (4, 5)
+    train(spec, 1, Places(tensors, stopped), EVERY_UPDATE, silent)
+    assert contents(whole) == contents(stopped)
+
+
+def test_tables_of_a_run_whose_first_checkpoint_never_came_begin_anew(tensors, tmp_path):
+    stale = tmp_path / "run" / "diagnostics" / "encoder_gradient_ratio.tsv.gz"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(gzip.compress(b"update\tvalue\n1\t99\n"))
+    train(latent(updates=3), 1, Places(tensors, tmp_path / "run"), EVERY_UPDATE, silent)
+    assert read(stale)["update"] == [1, 2, 3]
+    assert 99 not in read(stale)["value"]
+
+
+def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
+    for name, launch in (("blind", LAUNCH), ("seeing", EVERY_UPDATE)):
+        train(latent(updates=6), 1, Places(tensors, tmp_path / name), launch, silent)
+    blind, seeing = weights(tmp_path / "blind"), weights(tmp_path / "seeing")
+    assert all(torch.equal(blind[name], seeing[name]) for name in blind)
+    assert not (tmp_path / "blind" / "diagnostics").exists()
+
+
+def test_a_run_that_diverges_has_its_tables_up_to_there(tensors, tmp_path):
+    exploding = specification(outcome=Outcome(exploded_above=0.0, exploded_for=5, failed_margin=0))
+    train(exploding, 1, Places(tensors, tmp_path), EVERY_UPDATE, silent)
+    assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "diverged"
+    found = read(tmp_path / "diagnostics" / "encoder_gradient_ratio.tsv.gz")
+    assert found["update"] == [1, 2, 3, 4, 5]

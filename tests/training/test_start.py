@@ -1,0 +1,101 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from fathom.catalog.spec import Outcome, Start
+from fathom.models.saved import read_weights
+from fathom.records.errors import FathomError
+from fathom.records.files import read_json, write_json
+from fathom.training.loop import Places
+from fathom.training.train import train
+from tests.training.small_runs import LAUNCH, specification
+
+# A few updates teach little; the base shall count as finished all the same.
+LENIENT = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=-20.0)
+BOTH = ("encoder", "decoder")
+
+
+def silent(line):
+    """Say nothing."""
+
+
+def base_and_tuned(freeze=True, average_of=1, **changes):
+    base = specification(outcome=LENIENT)
+    base = replace(base, training=replace(base.training, keep_weights=2))
+    tuned = specification("adapters", BOTH, updates=5, outcome=LENIENT, bottleneck=8)
+    start = Start(base.run, base.identity, average_of, freeze)
+    return base, replace(tuned, training=replace(tuned.training, start=start), **changes)
+
+
+@pytest.fixture(scope="module")
+def trained(tensors, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base")
+    train(base_and_tuned()[0], 1, Places(tensors, folder), LAUNCH, silent)
+    return folder
+
+
+def weights(folder):
+    return read_weights(folder / "checkpoints" / "last.pt")
+
+
+def test_frozen_weights_stay_to_the_bit_and_what_the_method_adds_is_trained(
+    tensors, trained, tmp_path
+):
+    _, tuned = base_and_tuned()
+    train(tuned, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    before, after = weights(trained), weights(tmp_path)
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+    added = {name: value for name, value in after.items() if name not in before}
+    assert added
+    assert any(value.any() for name, value in added.items() if "up" in name)
+    facts = read_json(tmp_path / "training.json")["parameters"]
+    assert facts["trainable"] == sum(value.numel() for value in added.values())
+
+
+def test_at_its_first_update_it_is_the_run_that_it_starts_from(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned()
+    one_step = replace(tuned.training, updates=1, validate_every=1, clip=1e-30)
+    still = replace(tuned, training=one_step)
+    train(still, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    one, other = (read_json(each / "training.json")["validation"] for each in (trained, tmp_path))
+    assert one["nll"] == pytest.approx(other["nll"], abs=1e-3)
+
+
+def test_without_freezing_everything_moves(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned(freeze=False)
+    train(tuned, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    before, after = weights(trained), weights(tmp_path)
+    name = "decoder.layers.0.fc1.weight"
+    assert not torch.equal(before[name], after[name])
+
+
+def test_the_mean_of_the_last_kept_weights_can_be_the_start(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned(average_of=2)
+    train(tuned, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    kept = [read_weights(trained / "checkpoints" / f"update_{n}.pt") for n in (3, 6)]
+    name = "decoder.layers.0.fc1.weight"
+    assert torch.allclose(weights(tmp_path)[name], (kept[0][name] + kept[1][name]) / 2, atol=1e-7)
+
+
+def test_a_run_that_starts_from_one_that_did_not_finish_ends_as_that_one(tensors, tmp_path):
+    _, tuned = base_and_tuned()
+    ended = {"outcome": {"kind": "diverged", "update": 7, "reason": "the loss is not finite"}}
+    write_json(tmp_path / "base" / "training.json", ended)
+    train(tuned, 1, Places(tensors, tmp_path / "run", tmp_path / "base"), LAUNCH, silent)
+    outcome = read_json(tmp_path / "run" / "training.json")["outcome"]
+    assert (outcome["kind"], outcome["update"]) == ("diverged", 0)
+    assert outcome["reason"] == "static_3_3, from which it starts: the loss is not finite"
+
+
+def test_a_run_whose_start_has_not_ended_is_told_what_to_train(tensors, tmp_path):
+    _, tuned = base_and_tuned()
+    with pytest.raises(FathomError, match="has not ended; train static_3_3 first"):
+        train(tuned, 1, Places(tensors, tmp_path / "run", tmp_path / "base"), LAUNCH, silent)
+
+
+def test_weights_of_another_shape_of_network_are_refused(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned()
+    deeper = replace(tuned, model=replace(tuned.model, encoder_layers=4))
+    with pytest.raises(FathomError, match=r"do not fit this network \(encoder\.layers\.3"):
+        train(deeper, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
