@@ -87,7 +87,8 @@ def main() -> None:
     catalog = open_catalog(check=False)
     scale, paths = open_paths(catalog, wishes.scale)
     spec = catalog.run_named(wishes.run, scale)
-    launch = Launch(wishes.device, catalog.config["tokens_per_device"], log_every=1)
+    tokens = catalog.config["tokens_per_device"]
+    launch = Launch(wishes.device, tokens, log_every=1, diagnose_first=0, diagnose_every=0)
     with tempfile.TemporaryDirectory() as folder:
         places = Places(paths.tensors(spec.data), Path(folder))
         tensors = load(places.tensors)

@@ -5,6 +5,8 @@ import pytest
 from fathom.catalog.load import load
 from fathom.records.errors import Findings
 
+RUN = "  static_12_12: "
+PLAIN = RUN + "{}"
 RUNS = "config/papers/latent_depth/runs.yaml"
 
 
@@ -115,6 +117,27 @@ RUNS = "config/papers/latent_depth/runs.yaml"
             "defaults.training.schedule.warmup: no value is given",
         ),
         (RUNS, "heads: 4", "heads: 3", "512 is no multiple of 3 heads"),
+        (
+            RUNS,
+            PLAIN,
+            RUN + "{model: {decoder_layers: 0}}",
+            "hidden from networks without a decoder",
+        ),
+        (
+            RUNS,
+            PLAIN,
+            RUN + "{model: {decoder_layers: 0}, training: {masking: {chosen: 0.15, masked: 0.8,"
+            " random: 0.1, language_exponent: 0.3}}}",
+            "learned_positions: blocks of text have as many tokens",
+        ),
+        (
+            RUNS,
+            PLAIN,
+            RUN + "{training: {start: {run: static_6_7, freeze: true}}}",
+            "start.run: 'static_6_7' cannot be started from; nearest valid name: 'static_6_6'",
+        ),
+        (RUNS, "name: layerdrop,", "name: layerdrop, preset: x,", "'layerdrop' has no preset 'x'"),
+        (RUNS, "norm: pre\n", "norm: lingo\n", "defaults.model.norm: 'lingo'"),
         (
             RUNS,
             "warmup: 8000",

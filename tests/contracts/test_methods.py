@@ -8,16 +8,24 @@ import torch
 import yaml
 from torch import Tensor
 
+from fathom.batches.fused import Batch
 from fathom.catalog import cards, spec
 from fathom.catalog.yaml_files import read
+from fathom.decoding.beam import Beam
+from fathom.decoding.translate import hypotheses
 from fathom.methods.loader import count, load, names
 from fathom.models.hooks import Method
 from fathom.models.network import Network
 from fathom.models.saved import load_weights
 from fathom.models.size import parts
+from fathom.training.ranks import Ranks
+from fathom.training.two_level import Parts, TwoLevel
 from tests.reference.small_networks import (
     ENTRIES,
+    EOS,
+    PAD,
     ROOT,
+    Dictionary,
     batch,
     card,
     gradients,
@@ -26,11 +34,13 @@ from tests.reference.small_networks import (
     nll,
     shape,
 )
+from tests.training.small_runs import specification
 
 CARDS = ROOT / "config" / "methods"
 LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
 # Sums of the same terms in another order, in float32.
 TOLERANCE = 1e-5
+SEARCH = spec.Decoding(average_of=1, beam=3, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
 
 every = pytest.mark.parametrize("name", names())
 
@@ -116,22 +126,64 @@ def test_it_trains_with_finite_loss(name):
     assert losses[-1] < losses[0]
 
 
+def two_level(name: str) -> TwoLevel:
+    """Return the example's network with the optimisers of a real training."""
+    return TwoLevel(example_network(name), specification().training, 1, Ranks(0, 1))
+
+
+def real_update(run: TwoLevel, number: int) -> None:
+    """Make an update of the first task alone where it is even, else of all tasks."""
+    source, previous, target = batch(LENGTHS, seed=number)
+    every = run.network.methods["decoder"].stack.tasks if number % 2 else 1
+    tasks, tokens = tasks_of(every, len(LENGTHS)), sum(pair[1] for pair in LENGTHS)
+    rows = torch.arange(len(LENGTHS))
+    whole = Batch(source, previous, target, tasks, rows, source.ne(PAD).sum().item(), tokens)
+    run.update(number, Parts([whole], tokens, tasks.unique()))
+
+
 @every
 def test_saved_and_loaded_it_goes_on_to_the_bit(name, tmp_path):
-    whole, (_, _, tasks) = example_network(name), example(name)
-    optimiser = torch.optim.Adam(whole.parameters(), lr=1e-2)
+    whole, resumed = two_level(name), two_level(name)
     for number in (1, 2):
-        update(whole, optimiser, number, tasks)
-    torch.save({"model": whole.state_dict(), "adam": optimiser.state_dict()}, tmp_path / "last.pt")
-    resumed = example_network(name)
-    load_weights(resumed, tmp_path / "last.pt")
-    again = torch.optim.Adam(resumed.parameters(), lr=1e-2)
-    again.load_state_dict(torch.load(tmp_path / "last.pt", weights_only=True)["adam"])
-    for model, adam in ((whole, optimiser), (resumed, again)):
+        real_update(whole, number)
+    state = {"model": whole.network.state_dict(), "optimisers": whole.state_dict()}
+    torch.save(state, tmp_path / "last.pt")
+    load_weights(resumed.network, tmp_path / "last.pt")
+    resumed.load_state_dict(torch.load(tmp_path / "last.pt", weights_only=True)["optimisers"])
+    for run in (whole, resumed):
         for number in (3, 4):
-            update(model, adam, number, tasks)
-    for key, tensor in whole.state_dict().items():
-        assert torch.equal(tensor, resumed.state_dict()[key]), key
+            real_update(run, number)
+    for key, tensor in whole.network.state_dict().items():
+        assert torch.equal(tensor, resumed.network.state_dict()[key]), key
+
+
+def stir(model: Network) -> None:
+    """Give a network large random weights, so that its hypotheses differ."""
+    stream = torch.Generator().manual_seed(4)
+    for parameter in model.parameters():
+        parameter.data += 0.4 * torch.randn(parameter.shape, generator=stream)
+
+
+@every
+def test_translations_do_not_depend_on_what_a_batch_holds(name):
+    model = example_network(name)
+    stir(model)
+    dictionary = Dictionary(ENTRIES)
+    stream = torch.Generator().manual_seed(9)
+    lengths = (3, 9, 1, 5, 12, 2, 7)
+    sources = [
+        torch.cat([torch.randint(4, ENTRIES, (n,), generator=stream), torch.tensor([EOS])])
+        for n in lengths
+    ]
+    order = [4, 1, 6, 0, 5, 3, 2]
+    for kind in ("soft", "hard") if card(name).gates else ("plain",):
+        beam = Beam(model.use_gates(kind).eval().for_task(1), dictionary, SEARCH)
+        together = hypotheses(beam, sources, torch.device("cpu"))
+        alone = hypotheses(beam, sources, torch.device("cpu"), sentences=1)
+        mixed = hypotheses(beam, [sources[i] for i in order], torch.device("cpu"), sentences=3)
+        assert together == alone
+        assert [together[i] for i in order] == mixed
+        assert len({tuple(each) for each in together}) > 1
 
 
 @every

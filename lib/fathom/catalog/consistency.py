@@ -6,6 +6,7 @@ from typing import Any
 from fathom.catalog import cards, datasets, deviations, papers, parameters
 from fathom.catalog.catalog import Catalog
 from fathom.catalog.resolve import Leaf, Setting, leaves
+from fathom.catalog.spec import Spec
 from fathom.catalog.yaml_files import YamlFile
 from fathom.records.errors import FathomError, Findings, nearest
 
@@ -190,6 +191,29 @@ def _schedule(catalog: Catalog, settings: dict[Leaf, Setting]) -> Iterator[Fatho
             yield FathomError(what, each.where, f"{nearest(key, keywords)}; or write {key}: null")
 
 
+def _shape(spec: Spec, settings: dict[Leaf, Setting]) -> Iterator[FathomError]:
+    """Yield what of a network does not go together, or not with how it is trained."""
+    model, masking = spec.model, spec.training.masking
+    if model.width % model.heads:
+        yield FathomError(
+            f"{model.width} is no multiple of {model.heads} heads",
+            settings[("model", "width")].where,
+            "change the width or the number of heads",
+        )
+    if (masking is None) != (model.decoder_layers > 0):
+        yield FathomError(
+            "pieces are hidden from networks without a decoder, and from them alone",
+            settings[("model", "decoder_layers")].where,
+            "give training.masking and no decoder layers, or neither",
+        )
+    if masking and model.learned_positions is None:
+        yield FathomError(
+            "blocks of text have as many tokens as there are positions",
+            settings[("model", "learned_positions")].where,
+            "write their number, 512 for example",
+        )
+
+
 def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
     try:
         for scale in catalog.scales:
@@ -215,13 +239,7 @@ def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
             if not catalog.sources.keys() >= sources.keys():
                 # Told at the data set.
                 return
-            model = catalog.spec(run, scale).model
-            if model.width % model.heads:
-                yield FathomError(
-                    f"{model.width} is no multiple of {model.heads} heads",
-                    settings[("model", "width")].where,
-                    "change the width or the number of heads",
-                )
+            yield from _shape(catalog.spec(run, scale), settings)
     except Findings as error:
         file = catalog.run_files[catalog.paper_of[run]]
         for each in error.findings:
