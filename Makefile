@@ -63,6 +63,11 @@ docs: environment ## write the generated pages of docs/ again
 readme: environment ## put the last table of averages into README.md
 	$(BIN)/python docs/readme_table.py results/tiny/compare.csv
 
+.PHONY: bench
+bench: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
+	$(BIN)/python benchmarks/pruned_inference.py
+	$(BIN)/python benchmarks/diagnostics.py ll_both_24_24 --scale tiny
+
 .PHONY: environment
 environment: .venv/.complete ## build .venv from the locks in envs/
 

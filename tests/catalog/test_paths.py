@@ -15,6 +15,7 @@ def test_a_runs_files_stand_in_the_folder_of_its_identity_and_seed(catalog):
     assert paths.training(spec, 3) == run / "training.json"
     assert paths.manifest(spec, 3) == run / "manifest.json"
     assert paths.decoding(spec, 3, "soft") == run / "decodings" / "soft"
+    assert paths.likelihood(spec, 3, "soft", "valid") == run / "likelihood" / "soft.valid.json"
 
 
 def test_text_pieces_and_tensors_stand_in_folders_that_name_the_data_set(catalog):

@@ -98,6 +98,18 @@ def test_defaults_then_the_model_run_then_the_run_itself(tmp_path):
     assert got[("model", "b")].where == "runs.yaml:3: runs.deep.model.b"
 
 
+def test_a_keyword_of_the_schedule_that_is_null_is_taken_back_from_every_scale(tmp_path):
+    (tmp_path / "runs.yaml").write_text(
+        "defaults: {training: {updates: 8, schedule: {name: a, rate: 1}}, model: {c: 3}}\n"
+        "runs: {other: {training: {schedule: {name: b, rate: null}}, model: {c: null}}}\n"
+        "sources: {}\n"
+    )
+    got = paper_settings(read(tmp_path / "runs.yaml", tmp_path), "other")
+    own = scale(tmp_path, replace={"training": {"schedule": {"rate": 9}}})
+    found = {leaf[-1]: each.value for leaf, each in scaled(got, own, {}).items()}
+    assert found == {"updates": 8, "name": "b", "c": None}
+
+
 @pytest.mark.parametrize("other", ["none", "second"])
 def test_like_goes_one_level_deep(tmp_path, other):
     (tmp_path / "runs.yaml").write_text(

@@ -32,11 +32,11 @@ def test_a_setting_that_nobody_gives_is_named(catalog):
         spec_from("r", "tiny", tree, dataset, {}, False, None)
 
 
-def test_a_keyword_of_the_schedule_that_is_null_is_taken_back(catalog):
+def test_what_stands_beside_a_schedules_name_are_its_keywords(catalog):
     tree, dataset = resolved(catalog)
-    tree["training"]["schedule"] |= {"name": "noam", "learning_rate": None, "factor": 2.0}
     schedule = spec_from("r", "tiny", tree, dataset, {}, False, None).training.schedule
-    assert (schedule.name, schedule.settings) == ("noam", {"warmup": 100, "factor": 2.0})
+    assert schedule.name == "inverse_sqrt"
+    assert schedule.settings == {"learning_rate": 5.0e-3, "warmup": 100}
 
 
 def test_a_run_that_starts_from_another_is_another_run_when_that_one_changes(catalog):

@@ -1,5 +1,7 @@
 """Runs on the small corpus, for the tests of this room."""
 
+from dataclasses import replace
+
 import torch
 
 from fathom.batches.encode import encode
@@ -55,6 +57,27 @@ def latent(updates=6, **settings):
         ("encoder", "decoder"),
         updates,
         **({"target_depth": 1, "target_depth_sides": ["decoder"]} | settings),
+    )
+
+
+def masked(name="static", sides=(), updates=6, outcome=None, **settings):
+    """Return a run of a masked language model on the small corpus's source side."""
+    run = specification(name, sides, updates, outcome, **settings)
+    return replace(
+        run,
+        model=shape(
+            architecture="masked_lm",
+            decoder_layers=0,
+            dropout=0.1,
+            output_bias=True,
+            learned_positions=128,
+        ),
+        training=replace(
+            run.training,
+            batches=spec.Batches(1000, "update", "proportional", "independent", 1),
+            label_smoothing=0.0,
+            masking=spec.Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3),
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from fathom.records.metrics import read
 from fathom.training.loop import Places, Stopped, Training
 from fathom.training.train import train
 from fathom.training.validation import validate
-from tests.training.small_runs import LAUNCH, feed, latent, specification
+from tests.training.small_runs import LAUNCH, feed, latent, masked, specification
 from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
@@ -99,6 +99,22 @@ def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(
     one, other = (read_json(folder / "training.json") for folder in (whole, killed))
     assert one["outcome"] == other["outcome"]
     assert one["validation"] == other["validation"]
+
+
+def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_path):
+    spec = masked("latent_layers", ("encoder",), updates=12, target_depth=1)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, Places(tensors, whole), LAUNCH, silent)
+    for kill_at in (5, 10):
+        train_and_be_killed(spec, tensors, killed, kill_at)
+    train(spec, 1, Places(tensors, killed), LAUNCH, silent)
+    attempts = read_json(killed / "training.json")["attempts"]
+    assert [each["from_update"] for each in attempts] == [0, 3, 9]
+    assert list(differences(state(whole), state(killed))) == []
+    assert rows_without_clock(whole) == rows_without_clock(killed)
+    one, other = (read_json(folder / "training.json") for folder in (whole, killed))
+    assert one["validation"] == other["validation"]
+    assert one["outcome"] == other["outcome"]
 
 
 def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):

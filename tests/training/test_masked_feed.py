@@ -10,7 +10,7 @@ from fathom.batches.masking import Masking, mask_symbol
 from fathom.batches.tensors import PAD, load
 from fathom.catalog import spec
 from fathom.records.errors import FathomError
-from fathom.training.masked_feed import MaskedFeed, held_out, pieces
+from fathom.training.masked_feed import MaskedFeed, pieces
 from fathom.training.ranks import Ranks
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3)
@@ -119,23 +119,11 @@ def test_languages_have_their_smoothed_shares(tensors):
         assert counts.sum() / 120 == pytest.approx(2000, rel=0.01)
 
 
-def test_held_out_text_is_whole_and_masked_alike_for_every_seed(tensors):
+def test_every_seed_is_validated_on_the_same_hidden_pieces(tensors):
     first, other = feed(tensors, seed=1).validation, feed(tensors, seed=2).validation
     for one, two in zip(first, other, strict=True):
         assert torch.equal(one.source, two.source)
         assert torch.equal(one.target, two.target)
-    members = [
-        pair
-        for batch in first
-        for pair in zip(batch.tasks.tolist(), batch.sentences.tolist(), strict=True)
-    ]
-    assert len(members) == len(set(members))
-    read = sum(batch.source_tokens for batch in first) - len(members)
-    assert read == sum(int(pairs.source_lengths.sum()) for pairs in load(tensors).splits("valid"))
-    test = held_out(load(tensors), "test", MASKING, BLOCK)
-    assert (
-        test[0].source.shape != first[0].source.shape or (test[0].source != first[0].source).any()
-    )
 
 
 def test_the_yardstick_knows_frequencies_of_pieces_alone(tensors):
@@ -157,11 +145,8 @@ def test_the_epoch_counts_passes_over_the_largest_task(tensors):
     assert made.epoch(10) == pytest.approx(10 * 2000 / read, rel=0.1)
 
 
-def test_an_update_or_a_held_out_text_that_predicts_nothing_is_an_error(tensors):
-    nothing = Masking(chosen=0.0, masked=0.8, random=0.1, language_exponent=0.3)
-    with pytest.raises(FathomError, match="of 'bos' is predicted"):
-        held_out(load(tensors), "valid", nothing, BLOCK)
+def test_an_update_that_predicts_nothing_is_an_error(tensors):
     made = feed(tensors)
-    made.masking = nothing
+    made.masking = replace(MASKING, chosen=0.0)
     with pytest.raises(FathomError, match="update 2 predicts nothing"):
         made.parts(2)

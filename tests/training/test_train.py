@@ -1,20 +1,39 @@
 from dataclasses import replace
 
 import pytest
+import torch
 import yaml
 
+from fathom.batches.tensors import load
 from fathom.catalog.spec import Outcome, Schedule
 from fathom.records.errors import FathomError
 from fathom.records.files import read_json
 from fathom.records.locks import only_writer
 from fathom.records.metrics import read
 from fathom.training.loop import Places
+from fathom.training.masked_feed import MaskedFeed
+from fathom.training.ranks import Ranks
 from fathom.training.train import train
-from tests.training.small_runs import LAUNCH, latent, specification
+from tests.training.small_runs import LAUNCH, latent, masked, specification
 
 
 def silent(line):
     """Say nothing."""
+
+
+def feed_of(spec, tensors):
+    """Return what a masked language model's run is fed with."""
+    settings = spec.training
+    return MaskedFeed(
+        load(tensors),
+        settings.batches,
+        settings.masking,
+        spec.model.learned_positions,
+        1,
+        Ranks(0, 1),
+        torch.device("cpu"),
+        LAUNCH.tokens_per_device,
+    )
 
 
 def rate(learning_rate, warmup):
@@ -37,6 +56,44 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     rows = read(tmp_path / "metrics.tsv")
     assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
     assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
+
+
+def test_a_masked_language_model_is_fed_with_hidden_pieces_and_learns_them(tensors, tmp_path):
+    spec = masked(updates=60)
+    train(spec, 1, Places(tensors, tmp_path), LAUNCH, silent)
+    ended = read_json(tmp_path / "training.json")
+    fed = feed_of(spec, tensors)
+    # What was predicted is what the feed hides: a seventh of what is read, and no target sentence.
+    hidden = sum(fed.parts(update).tokens for update in range(1, 61))
+    assert ended["totals"] | {"seconds": 0} == {
+        "updates": 60,
+        "target_tokens": hidden,
+        "seconds": 0,
+    }
+    assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
+    assert ended["outcome"]["kind"] == "finished"
+    assert ended["parameters"]["decoder"] == 0
+    assert "fathom.models.masked_lm" in ended["code"]["modules"]
+    rows = read(tmp_path / "metrics.tsv")
+    assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
+    assert rows[-1]["nll"] < rows[0]["nll"] - 0.5
+
+
+def test_a_masked_language_model_is_judged_by_the_frequencies_of_hidden_pieces(tensors, tmp_path):
+    whole, judged = tmp_path / "whole", tmp_path / "judged"
+    train(masked(updates=9), 1, Places(tensors, whole), LAUNCH, silent)
+    ended = read_json(whole / "training.json")
+    own, pairs = feed_of(masked(), tensors).unigram_nll, load(tensors).unigram_nll
+    assert ended["unigram_nll"] == own
+    assert abs(own - pairs) > 0.1
+    # A margin by which one of the two yardsticks is met and the other is not.
+    margin = (own + pairs) / 2 - ended["validation"]["nll"]
+    train(masked(updates=9, outcome=Outcome(20.0, 3, margin)), 1, Places(tensors, judged), LAUNCH,
+          silent)  # fmt: skip
+    expected = "finished" if own > pairs else "failed_to_train"
+    outcome = read_json(judged / "training.json")["outcome"]
+    assert outcome["kind"] == expected
+    assert f"{own:.3f}" in outcome["reason"]
 
 
 def test_an_ended_run_is_not_trained_again(tensors, tmp_path):

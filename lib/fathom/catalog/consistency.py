@@ -180,7 +180,7 @@ def _schedule(catalog: Catalog, settings: dict[Leaf, Setting]) -> Iterator[Fatho
         return
     keywords = known[name.value]
     given = {leaf[-1]: each for leaf, each in settings.items() if leaf[:2] == place}
-    given = {key: each for key, each in given.items() if key != "name" and each.value is not None}
+    del given["name"]
     for key in keywords:
         if key not in given:
             where = name.where.removesuffix("name") + key

@@ -65,6 +65,14 @@ class Paths:
         """Return the folder of one task's layers of a training."""
         return self.run(spec, seed) / "pruned" / task
 
+    def likelihood(self, spec: Spec, seed: int, gates: str, split: str) -> Path:
+        """Return the file of how well a training predicts a split."""
+        return self.run(spec, seed) / "likelihood" / f"{gates}.{split}.json"
+
+    def window(self, spec: Spec, seed: int, gates: str) -> Path:
+        """Return the folder of a window of a training's checkpoints."""
+        return self.run(spec, seed) / "window" / gates
+
     def manifest(self, spec: Spec, seed: int) -> Path:
         """Return the file that says everything about one finished run."""
         return self.run(spec, seed) / "manifest.json"

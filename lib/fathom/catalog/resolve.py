@@ -129,7 +129,12 @@ def paper_settings(file: YamlFile, run: str) -> dict[Leaf, Setting]:
             if leaf not in (("like",), ("note",), ("seeds",)):
                 note = notes.get(".".join(leaf), "")
                 settings[leaf] = Setting(value, file.where((*place, *leaf)), note=note)
-    return settings
+    # A null takes a default back that another schedule has no use for; no scale may bring it again.
+    return {
+        leaf: each
+        for leaf, each in settings.items()
+        if each.value is not None or leaf[:2] != ("training", "schedule")
+    }
 
 
 def with_card(settings: dict[Leaf, Setting], card: Card, file: YamlFile) -> dict[Leaf, Setting]:

@@ -78,9 +78,8 @@ def spec_from(
 
 
 def _schedule(values: dict[str, Any]) -> Schedule:
-    """Return a schedule; a keyword that is null is one of the defaults' that it does not take."""
-    given = {key: each for key, each in values.items() if key != "name" and each is not None}
-    return Schedule(values["name"], given)
+    """Return a schedule; all of its values but the name are keywords."""
+    return Schedule(values["name"], {key: each for key, each in values.items() if key != "name"})
 
 
 def _start(training: dict[str, Any], base: Spec | None) -> Start | None:

@@ -15,7 +15,10 @@ from fathom.records.errors import FathomError, Findings
 VERBS = (
     ("Ask", ("show", "list", "validate", "where")),
     ("Data", ("fetch", "prepare", "subwords", "encode")),
-    ("Runs", ("train", "translate", "prune", "score", "conclude", "anchor")),
+    (
+        "Runs",
+        ("train", "translate", "prune", "likelihood", "score", "window", "conclude", "anchor"),
+    ),
     ("Results", ("table", "figure", "compare", "params")),
 )
 

@@ -18,9 +18,9 @@ from fathom.batches.tensors import PAD, Tensors
 from fathom.catalog.spec import Decoding, Spec
 from fathom.decoding.beam import Beam
 from fathom.methods import loader
-from fathom.models.kept import final_weights
+from fathom.models.kept import final_weights, kept_path
 from fathom.models.network import Network
-from fathom.models.saved import put_weights
+from fathom.models.saved import load_weights, put_weights
 from fathom.records.closure import stage_code
 from fathom.records.errors import FathomError, nearest
 from fathom.records.files import read_json, sha256, write_json, write_lines
@@ -71,7 +71,7 @@ def translate(
                 no_layer.append(task)
                 report(f"translate: {task} has no layer left with {gates} gates")
                 continue
-            lines = _test_lines(network, data, task, spec.evaluation.decoding, device)
+            lines = split_lines(network, data, task, SPLIT, spec.evaluation.decoding, device)
             path = folder / f"{task}.{SPLIT}.txt"
             write_lines(path, lines)
             tasks[task] = {"split": SPLIT, "sentences": len(lines), "sha256": sha256(path)}
@@ -130,7 +130,14 @@ def translate_lines(
     return [text(each, data) for each in hypotheses(beam, sources, device)]
 
 
-def trained(spec: Spec, data: Tensors, run: Path, gates: str, device: torch.device) -> Network:
+def trained(
+    spec: Spec,
+    data: Tensors,
+    run: Path,
+    gates: str,
+    device: torch.device,
+    update: int | None = None,
+) -> Network:
     """Return a training's network with its final weights, ready for inference.
 
     Args:
@@ -139,13 +146,16 @@ def trained(spec: Spec, data: Tensors, run: Path, gates: str, device: torch.devi
         run: the folder of the training.
         gates: "plain", "soft" or "hard".
         device: where the network shall be.
+        update: takes the weights that were kept after this update instead.
     """
     network = loader.build(
         spec.model, spec.method, len(data.tasks), data.source_dictionary, data.target_dictionary
     )
     folder = run / "checkpoints"
-    weights = final_weights(folder, spec.evaluation.decoding.average_of)
-    put_weights(network, weights, folder)
+    if update is None:
+        put_weights(network, final_weights(folder, spec.evaluation.decoding.average_of), folder)
+    else:
+        load_weights(network, kept_path(folder, update))
     return network.use_gates(gates).to(device).eval()
 
 
@@ -223,11 +233,16 @@ def text(pieces: list[int], data: Tensors) -> str:
     return join([data.target_dictionary[piece] for piece in pieces])
 
 
-def _test_lines(
-    network: Network, data: Tensors, task: str, settings: Decoding, device: torch.device
+def split_lines(
+    network: Network,
+    data: Tensors,
+    task: str,
+    split: str,
+    settings: Decoding,
+    device: torch.device,
 ) -> list[str]:
-    """Return the hypotheses of one task's test sentences as text."""
-    pairs = data.split(task, SPLIT)
+    """Return the hypotheses of the sentences of one task's split as text."""
+    pairs = data.split(task, split)
     beam = Beam(network.for_task(pairs.task), data.target_dictionary, settings)
     sources = [pairs.source(number) for number in range(len(pairs))]
     return [text(each, data) for each in hypotheses(beam, sources, device)]

@@ -19,7 +19,10 @@ STARTS = {
     "training": ("fathom.training.train",),
     "decoding": ("fathom.decoding.translate",),
     "pruning": ("fathom.decoding.prune",),
+    "likelihood": ("fathom.decoding.likelihood", "fathom.scoring.perplexity"),
     "scoring": ("fathom.scoring.score",),
+    "kept": ("fathom.decoding.kept_translations",),
+    "window": ("fathom.scoring.checkpoints", "fathom.scoring.window"),
 }
 MODELS, METHODS = "fathom.models", "fathom.methods"
 
@@ -60,7 +63,7 @@ def stage_code(stage: str, architecture: str | None = None, method: str | None =
     """Return the code behind a stage of a run.
 
     Args:
-        stage: "training", "decoding", "pruning" or "scoring".
+        stage: a key of STARTS.
         architecture: the run's kind of network, where the stage builds it.
         method: the run's method, where the stage builds it.
 

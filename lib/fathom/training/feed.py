@@ -2,14 +2,13 @@
 
 import torch
 
-from fathom.batches.fused import Batch, collate, ordered
+from fathom.batches.fused import collate
+from fathom.batches.held_out import held_out_pairs
 from fathom.batches.sampler import Sampler
 from fathom.batches.tensors import Tensors
 from fathom.catalog.spec import Batches
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import Parts
-
-VALIDATION_TOKENS = 8192
 
 
 class Feed:
@@ -43,7 +42,7 @@ class Feed:
             seed,
         )
         self.unigram_nll = tensors.unigram_nll
-        self.validation: list[Batch] = list(ordered(tensors.splits("valid"), VALIDATION_TOKENS))
+        self.validation = held_out_pairs(tensors, "valid")
 
     def parts(self, update: int) -> Parts:
         """Return an update's batch as this process sees it; `update` counts from 1."""

@@ -1,7 +1,7 @@
 """What each update of a masked language model is fed with: blocks of the source side, masked.
 
 Which pieces of a training block are hidden follows from seed, update, task and block; those of a
-held-out block are always the same, so that runs and seeds are compared on one set of pieces.
+held-out block are always the same (batches/held_out.py).
 """
 
 from functools import cached_property
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from fathom.batches.blocks import BlockOrder, Text, language_shares, parted, texts
-from fathom.batches.fused import Batch
+from fathom.batches.held_out import held_out_blocks
 from fathom.batches.masking import Masked, collate, mask, predicted
 from fathom.batches.sampler import Member, shares
 from fathom.batches.tensors import PAD, Tensors
@@ -18,12 +18,12 @@ from fathom.catalog.spec import Batches, Masking
 from fathom.records.errors import FathomError
 from fathom.subwords import unigram
 from fathom.subwords.vocabulary import SPECIAL
-from fathom.training.feed import VALIDATION_TOKENS
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import Parts
 
-# The second word of every seed: hidden pieces are strangers to the order of blocks.
-_TRAINING, _HELD_OUT = 2, 3
+# The second word of every seed: hidden pieces are strangers to the order of blocks, and to those
+# of held-out text.
+_TRAINING = 2
 
 
 class MaskedFeed:
@@ -59,7 +59,7 @@ class MaskedFeed:
         lines = [text.lines for text in self.texts]
         tokens = sum(shares(lines, batches)) * language_shares(lines, masking.language_exponent)
         self.order = BlockOrder([text.lengths for text in self.texts], tokens.tolist(), seed)
-        self.validation = held_out(tensors, "valid", masking, block_tokens)
+        self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
 
     def parts(self, update: int) -> Parts:
         """Return an update's batch as this process sees it; `update` counts from 1.
@@ -104,42 +104,6 @@ class MaskedFeed:
         task, block = member
         tokens = self.texts[task].block(block)
         return mask(tokens, self.entries, self.masking, self.seed, _TRAINING, update, task, block)
-
-
-def held_out(tensors: Tensors, split: str, masking: Masking, block_tokens: int) -> list[Batch]:
-    """Return every block of a split once, in batches of like length, with the same pieces hidden.
-
-    Args:
-        tensors: the encoded text, of which the source side is read.
-        split: "valid" or "test".
-        masking: how many pieces are hidden, and how.
-        block_tokens: the most tokens of a block, start symbol included.
-
-    Raises:
-        FathomError: a task's text is so short that nothing of it is predicted.
-    """
-    entries, found = len(tensors.source_dictionary), texts(tensors, split, block_tokens)
-    rows = {}
-    for text in found:
-        mine = {
-            (text.task, block): mask(
-                text.block(block), entries, masking, 0, _HELD_OUT, text.task, block
-            )
-            for block in range(len(text))
-        }
-        if not any(map(predicted, mine.values())):
-            raise FathomError(
-                f"nothing of '{tensors.tasks[text.task]}' is predicted",
-                f"{tensors.folder}, {split}",
-                "hold more text out",
-            )
-        rows |= mine
-    groups: list[list[Member]] = []
-    for member in sorted(rows, key=lambda member: (len(rows[member][0]), member)):
-        if not groups or (len(groups[-1]) + 1) * len(rows[member][0]) > VALIDATION_TOKENS:
-            groups.append([])
-        groups[-1].append(member)
-    return [collate([rows[member] for member in group], group) for group in groups]
 
 
 def pieces(text: Text, block: int) -> np.ndarray:

@@ -5,8 +5,9 @@ ranks; NLL and losses are in nats.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+
+from fathom.models.nll import log_probabilities, summed
 
 
 def token_losses(
@@ -23,17 +24,11 @@ def token_losses(
         padding: the index that does not count.
         smoothing: ε.
     """
-    real = target.ne(padding)
-    logits = logits[real]  # (tokens, V)
-    # Half precision is too coarse for a sum over the vocabulary; float64 stays.
-    logits = logits.float() if logits.itemsize < 4 else logits
-    target = target[real]  # (tokens,)
-    vocabulary = logits.size(-1)
-    log_probability = F.log_softmax(logits, dim=-1)
-    nll = -log_probability.gather(1, target.unsqueeze(1)).sum()
+    log_probability, real = log_probabilities(logits, target, padding)
+    nll = summed(log_probability, real)
     if smoothing == 0:
         return nll, nll
-    spread = smoothing / (vocabulary - 1)
+    spread = smoothing / (log_probability.size(-1) - 1)
     total = -log_probability.sum()
     return (1 - smoothing - spread) * nll + spread * total, nll
 

@@ -1,0 +1,100 @@
+"""Every text of a split once, and the same pieces hidden each time."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from fathom.batches.held_out import TOKENS, held_out, held_out_blocks, held_out_pairs
+from fathom.batches.masking import Masking, mask
+from fathom.batches.tensors import PAD
+from fathom.records.errors import FathomError
+from tests.reference.small_networks import method
+from tests.scoring.small_run import small_spec
+
+MASKING = Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3)
+BLOCK = 128
+
+
+def members(batches):
+    """Return the (task, text) of every row."""
+    return [
+        pair
+        for batch in batches
+        for pair in zip(batch.tasks.tolist(), batch.sentences.tolist(), strict=True)
+    ]
+
+
+def same(first, second):
+    return len(first) == len(second) and all(
+        torch.equal(getattr(one, side), getattr(two, side))
+        for one, two in zip(first, second, strict=True)
+        for side in ("source", "previous_target", "target", "tasks")
+    )
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_each_pair_stands_once_with_all_its_target_tokens(tensors, split):
+    found = held_out_pairs(tensors, split)
+    pairs = tensors.splits(split)
+    assert sorted(members(found)) == [
+        (each.task, sentence) for each in pairs for sentence in range(len(each))
+    ]
+    assert sum(batch.tokens for batch in found) == sum(
+        int(each.target_lengths.sum()) for each in pairs
+    )
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_each_block_stands_once_and_nothing_of_the_text_is_missing(tensors, split):
+    found = held_out_blocks(tensors, split, MASKING, BLOCK)
+    every = members(found)
+    assert len(every) == len(set(every))
+    read = sum(batch.source_tokens for batch in found) - len(every)
+    assert read == sum(int(pairs.source_lengths.sum()) for pairs in tensors.splits(split))
+    for batch in found:
+        assert len(batch.tasks) == 1 or batch.source.numel() <= TOKENS
+        assert batch.tokens == int(batch.target.ne(PAD).sum())
+
+
+def test_the_same_pieces_are_hidden_each_time_and_other_ones_of_another_split(tensors):
+    valid, again, test = (
+        held_out_blocks(tensors, split, MASKING, BLOCK) for split in ("valid", "valid", "test")
+    )
+    assert same(valid, again)
+    assert not same(valid, test)
+
+
+def test_held_out_pieces_are_not_drawn_as_a_trainings_are(tensors):
+    """A promise to runs already made: held-out blocks keep their own word of the seed."""
+    found = held_out_blocks(tensors, "valid", MASKING, BLOCK)
+    entries = len(tensors.source_dictionary)
+    task, block = members(found)[0]
+    target = found[0].target[0]
+    truth = torch.where(target == PAD, found[0].source[0], target)
+    hidden, wanted = mask(truth.numpy(), entries, MASKING, 0, 3, task, block)
+    assert target.tolist() == wanted.tolist()
+    assert found[0].source[0].tolist() == hidden.tolist()
+
+
+def test_a_run_says_whether_pairs_or_blocks_are_predicted(tensors):
+    spec = small_spec(method("static", ()))
+    assert same(held_out(tensors, "test", spec), held_out_pairs(tensors, "test"))
+    masked = replace(
+        spec,
+        model=replace(spec.model, learned_positions=BLOCK),
+        training=replace(spec.training, masking=MASKING),
+    )
+    blocks = held_out_blocks(tensors, "test", MASKING, BLOCK)
+    assert same(held_out(tensors, "test", masked), blocks)
+    assert not same(blocks, held_out_pairs(tensors, "test"))
+
+
+def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(tensors):
+    with pytest.raises(FathomError, match=r"valid: nothing of 'bos' is predicted; hold more"):
+        held_out_blocks(tensors, "valid", replace(MASKING, chosen=0.0), BLOCK)
+
+
+def test_an_unknown_split_is_told_the_nearest(tensors):
+    with pytest.raises(FathomError, match="nearest valid name: 'test'"):
+        held_out_pairs(tensors, "tset")

@@ -1,0 +1,89 @@
+"""Summed NLL of texts, by task."""
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+
+from fathom.models import nll
+from tests.reference import small_networks
+from tests.reference.small_networks import PAD, batch, method, network, shape
+
+LENGTHS = [(5, 4), (9, 6), (2, 8), (3, 3)]
+TASKS = [1, 0, 2, 1]
+N = 4  # One task more than there are texts of.
+
+
+@dataclass
+class Some:
+    """Texts with their tasks, on the CPU."""
+
+    source: torch.Tensor
+    previous_target: torch.Tensor
+    target: torch.Tensor
+    tasks: torch.Tensor
+
+    def to(self, device):
+        """Return the texts."""
+        return self
+
+
+def texts(rows=(0, 1, 2, 3)):
+    rows = list(rows)
+    source, previous, target = batch(LENGTHS)
+    return Some(source[rows], previous[rows], target[rows], torch.tensor(TASKS)[rows])
+
+
+def test_the_sum_is_torchs_own_cross_entropy():
+    torch.manual_seed(1)
+    logits, target = torch.randn(3, 4, 7), torch.tensor([[3, 4, 2, 1], [5, 2, 1, 1], [6, 3, 4, 2]])
+    log_probability, real = nll.log_probabilities(logits, target, PAD)
+    assert log_probability.shape == (9, 7)
+    assert real.tolist() == [3, 4, 2, 5, 2, 6, 3, 4, 2]
+    torch.testing.assert_close(
+        nll.summed(log_probability, real), small_networks.nll(logits, target)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float64, torch.float64),
+    ],
+)
+def test_half_precision_is_left_before_the_sum_over_the_vocabulary(given, kept):
+    logits, target = torch.randn(1, 2, 7).to(given), torch.tensor([[3, 4]])
+    assert nll.log_probabilities(logits, target, PAD)[0].dtype == kept
+
+
+def test_each_task_has_the_sum_of_its_texts_read_alone():
+    model = network(method("static", ()), shape(dropout=0.3), N).eval()
+    found = nll.by_task(model, [texts()], N, PAD)
+    expected = torch.zeros(N, dtype=torch.float64)
+    for row, task in enumerate(TASKS):
+        alone, (source, target) = texts([row]), LENGTHS[row]
+        logits = model(alone.source[:, :source], alone.previous_target[:, :target], alone.tasks)
+        expected[task] += small_networks.nll(logits, alone.target[:, :target]).item()
+    torch.testing.assert_close(found.nats, expected, atol=1e-5, rtol=0)
+    assert found.tokens.tolist() == [6, 7, 8, 0]
+
+
+def test_batches_are_added_up():
+    model = network(method("static", ()), tasks=N)
+    whole = nll.by_task(model, [texts()], N, PAD)
+    parted = nll.by_task(model, [texts([0, 1]), texts([2]), texts([3])], N, PAD)
+    torch.testing.assert_close(parted.nats, whole.nats, atol=1e-5, rtol=0)
+    assert torch.equal(parted.tokens, whole.tokens)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout_rests_nothing_is_drawn_and_the_network_is_left_as_it_was(training):
+    model = network(method("static", ()), shape(dropout=0.3), N).train(training)
+    state = torch.get_rng_state()
+    first, second = (nll.by_task(model, [texts()], N, PAD) for _ in range(2))
+    assert torch.equal(first.nats, second.nats)
+    assert torch.equal(state, torch.get_rng_state())
+    assert model.training == training
+    assert not first.nats.requires_grad
