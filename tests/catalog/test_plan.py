@@ -1,3 +1,4 @@
+from fathom.catalog.load import load
 from fathom.catalog.plan import lines
 from fathom.records.files import write_json
 from tests.catalog.test_targets import TABLE, targets
@@ -35,3 +36,24 @@ def test_a_run_with_a_manifest_is_found_though_its_training_json_is_gone(catalog
     asked = targets(catalog, tmp_path, TABLE)
     write_json(asked.paths.manifest(catalog.spec("static_6_6", "tiny"), 1), {})
     assert "1 of 10 trainings found, 9 to train" in "\n".join(lines(asked))
+
+
+def test_a_run_brings_the_training_that_it_starts_from(project, edit, tmp_path):
+    edit(
+        "config/papers/latent_depth/runs.yaml",
+        "  static_6_6:\n",
+        "  static_6_6:\n    training: {start: {run: tuned_base, freeze: false}}\n",
+    )
+    edit(
+        "config/papers/latent_depth/runs.yaml",
+        "  static_12_12: {}\n",
+        "  static_12_12: {}\n  tuned_base: {model: {encoder_layers: 6, decoder_layers: 6}}\n",
+    )
+    catalog = load(project)
+    asked = targets(catalog, tmp_path, TABLE)
+    assert "0 of 11 trainings found, 11 to train" in "\n".join(lines(asked))
+    base, tuned = (catalog.spec(run, "tiny") for run in ("tuned_base", "static_6_6"))
+    assert asked.base(tuned.folder, "1") == [asked.paths.training(base, 1)]
+    assert asked.base(base.folder, "1") == []
+    write_json(asked.paths.training(base, 1), {})
+    assert "1 of 11 trainings found, 10 to train" in "\n".join(lines(asked))

@@ -28,6 +28,7 @@ from tests.decoding.conftest import CPU, sentences
 from tests.reference.small_networks import ROOT, method
 from tests.scoring.small_run import small_spec, training
 from tests.subwords.small_corpus import TASKS, silent, small_data, write_corpus
+from tests.training.small_runs import masked
 
 GATED = next(
     path.stem
@@ -214,3 +215,13 @@ def test_a_search_that_loses_a_sentence_is_an_error():
 
     with pytest.raises(FathomError, match="1 of 5 sentences have no hypothesis"):
         hypotheses(Forgetful(), sentences(5, 4, seed=1), CPU)
+
+
+def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):
+    own = "no file is needed to say so"
+    for refused in (
+        lambda: translate(masked(), tmp_path, tmp_path, "plain", CPU, silent),
+        lambda: translate_lines(masked(), tmp_path, tmp_path, tmp_path, "plain", "bos", [own], CPU),
+    ):
+        with pytest.raises(FathomError, match="without a decoder translates nothing; `fathom like"):
+            refused()

@@ -32,10 +32,20 @@ def lines(targets: Targets) -> list[str]:
 
 
 def _needed(targets: Targets, wanted: tuple[str, ...]) -> list[Path]:
-    """Return the manifests behind the targets, each once."""
+    """Return the manifests behind the targets, each once, after those that their runs start from.
+
+    Of a run from which another starts the training alone is needed; it counts as its manifest here.
+    """
     if "all" in wanted:
-        return targets.manifests_of(targets.catalog.paper_of)
-    return list(dict.fromkeys(path for each in wanted for path in targets.behind(each)))
+        asked = targets.manifests_of(targets.catalog.paper_of)
+    else:
+        asked = [path for each in wanted for path in targets.behind(each)]
+    needed: list[Path] = []
+    for path in asked:
+        seed, folder = path.parent.name, path.parent.parent.name
+        needed += [base.parent / path.name for base in targets.base(folder, seed)]
+        needed.append(path)
+    return list(dict.fromkeys(needed))
 
 
 def _ended(manifest: Path) -> bool:

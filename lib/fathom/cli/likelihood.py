@@ -13,10 +13,10 @@ from fathom.cli.translate import Gates, chosen_gates
 from fathom.records.closure import stage_code
 from fathom.records.errors import FathomError, nearest
 from fathom.records.files import write_json
-from fathom.scoring.perplexity import Perplexity, by_task, in_all
 
 if TYPE_CHECKING:
     from fathom.decoding.likelihood import Likelihood
+    from fathom.scoring.perplexity import Perplexity
 
 SPLITS = ("valid", "test")
 _HEADINGS = ("task", "tokens", "nats", "bits", "perplexity")
@@ -45,6 +45,7 @@ def likelihood(
         raise FathomError(f"no held-out split '{split}'", "--split", nearest(split, SPLITS))
     # Only now: torch takes seconds, and a mistyped name need not wait for it.
     from fathom.decoding.likelihood import likelihood as measure
+    from fathom.scoring.perplexity import by_task, in_all
     from fathom.training.environment import choose_device
 
     path = paths.likelihood(spec, seed, chosen, split)
@@ -71,8 +72,8 @@ def _described(
     gates: str,
     split: str,
     found: "Likelihood",
-    told: dict[str, Perplexity],
-    whole: Perplexity | None,
+    told: dict[str, "Perplexity"],
+    whole: "Perplexity | None",
 ) -> dict[str, Any]:
     """Return what the file says; a number that is not finite is null, since JSON has none."""
     return {
@@ -90,14 +91,14 @@ def _described(
     }
 
 
-def _numbers(found: Perplexity) -> dict[str, float | int | None]:
+def _numbers(found: "Perplexity") -> dict[str, float | int | None]:
     """Return what is told of some tokens."""
     numbers = {"nats": found.nats, "bits": found.bits, "perplexity": found.value}
     finite = {name: each if math.isfinite(each) else None for name, each in numbers.items()}
     return {"tokens": found.tokens} | finite
 
 
-def _print(told: list[tuple[str, Perplexity]]) -> None:
+def _print(told: list[tuple[str, "Perplexity"]]) -> None:
     """Print a line a task, the columns parted by tabs."""
     print("\t".join(_HEADINGS))
     for task, each in told:

@@ -15,7 +15,7 @@ _HEADINGS = ("paper", "table", "row", "printed", "ours", "difference", "verdict"
 
 
 def params(scale: Scale = None, as_json: Json = False) -> None:
-    """Count parameters: what papers print beside ours, and every run's.
+    """Count parameters: those that papers print, and every run's.
 
     No network is made. Printed counts stand at a scale that leaves the papers' networks as they
     are; each agrees (within 1 %), is rounded (ours has the same digits), is a known misprint or
