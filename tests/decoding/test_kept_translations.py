@@ -325,6 +325,12 @@ def test_a_run_without_a_training_is_told(tmp_path):
         kept_updates(PLAIN, tmp_path)
 
 
+def test_a_network_without_a_decoder_is_refused(run):
+    spec = replace(PLAIN, model=replace(PLAIN.model, decoder_layers=0))
+    with pytest.raises(FathomError, match="a network without a decoder translates nothing"):
+        kept_updates(spec, run)
+
+
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
 def test_a_training_that_did_not_finish_is_told_with_its_outcome(run, kind):
     write_json(run / "training.json", training(kind))

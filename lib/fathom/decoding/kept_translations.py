@@ -13,7 +13,7 @@ import torch
 
 from fathom.batches import tensors
 from fathom.catalog.spec import Spec
-from fathom.decoding.translate import split_lines, trained, without_layers
+from fathom.decoding.translate import require_decoder, split_lines, trained, without_layers
 from fathom.models.kept import kept, kept_path
 from fathom.models.network import Network
 from fathom.records.closure import Code, stage_code
@@ -33,9 +33,11 @@ def kept_updates(spec: Spec, run: Path) -> tuple[int, ...]:
         run: the folder of the training.
 
     Raises:
-        FathomError: the training is missing or did not finish, it kept no weights, or some in the
-            middle are gone, so that those beside them are not consecutive.
+        FathomError: the run translates nothing, its training is missing or did not finish, it kept
+            no weights, or some in the middle are gone, so that those beside them are not
+            consecutive.
     """
+    require_decoder(spec)
     ending = read_json(run / "training.json")["outcome"]
     if ending["kind"] != FINISHED:
         what = f"{ending['kind'].replace('_', ' ')} ({ending['reason']})"

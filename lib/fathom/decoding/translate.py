@@ -57,7 +57,7 @@ def translate(
         FathomError: the training, its checkpoint or the encoded text is missing, or its network
             has no decoder.
     """
-    _require_decoder(spec)
+    require_decoder(spec)
     ending = read_json(run / "training.json")["outcome"]
     folder = run / "decodings" / gates
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
@@ -116,7 +116,7 @@ def translate_lines(
     Raises:
         FathomError: there is no such task, the training did not finish, or the task has no layer.
     """
-    _require_decoder(spec)
+    require_decoder(spec)
     outcome = read_json(run / "training.json")["outcome"]["kind"]
     data = tensors.load(tensors_folder)
     if task not in data.tasks:
@@ -133,8 +133,12 @@ def translate_lines(
     return [text(each, data) for each in hypotheses(beam, sources, device)]
 
 
-def _require_decoder(spec: Spec) -> None:
-    """Refuse a network that writes nothing."""
+def require_decoder(spec: Spec) -> None:
+    """Refuse a network that writes nothing.
+
+    Raises:
+        FathomError: it has no decoder.
+    """
     if not spec.model.decoder_layers:
         remedy = "`fathom likelihood` measures it on held-out text"
         raise FathomError("a network without a decoder translates nothing", spec.run, remedy)
