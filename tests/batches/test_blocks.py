@@ -129,10 +129,12 @@ def test_passes_count_over_the_task_with_the_most_tokens():
     assert drawn.passes(10) == pytest.approx(expected)
 
 
-def test_an_update_without_a_block_and_an_update_before_the_first_are_errors():
-    drawn = BlockOrder([np.array([100, 100])], [10], 1)
-    with pytest.raises(FathomError, match="update 2 holds no block") as caught:
-        drawn.update(2)
-    assert "100 tokens" in caught.value.remedy
+def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():
+    lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
+    with pytest.raises(FathomError, match="an update may hold no block") as caught:
+        BlockOrder(lengths, [99, 69], 1)
+    assert "give some task 70 tokens" in caught.value.remedy
+    drawn = BlockOrder(lengths, [10, 70], 1)
+    assert all(drawn.update(number) for number in range(1, 200))
     with pytest.raises(IndexError):
         drawn.update(0)

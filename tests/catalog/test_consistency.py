@@ -116,20 +116,6 @@ RUNS = "config/papers/latent_depth/runs.yaml"
             "",
             "defaults.training.schedule.warmup: no value is given",
         ),
-        (RUNS, "heads: 4", "heads: 3", "512 is no multiple of 3 heads"),
-        (
-            RUNS,
-            PLAIN,
-            RUN + "{model: {decoder_layers: 0}}",
-            "hidden from networks without a decoder",
-        ),
-        (
-            RUNS,
-            PLAIN,
-            RUN + "{model: {decoder_layers: 0}, training: {masking: {chosen: 0.15, masked: 0.8,"
-            " random: 0.1, language_exponent: 0.3}}}",
-            "learned_positions: blocks of text have as many tokens",
-        ),
         (
             RUNS,
             PLAIN,

@@ -110,6 +110,27 @@ def test_a_keyword_of_the_schedule_that_is_null_is_taken_back_from_every_scale(t
     assert found == {"updates": 8, "name": "b", "c": None}
 
 
+def test_a_scale_that_names_a_schedule_replaces_it_as_a_whole(tmp_path):
+    own = scale(tmp_path, replace={"training": {"schedule": {"name": "a", "rate": 9}}})
+    place = ("training", "schedule")
+    given = settings() | {
+        (*place, "name"): Setting("b", "p:1"),
+        (*place, "power"): Setting(2, "p:2"),
+    }
+    found = scaled(given, own, UNITS)
+    schedule = {leaf[-1]: each.value for leaf, each in found.items() if leaf[:2] == place}
+    assert schedule == {"name": "a", "rate": 9}
+    assert found[(*place, "name")].paper_value == "b"
+
+
+def test_a_source_of_the_defaults_is_not_said_of_a_runs_own_value(tmp_path):
+    (tmp_path / "runs.yaml").write_text(
+        "defaults: {model: {a: 1}}\nruns: {other: {model: {a: 2}}}\nsources: {model.a: Table 1}\n"
+    )
+    got = paper_settings(read(tmp_path / "runs.yaml", tmp_path), "other")
+    assert (got[("model", "a")].value, got[("model", "a")].note) == (2, "")
+
+
 @pytest.mark.parametrize("other", ["none", "second"])
 def test_like_goes_one_level_deep(tmp_path, other):
     (tmp_path / "runs.yaml").write_text(

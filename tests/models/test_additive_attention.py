@@ -110,11 +110,12 @@ def test_parameters_are_two_projections_and_one_score_for_all_heads(width):
     assert found == 2 * (width**2 + width) + 2 * (width // 4) ** 2 + width // 4
 
 
-def test_weights_start_normal_and_biases_at_zero():
+def test_projections_start_by_xaviers_rule_scores_normal_and_biases_at_zero():
     torch.manual_seed(1)
     parts = AdditiveAttention(256, 4, 0.0)
-    assert parts.source_projection.weight.std().item() == pytest.approx(512**-0.5, rel=0.03)
-    assert parts.query_projection.weight.std().item() == pytest.approx(512**-0.5, rel=0.03)
+    for projection in (parts.source_projection, parts.query_projection):
+        assert projection.weight.abs().max() <= (6 / 512) ** 0.5
+        assert projection.weight.std().item() == pytest.approx(256**-0.5, rel=0.03)
     assert parts.source_score.std().item() == pytest.approx(1 / 8, rel=0.05)
     assert parts.query_score.std().item() == pytest.approx(1 / 8, rel=0.05)
     assert not parts.source_projection.bias.any()

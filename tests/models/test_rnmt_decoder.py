@@ -126,17 +126,21 @@ def test_attention_dropout_is_drawn_once_for_all_positions():
     assert not torch.equal(sources[-1].mask, sources[0].mask)
 
 
-def test_without_its_first_layer_the_embeddings_ask_for_the_contexts():
-    model = recurrent_network(FirstAway, decoder_layers=1)
-    logits = model(SOURCE, PREVIOUS, TASKS)
-    decoder, memory = model.decoder, model.encoder(SOURCE, tasks=TASKS)
-    attention = decoder.layers[0].attention
-    source = attention.prepare(memory["encoder_out"][0], memory["encoder_padding_mask"][0])
-    x = decoder.embed_tokens(PREVIOUS[:, 2])
-    expected = decoder.output_projection(torch.cat([x, attention(x, source)], dim=-1))
-    assert torch.allclose(logits[:, 2], expected, atol=1e-5)
+class FirstClosed(Method):
+    """Computes the first layer and passes on what it read."""
+
+    def block(self, layer, x, y):
+        return y if layer else x
+
+
+def test_a_first_layer_that_is_left_out_asks_for_the_contexts_as_a_closed_one_does():
+    """Else a sentence's contexts would depend on whether others in the batch keep the layer."""
+    away, closed = (recurrent_network(each, decoder_layers=2) for each in (FirstAway, FirstClosed))
+    logits = away(SOURCE, PREVIOUS, TASKS)
+    assert torch.equal(logits, closed(SOURCE, PREVIOUS, TASKS))
+    assert not torch.allclose(logits, recurrent_network(decoder_layers=2)(SOURCE, PREVIOUS, TASKS))
     logits.sum().backward()
-    assert decoder.layers[0].lstm.weight.grad is None
+    assert away.decoder.layers[0].lstm.weight.grad.any()
 
 
 def test_the_output_has_a_bias_where_the_model_says_so():

@@ -9,6 +9,7 @@ from fathom.records.errors import FathomError
 from fathom.records.files import read_json, write_json
 from fathom.training.loop import Places
 from fathom.training.train import train
+from tests.reference.small_networks import method
 from tests.training.small_runs import LAUNCH, specification
 
 # A few updates teach little; the base shall count as finished all the same.
@@ -99,3 +100,26 @@ def test_weights_of_another_shape_of_network_are_refused(tensors, trained, tmp_p
     deeper = replace(tuned, model=replace(tuned.model, encoder_layers=4))
     with pytest.raises(FathomError, match=r"do not fit this network \(encoder\.layers\.3"):
         train(deeper, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+
+
+def test_weights_of_other_sizes_are_refused_in_one_line(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned()
+    wider = replace(tuned, model=replace(tuned.model, ffn=48))
+    with pytest.raises(FathomError, match=r"do not fit this network \(size mismatch"):
+        train(wider, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+
+
+def test_frozen_weights_with_nothing_beside_them_are_refused(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned()
+    still = replace(tuned, method=method("layerdrop", BOTH, p=0.5))
+    with pytest.raises(FathomError, match=r"nothing is left to train; choose a method that adds"):
+        train(still, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+
+
+def test_gates_alone_can_be_learnt_over_frozen_weights(tensors, trained, tmp_path):
+    _, tuned = base_and_tuned()
+    gated = replace(tuned, method=method("latent_layers", BOTH))
+    train(gated, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    before, after = weights(trained), weights(tmp_path)
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+    assert after["encoder.method.alpha"].any()

@@ -127,9 +127,20 @@ class BlockOrder:
             lengths: for each of N tasks (n,) tokens of each block.
             tokens: (N,) each task's tokens in an update.
             seed: the run's seed, at least 0.
+
+        Raises:
+            FathomError: every task's tokens are so few that an update may hold no block.
         """
         self._lengths = lengths
         self._tokens = [max(1, round(each)) for each in tokens]
+        # A stretch as long as a block holds a block's middle, wherever it begins.
+        longest = [int(each.max()) for each in lengths]
+        if all(share < most for share, most in zip(self._tokens, longest, strict=True)):
+            raise FathomError(
+                "an update may hold no block",
+                "training.batches.tokens",
+                f"give some task {min(longest)} tokens, those of its longest block",
+            )
         self._streams = [Stream(each, seed, _BLOCKS, task) for task, each in enumerate(lengths)]
 
     def update(self, n: int) -> list[Member]:
@@ -142,7 +153,6 @@ class BlockOrder:
 
         Raises:
             IndexError: n is below 1.
-            FathomError: the update's tokens are so few that no block falls into it.
         """
         if n < 1:
             raise IndexError(f"updates count from 1, not {n}")
@@ -151,13 +161,6 @@ class BlockOrder:
             for task, (stream, tokens) in enumerate(zip(self._streams, self._tokens, strict=True))
             for block in stream.between((n - 1) * tokens, n * tokens).tolist()
         ]
-        if not members:
-            longest = max(int(each.max()) for each in self._lengths)
-            raise FathomError(
-                f"update {n} holds no block",
-                "training.batches.tokens",
-                f"write more; the longest block has {longest} tokens",
-            )
         return sorted(members, key=self.length)
 
     def length(self, member: Member) -> int:

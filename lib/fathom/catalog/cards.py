@@ -206,10 +206,8 @@ def findings(card: Card, file: YamlFile) -> Iterator[FathomError]:
         for name, value in file.value[place[0]][place[1]].items():
             yield from _setting_findings(card, known, name, value, file.where((*place, name)))
     for refusal in card.refused:
-        for name in refusal.settings:
-            if name not in known:
-                what = f"'{card.name}' has no setting '{name}'"
-                yield FathomError(what, file.where(("refused",)), nearest(name, known))
+        for name, value in refusal.settings.items():
+            yield from _setting_findings(card, known, name, value, file.where(("refused",)))
 
 
 def settings_findings(

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fathom.catalog import cards, datasets, deviations, papers, parameters
+from fathom.catalog import cards, datasets, deviations, papers, parameters, surroundings
 from fathom.catalog.catalog import Catalog
 from fathom.catalog.resolve import Leaf, Setting, leaves
-from fathom.catalog.spec import Spec
 from fathom.catalog.yaml_files import YamlFile
 from fathom.records.errors import FathomError, Findings, nearest
 
@@ -169,10 +168,15 @@ def _runs(catalog: Catalog) -> Iterator[FathomError]:
                 )
 
 
+def _run_schema(catalog: Catalog) -> dict[str, Any]:
+    """Return the schemas of the parts of a run."""
+    return catalog.schemas.schema("runs")["$defs"]["run"]["properties"]
+
+
 def _schedule(catalog: Catalog, settings: dict[Leaf, Setting]) -> Iterator[FathomError]:
     """Yield what a run's schedule lacks, and what it has and does not take."""
-    run = catalog.schemas.schema("runs")["$defs"]["run"]["properties"]
-    known = run["training"]["properties"]["schedule"]["properties"]["name"]["x-keywords"]
+    schedules = _run_schema(catalog)["training"]["properties"]["schedule"]["properties"]
+    known = schedules["name"]["x-keywords"]
     place = ("training", "schedule")
     name = settings.get((*place, "name"))
     if name is None:
@@ -189,29 +193,6 @@ def _schedule(catalog: Catalog, settings: dict[Leaf, Setting]) -> Iterator[Fatho
         if key not in keywords:
             what = f"'{name.value}' has no '{key}'"
             yield FathomError(what, each.where, f"{nearest(key, keywords)}; or write {key}: null")
-
-
-def _shape(spec: Spec, settings: dict[Leaf, Setting]) -> Iterator[FathomError]:
-    """Yield what of a network does not go together, or not with how it is trained."""
-    model, masking = spec.model, spec.training.masking
-    if model.width % model.heads:
-        yield FathomError(
-            f"{model.width} is no multiple of {model.heads} heads",
-            settings[("model", "width")].where,
-            "change the width or the number of heads",
-        )
-    if (masking is None) != (model.decoder_layers > 0):
-        yield FathomError(
-            "pieces are hidden from networks without a decoder, and from them alone",
-            settings[("model", "decoder_layers")].where,
-            "give training.masking and no decoder layers, or neither",
-        )
-    if masking and model.learned_positions is None:
-        yield FathomError(
-            "blocks of text have as many tokens as there are positions",
-            settings[("model", "learned_positions")].where,
-            "write their number, 512 for example",
-        )
 
 
 def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
@@ -239,7 +220,11 @@ def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
             if not catalog.sources.keys() >= sources.keys():
                 # Told at the data set.
                 return
-            yield from _shape(catalog.spec(run, scale), settings)
+            spec = catalog.spec(run, scale)
+            start = spec.training.start
+            base = catalog.spec(start.run, scale) if start else None
+            architectures = _run_schema(catalog)["model"]["properties"]["architecture"]
+            yield from surroundings.findings(spec, base, settings, architectures["x-takes"])
     except Findings as error:
         file = catalog.run_files[catalog.paper_of[run]]
         for each in error.findings:

@@ -12,6 +12,7 @@ from fathom.catalog.yaml_files import YamlFile
 from fathom.records.errors import FathomError, nearest
 
 Leaf = tuple[str, ...]
+_SCHEDULE = ("training", "schedule")
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,13 @@ def paper_settings(file: YamlFile, run: str) -> dict[Leaf, Setting]:
             part = part[key]
         for leaf, value in leaves(part).items():
             if leaf not in (("like",), ("note",), ("seeds",)):
-                note = notes.get(".".join(leaf), "")
+                note = notes.get(".".join(leaf), "") if place == ("defaults",) else ""
                 settings[leaf] = Setting(value, file.where((*place, *leaf)), note=note)
     # A null takes a default back that another schedule has no use for; no scale may bring it again.
     return {
         leaf: each
         for leaf, each in settings.items()
-        if each.value is not None or leaf[:2] != ("training", "schedule")
+        if each.value is not None or leaf[:2] != _SCHEDULE
     }
 
 
@@ -183,6 +184,11 @@ def scaled(
         "updates": 1.0 if scale.updates is None else scale.updates / paper_updates,
     }
     own = {leaf: (value, ("replace", *leaf)) for leaf, value in leaves(scale.replace).items()}
+    if (*_SCHEDULE, "name") in own:
+        # Keywords of one schedule mean nothing to another: it is replaced as a whole.
+        settings = {leaf: each for leaf, each in settings.items() if leaf[:2] != _SCHEDULE} | {
+            leaf: settings.get(leaf, Setting(None, "")) for leaf in own if leaf[:2] == _SCHEDULE
+        }
     for name, value in scale.method_settings.items():
         leaf = ("method", "settings", name)
         if leaf in settings:

@@ -57,7 +57,7 @@ class LayerCombination(Method):
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
         """Return what a layer reads, or for L what leaves the stack, (T, B, D)."""
         weights = self.weights[layer, : layer + 1]
-        if self.stack.norm != "pre":
+        if self.stack.norm == "post":
             total = combination(weights, outputs)
             return self.norms[layer - 1](total) if layer else total
         # Each output is normalised once, by the first layer that reads it.

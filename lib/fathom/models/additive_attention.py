@@ -60,9 +60,9 @@ class AdditiveAttention(nn.Module):
         self.source_score = nn.Parameter(torch.empty(part, part))
         self.query_score = nn.Parameter(torch.empty(part, part))
         self.v = nn.Parameter(torch.empty(part))
-        # As the published code starts it: not uniform as all other matrices.
+        # As the published code starts it, not uniform in one range as all other matrices.
         for projection in (self.source_projection, self.query_projection):
-            nn.init.normal_(projection.weight, std=(2 * width) ** -0.5)
+            nn.init.xavier_uniform_(projection.weight)
             nn.init.zeros_(projection.bias)
         for score in (self.source_score, self.query_score, self.v):
             nn.init.normal_(score, std=part**-0.5)

@@ -74,11 +74,6 @@ class QueryLayer(nn.Module):
         shared.contexts = torch.stack(contexts)
         return torch.stack(outputs)
 
-    def look(self, x: Tensor, shared: Pass) -> None:
-        """Leave the contexts of queries x, (T, B, c), that stand in for the layer's output."""
-        contexts = [self.attention(query, shared.source) for query in x.unbind()]
-        shared.contexts = torch.stack(contexts)
-
 
 class ContextLayer(nn.Module):
     """A layer above the first: it reads the one below, and the context of its own step."""
@@ -167,12 +162,11 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         self.method.begin(tasks_of(previous_target, tasks, self.task))
         outputs = [self.dropout(self.embed_tokens(tokens)).transpose(0, 1)]  # (T, B, c)
         for number, layer in enumerate(self.layers):
-            x = self.method.source(number, outputs)
-            if self.method.keep(number):
-                y = self.method.block(number, x, layer(x, shared))
-                x = self.method.after(number, y)
-            elif number == 0:
-                layer.look(x, shared)
+            x, kept = self.method.source(number, outputs), self.method.keep(number)
+            # The first layer asks for the contexts, also where its output is not passed on.
+            y = layer(x, shared) if kept or number == 0 else x
+            if kept:
+                x = self.method.after(number, self.method.block(number, x, y))
             outputs.append(x)
         if self.watch:
             self.watch(outputs)

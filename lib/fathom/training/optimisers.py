@@ -25,8 +25,10 @@ def theta_adam(
         {"params": list(network), "weight_decay": training.weight_decay},
         {"params": list(methods), "weight_decay": 0.0},
     ]
+    # An optimiser of nothing is refused; where all weights are frozen, Θ is empty.
+    given = [group for group in groups if group["params"]] or [{"params": [torch.zeros(0)]}]
     return torch.optim.AdamW(
-        [group for group in groups if group["params"]],
+        given,
         lr=0.0,
         betas=training.adam_betas,
         eps=training.adam_eps,

@@ -47,11 +47,11 @@ def noam(update: int, *, factor: float, width: int, warmup: int, step_duration: 
         update: from 1.
         factor: of the whole.
         width: D.
-        warmup: steps until the peak.
+        warmup: steps until the peak; 0 is as 1.
         step_duration: updates in a step; s counts from 1.
     """
     step = (update - 1) // step_duration + 1
-    return factor * width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    return factor * width**-0.5 * min(step**-0.5, step * max(warmup, 1) ** -1.5)
 
 
 def replica_ramp(
@@ -72,11 +72,12 @@ def replica_ramp(
         update: from 1; t is one less.
         learning_rate: of a single replica.
         replicas: n, the devices that share an update.
-        warmup: updates for each replica until the ramp's end.
+        warmup: updates for each replica until the ramp's end; 0 is as 1.
         decay_start: updates of all replicas together until the fall begins.
         decay_end: the same until it ends.
     """
     done, n = update - 1, replicas
-    ramp = 1 + done * (n - 1) / (n * warmup)
-    decay = n * (2 * n) ** ((decay_start - n * done) / (decay_end - decay_start))
+    ramp = 1 + done * (n - 1) / (n * max(warmup, 1))
+    length = max(decay_end - decay_start, 1)
+    decay = n * (2 * n) ** min((decay_start - n * done) / length, 0.0)
     return learning_rate * max(0.5, min(ramp, n, decay))

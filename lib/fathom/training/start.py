@@ -27,21 +27,32 @@ def take_up(network: nn.Module, start: Start, base: Path) -> None:
         base: the folder of the run that they are from, of one seed.
 
     Raises:
-        FathomError: the weights are missing, or are those of another kind of network.
+        FathomError: the weights are missing, are those of another kind of network, or are frozen
+            and all that there is.
     """
     weights = final_weights(base / "checkpoints", start.average_of)
     names = network.state_dict().keys()
     unfilled = [name for name in names - weights.keys() if _OWN not in name]
     if strange := sorted(weights.keys() - names) + sorted(unfilled):
-        raise FathomError(
-            f"its weights do not fit this network ({strange[0]})",
-            f"training.start.run: {start.run}",
-            "name a run with the same model and data",
-        )
-    network.load_state_dict(weights, strict=False)
+        raise _unfit(start, strange[0])
+    try:
+        network.load_state_dict(weights, strict=False)
+    except RuntimeError as error:
+        raise _unfit(start, str(error).split("\n")[1].strip()) from None
     if start.freeze:
         for name, parameter in network.named_parameters():
             parameter.requires_grad_(name not in weights)
+        if not any(parameter.requires_grad for parameter in network.parameters()):
+            remedy = "choose a method that adds parameters, or write false"
+            raise FathomError("nothing is left to train", "training.start.freeze", remedy)
+
+
+def _unfit(start: Start, what: str) -> FathomError:
+    return FathomError(
+        f"its weights do not fit this network ({what})",
+        f"training.start.run: {start.run}",
+        "name a run with the same model and data",
+    )
 
 
 def inherited(start: Start, base: Path) -> Ending | None:

@@ -1,0 +1,124 @@
+"""Every method on every kind of network; the Transformer's are held to more in test_methods."""
+
+import pytest
+import torch
+
+from fathom.decoding.beam import Beam
+from fathom.decoding.translate import hypotheses
+from fathom.methods.loader import load_network, names
+from tests.contracts.test_methods import LENGTHS, SEARCH, stir
+from tests.reference.small_networks import (
+    ENTRIES,
+    EOS,
+    Dictionary,
+    batch,
+    card,
+    gradients,
+    method,
+    network,
+    nll,
+    shape,
+)
+
+KINDS = {
+    "rnmt_plus": {"share_embeddings": "none"},
+    "masked_lm": {
+        "decoder_layers": 0,
+        "activation": "gelu",
+        "output_bias": True,
+        "learned_positions": 32,
+    },
+}
+TASKS = torch.tensor([0, 1, 1, 0])
+every = [
+    pytest.param(kind, name, id=f"{kind}-{name}")
+    for kind in KINDS
+    for name in names()
+    # Its only change is at sub-layers' joints, of which the first recurrent layers have none.
+    if (kind, name) != ("rnmt_plus", "rezero")
+]
+
+
+def built(kind: str, name: str):
+    """Return a network with the method of a card's example on all sides that both have."""
+    this, changes = card(name), KINDS[kind]
+    layers = this.example.layers
+    changes = {"architecture": kind, "encoder_layers": layers, "norm": this.norms[0]} | changes
+    changes.setdefault("decoder_layers", layers)
+    model = shape(**changes)
+    sides = [side for side in load_network(kind).stacks(model, 2) if side in this.sides]
+    return network(method(name, tuple(sides), **this.example.settings), model, 2)
+
+
+def loss(model, rows):
+    """Return the loss of some sentences; without a decoder, of their own pieces."""
+    source, previous, target = batch(LENGTHS)
+    source, target = source[rows], target[rows]
+    wanted = target if "decoder" in model.sides else source
+    return nll(model(source, previous[rows], TASKS[rows]), wanted)
+
+
+@pytest.mark.parametrize(("kind", "name"), every)
+def test_a_fused_batch_equals_one_pass_for_each_task(kind, name):
+    fused, apart = built(kind, name), built(kind, name)
+    for model in (fused, apart):
+        model.start_update(1, 1)
+    whole = loss(fused, torch.arange(4))
+    whole.backward()
+    parts = [loss(apart, (task == TASKS).nonzero().flatten()) for task in (0, 1)]
+    sum(parts).backward()
+    assert whole.item() == pytest.approx(sum(each.item() for each in parts), abs=1e-4)
+    found = gradients(apart)
+    for key, gradient in gradients(fused).items():
+        if gradient is None:
+            assert found[key] is None, key
+        else:
+            torch.testing.assert_close(gradient, found[key], rtol=1e-4, atol=1e-4, msg=key)
+
+
+@pytest.mark.parametrize(("kind", "name"), every)
+def test_it_trains_and_a_gradient_reaches_every_parameter(kind, name):
+    model = built(kind, name)
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+    reached, losses = set(), []
+    for number in range(1, 11):
+        optimiser.zero_grad()
+        model.start_update(1, number)
+        whole = loss(model, torch.arange(4))
+        whole.backward()
+        reached |= {
+            key for key, each in gradients(model).items() if each is not None and each.any()
+        }
+        losses.append(whole.item())
+        optimiser.step()
+    assert reached == {key for key, _ in model.named_parameters()}
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name", names())
+def test_recurrent_translations_do_not_depend_on_what_a_batch_holds(name):
+    if name == "rezero":
+        pytest.skip("its only change is at joints, of which the first recurrent layers have none")
+    model = built("rnmt_plus", name)
+    stir(model)
+    stream = torch.Generator().manual_seed(9)
+    sources = [
+        torch.cat([torch.randint(4, ENTRIES, (n,), generator=stream), torch.tensor([EOS])])
+        for n in (3, 9, 1, 5, 12, 2, 7)
+    ]
+    for kind in ("soft", "hard") if card(name).gates else ("plain",):
+        beam = Beam(model.use_gates(kind).eval().for_task(1), Dictionary(ENTRIES), SEARCH)
+        together = hypotheses(beam, sources, torch.device("cpu"))
+        assert together == hypotheses(beam, sources, torch.device("cpu"), sentences=1)
+        assert len({tuple(each) for each in together}) > 1
+
+
+def test_a_task_that_closes_a_recurrent_first_layer_is_the_same_beside_one_that_keeps_it():
+    model = built("rnmt_plus", "latent_layers").eval().use_gates("hard")
+    decoder = model.methods["decoder"]
+    decoder.alpha.data = torch.full_like(decoder.alpha, 5.0)
+    decoder.alpha.data[0, 0] = -5.0
+    source, previous, _ = batch(LENGTHS)
+    mixed = model(source, previous, TASKS)[0]
+    alone = model(source[:1], previous[:1], TASKS[:1])[0]
+    assert torch.allclose(mixed, alone, atol=1e-5)
