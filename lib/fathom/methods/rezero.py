@@ -2,8 +2,8 @@
 
 Every sub-layer's output is scaled by a learnt scalar before it is added, x + a_l F(x). One scalar
 serves all sub-layers of a layer; it starts at 0, so that the stack starts as the identity. There is
-no layer norm anywhere in the stack. A layer without a joint, as the first two of RNMT+, is what it is
-without the method.
+no layer norm anywhere in the stack. A layer without a joint, as the first two of RNMT+, stays what
+it is without the method.
 """
 
 import torch
