@@ -72,13 +72,13 @@ def test_a_printed_count_stands_beside_ours_with_its_verdict(few, call):
             "misprint",
             f"287 M: {reason}",
         ),
-        ("table2", "gates", "+0 M", "+0.000 M", "", "rounded", ""),
+        ("table2", "gates", "+0 M", "+0.000 M", "", "agrees", ""),
         ("table2", "deep", "371 M", "135.799 M", "-63.40 %", "unexplained", "nobody knows"),
     ]
     assert {(each["paper"], each["entries"]) for each in cells} == {
         ("latent_depth", "34040 + 34040")
     }
-    summary = "4 printed counts: 1 agrees, 1 misprint, 1 rounded, 1 unexplained"
+    summary = "4 printed counts: 2 agree, 1 misprint, 1 unexplained"
     assert summary in answer.err.split("\n")
 
 

@@ -61,22 +61,20 @@ class Printed:
             ours: the parameters of the network, or those that it adds.
 
         Returns:
-            "agrees" (within 1 %), "rounded" (further off, but ours has the printed digits),
-            "misprint" (what must be meant agrees), "unexplained" or "differs".
+            "agrees" (within 1 %, or the same digits: few are printed of what is added), "misprint"
+            (what must be meant agrees), "unexplained" or "differs".
         """
         if _agrees(self.millions, ours):
             return "agrees"
-        decimals = len(self.millions.partition(".")[2])
-        if f"{ours / _MILLION:.{decimals}f}" == self.millions:
-            return "rounded"
         if self.right:
             return "misprint" if _agrees(self.right, ours) else "differs"
         return "unexplained" if self.reason else "differs"
 
 
 def _agrees(millions: str, ours: int) -> bool:
-    printed = float(millions) * _MILLION
-    return abs(ours - printed) <= AGREEMENT * printed
+    printed, decimals = float(millions) * _MILLION, len(millions.partition(".")[2])
+    same_digits = f"{ours / _MILLION:.{decimals}f}" == millions
+    return same_digits or abs(ours - printed) <= AGREEMENT * printed
 
 
 def undiminished(scale: Scale) -> bool:

@@ -18,8 +18,8 @@ def params(scale: Scale = None, as_json: Json = False) -> None:
     """Count parameters: those that papers print, and every run's.
 
     No network is made. Printed counts stand at a scale that leaves the papers' networks as they
-    are; each agrees (within 1 %), is rounded (ours has the same digits), is a known misprint or
-    unexplained, or differs. Runs are counted whose data has its dictionaries already.
+    are; each agrees (within 1 %, or to the printed digits), is a known misprint, is unexplained, or
+    differs. Runs are counted whose data has its dictionaries already.
 
     Example: fathom params --scale paper
     """
@@ -36,7 +36,8 @@ def params(scale: Scale = None, as_json: Json = False) -> None:
         for line in lines:
             print("\t".join(_cells(line)))
         verdicts = Counter(line["verdict"] for line in lines)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        words = {"agrees": "agree", "differs": "differ"}
+        told = ", ".join(f"{count} {words.get(each, each)}" for each, count in verdicts.items())
         report(f"{len(lines)} printed counts: {told}")
     for run, parts in runs.items():
         print(f"{run}\t{parts['total']}\t{parts['total'] / 1e6:.3f} M")
