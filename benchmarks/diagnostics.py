@@ -4,7 +4,7 @@ Each batch of a run is computed four times, without, with, with and without them
 the same text, the same machine and the same caches. Run it from the project's folder, on encoded
 text:
 
-    python benchmarks/diagnostics.py latent_24_24 --scale tiny
+    python benchmarks/diagnostics.py ll_both_24_24 --scale tiny
 """
 
 import argparse

@@ -84,6 +84,15 @@ class Keyboard(io.BytesIO):
         return b""
 
 
+@pytest.fixture
+def interruptible():
+    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_ends_in_130_without_a_traceback(concluded, monkeypatch, capsys):
     monkeypatch.chdir(concluded)
     monkeypatch.setattr(sys, "argv", ["fathom", "translate", RUN, "--task", "bos"])

@@ -51,8 +51,8 @@ def test_the_preset_takes_the_values_of_the_released_command():
     assert (settings["kl_anneal_start"], settings["kl_anneal_length"]) == (500, 5000)
     assert settings["straight_through_after"] == 500
     assert settings["depth_anneal_start"] == 5500
-    # The command has 12 of 24 layers; a run says its own.
-    assert settings["target_depth"] is None
+    # Of the command's 24; a run of another depth says its own.
+    assert settings["target_depth"] == 12
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,10 @@ def test_the_preset_takes_the_values_of_the_released_command():
         ({"tau": 5.0}, "soft", False),
         ({"tau": 1.0}, "hard", False),
         ({"tau": 5.0, "tau_end": 0.1}, "hard", False),
+        ({"tau": 5.0, "tau_end": 5.0}, "hard", True),
+        ({"tau": 9.0, "tau_end": 6.0}, "hard", True),
+        ({"sample": "noise_free"}, "hard", True),
+        ({"sample": "noise_free"}, "soft", False),
         (AS_RELEASED, "hard", False),
     ],
 )

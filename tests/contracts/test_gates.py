@@ -73,12 +73,16 @@ def test_soft_gates_have_the_temperature_at_which_training_ended():
     assert torch.allclose(each.eval().gates(), torch.sigmoid(each.alpha / 0.25))
 
 
-def test_a_shared_posterior_has_one_row_and_a_draw_for_each_task():
+def test_a_shared_posterior_has_one_row_and_one_draw_for_all_tasks():
+    """[latent_depth Alg. 1] has one sample for a mini-batch, whatever its languages."""
     each = gates(posterior="shared", tasks=4)
     each.start_update(1, 1)
     assert each.alpha.shape == (1, 3)
     assert each.samples().shape == (4, 3)
-    assert len({tuple(row.tolist()) for row in each.samples()}) == 4
+    assert len({tuple(row.tolist()) for row in each.samples()}) == 1
+    first = each.samples().clone()
+    each.start_update(1, 2)
+    assert not torch.isclose(first, each.samples()).any()
     assert not each.parameter_groups()[0].rows_are_tasks
     assert each.depth().by_task == (3, 3, 3, 3)
 
@@ -260,3 +264,28 @@ def test_gates_stay_in_their_own_precision():
         logits = model(source, previous, TASKS)
     assert torch.isfinite(logits).all()
     assert model.decoder.method.sentence_gates.dtype == torch.float32
+
+
+@pytest.mark.parametrize("norm", ["pre", "none"])
+@pytest.mark.parametrize("residuals", [("encoder", "decoder"), ()])
+def test_skipped_layers_equal_closed_ones_with_and_without_residuals(norm, residuals):
+    source, previous, _ = batch(LENGTHS)
+    model_shape = shape(norm=norm, residuals=residuals)
+    model = network(method("latent_layers", gate_on="sub_layer"), model_shape).eval()
+    model.use_gates("hard")
+    for each in model.methods.values():
+        each.alpha.data = torch.tensor([[3.0, -3.0, 0.0], [-3.0, -3.0, 3.0]])
+    pruned = model(source, previous, TASKS)
+    for each in model.methods.values():
+        each.keep = lambda layer: True
+    assert torch.equal(pruned, model(source, previous, TASKS))
+
+
+def test_in_training_every_layer_is_computed_whatever_gates_inference_has():
+    model = network(method("latent_layers", sample="straight_through", straight_through_after=0))
+    model.use_gates("hard").start_update(1, 1)
+    for each in model.methods.values():
+        each.alpha.data.fill_(-9.0)
+        each.begin(BOTH)
+        assert not each.sentence_gates.any()
+        assert all(each.keep(layer) for layer in range(3))

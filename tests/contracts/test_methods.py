@@ -157,6 +157,46 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(name, tmp_path):
         assert torch.equal(tensor, resumed.network.state_dict()[key]), key
 
 
+@every
+def test_what_belongs_to_an_absent_task_rests_with_its_moments(name):
+    """Rows of a group whose rows are tasks, and modules of which each belongs to a task."""
+    run = two_level(name)
+    for number in (1, 3):
+        real_update(run, number)
+    own = {id(each) for group in run.phi if group.rows_are_tasks for each in group.parameters}
+    before = {
+        key: (each.detach().clone(), moments(run, each)) for key, each in theirs(run, own).items()
+    }
+    real_update(run, 2)
+    after = theirs(run, own)
+    assert before.keys() == after.keys()
+    for key, (value, state) in before.items():
+        now = after[key]
+        rows = slice(1, None) if id(now) in own else slice(None)
+        assert torch.equal(value[rows], now[rows]), key
+        for old, new in zip(state, moments(run, now), strict=True):
+            assert torch.equal(old[rows], new[rows]), key
+
+
+def theirs(run: TwoLevel, own: set[int]) -> dict[str, Tensor]:
+    """Return what belongs to single tasks: grouped rows, and adapters but for the first task's."""
+    return {
+        key: each
+        for key, each in run.network.named_parameters()
+        if id(each) in own or (".adapters." in key and key.split(".")[4] != "0")
+    }
+
+
+def moments(run: TwoLevel, parameter: Tensor) -> list[Tensor]:
+    """Return copies of both moments of a parameter, (N, …) where its rows are tasks."""
+    for adam in run.phi_adam:
+        for place, each in enumerate(adam.group.parameters):
+            if each is parameter:
+                return [adam.first[place].clone(), adam.second[place].clone()]
+    state = run.theta_adam.state[parameter]
+    return [state["exp_avg"].clone(), state["exp_avg_sq"].clone()]
+
+
 def stir(model: Network) -> None:
     """Give a network large random weights, so that its hypotheses differ."""
     stream = torch.Generator().manual_seed(4)

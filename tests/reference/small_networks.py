@@ -45,7 +45,7 @@ def shape(**changes: object) -> spec.Model:
 
 def stack(side: str = "encoder", layers: int = 3, tasks: int = 2, **changes: object) -> Stack:
     """Return what a method is told of a stack of a tiny model."""
-    values = {"width": 16, "norm": "pre", "sources": layers + 1, "readers": 3}
+    values = {"width": 16, "norm": "pre", "sources": layers + 1, "readers": 3, "residuals": True}
     return Stack(side, layers, tasks, **(values | changes))
 
 

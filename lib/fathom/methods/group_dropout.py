@@ -228,9 +228,9 @@ class GroupDropout(Method):
         self.phi_clip, self.phi_clip_each = phi_clip, phi_clip_each
         # What layer l reads is masked at site l − first. Outputs are masked where they are read:
         # the decoder's are its layers', the encoder's begin with the embeddings.
-        outputs = mask_sites == "layer_outputs"
-        self.first = int(outputs and stack.side == "decoder")
-        sites = stack.layers + int(outputs and stack.side == "encoder")
+        self.outputs = mask_sites == "layer_outputs"
+        self.first = int(self.outputs and stack.side == "decoder")
+        sites = stack.layers + int(self.outputs and stack.side == "encoder")
         self.phi = nn.Parameter(torch.zeros(stack.tasks, sites, groups))
         self.tau, self.noise = tau_start, None
 
@@ -292,7 +292,7 @@ class GroupDropout(Method):
         ]
 
     def diagnostics(self) -> dict[str, Reading]:
-        """Return Φ and its hard masks, by task, site and group."""
+        """Return Φ and its hard masks, by task, layer read or source of outputs, and group."""
+        axes = ("task", "source" if self.outputs else "layer", "group")
         phi = self.phi.detach()
-        arrays = {"phi": phi, "masks": hard_top_k(phi, self.kept)}
-        return {name: Reading(("task", "layer", "group"), each) for name, each in arrays.items()}
+        return {"phi": Reading(axes, phi), "masks": Reading(axes, hard_top_k(phi, self.kept))}

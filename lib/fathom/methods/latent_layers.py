@@ -185,7 +185,9 @@ class LatentLayers(Method):
         This is ε in line 7 of Algorithm 2; `samples` makes z of it.
         """
         side, layers = self.stack.side, self.stack.layers
-        streams = [generator(seed, update, side, task) for task in range(self.stack.tasks)]
+        # One posterior for all is Algorithm 1: one sample of it in an update.
+        drawn = range(self.stack.tasks) if self.posterior == "per_task" else [None]
+        streams = [generator(seed, update, side, task) for task in drawn]
         noise = torch.stack([logistic_noise(layers, stream) for stream in streams])
         self.noise = noise.to(self.alpha.device)
         self.update = update
@@ -218,8 +220,9 @@ class LatentLayers(Method):
         """Gather the gates of each sentence; a layer that no sentence keeps is not computed."""
         gates = self.gates()[tasks]  # (B, L)
         self.sentence_gates = gates.t()[:, None, :, None]  # (L, 1, B, 1)
-        # With every sub-layer closed, a layer that normalises its skip path is no identity.
-        identity = self.gate_on == "block" or self.stack.norm in ("pre", "none")
+        # With every sub-layer closed, only a plain skip path makes a layer the identity.
+        plain = self.stack.residuals and self.stack.norm in ("pre", "none")
+        identity = self.gate_on == "block" or plain
         skips = self.inference == "hard" and not self.training and identity
         self.kept = (gates > 0).any(dim=0).tolist() if skips else [True] * self.stack.layers
 
@@ -262,17 +265,16 @@ class LatentLayers(Method):
     def divergence(self, tasks: Tensor) -> Tensor:
         """Return each gate's KL, or what stands in for it, for the update's tasks (n,): (n, L).
 
-        In the aggregated posterior the other tasks stand as constants, since their logits rest.
+        The aggregated posterior stands as a constant. Where an update holds all tasks its gradients
+        cancel in the sum of the KLs; where not, a task's gradient is what it is beside all others.
         """
         if self.kl == "selected_half":
             z = self.samples()
             prior = self.beta_prior[0] if self.prior == "beta" else sample_losses.log_mean(z)
             return sample_losses.selected_half(z[tasks], prior)
         logits = self.logits()
-        absent = torch.ones(self.stack.tasks, 1, dtype=torch.bool, device=logits.device)
-        absent[tasks] = False
-        all_tasks = torch.where(absent, logits.detach(), logits)
-        prior = self.beta_prior if self.prior == "beta" else aggregated_posterior(all_tasks)
+        aggregated = self.prior == "aggregated"
+        prior = aggregated_posterior(logits.detach()) if aggregated else self.beta_prior
         return kl_divergence(logits[tasks], prior)
 
     def parameter_groups(self) -> list[ParameterGroup]:
@@ -282,7 +284,7 @@ class LatentLayers(Method):
         return [ParameterGroup("phi", (self.alpha,), multiplier, every, clip, per_task)]
 
     def diagnostics(self) -> dict[str, Reading]:
-        """Return the logits and, of an update, the samples by task and layer and their u_l."""
+        """Return the logits and an update's samples, also of absent tasks, with all tasks' u_l."""
         readings = {"alpha": Reading(("task", "layer"), self.logits().detach())}
         if self.noise is not None:
             z = self.samples().detach()

@@ -9,7 +9,7 @@ def annealed(weight: float, update: int, start: int, length: int) -> float:
     Args:
         weight: the whole weight.
         update: of Θ, counted from 1.
-        start: the last update at which it is 0.
+        start: the last update at which it is 0; the first at which it is whole, for a step.
         length: updates in which it grows.
     """
     if length == 0:

@@ -26,6 +26,7 @@ class Stack:
         sources: hidden states that its memory may mix: L + 1 with the embeddings, L where those
             have another width.
         readers: memories that the decoder attends to, M.
+        residuals: whether every sub-layer's input is added to its output.
     """
 
     side: str
@@ -35,6 +36,7 @@ class Stack:
     norm: str
     sources: int
     readers: int
+    residuals: bool
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ def stream_seed(*where: object) -> int:
 
 
 def generator(seed: int, update: int, side: str, task: int | None = None) -> torch.Generator:
-    """Return a private random stream on the CPU; streams of different arguments are independent.
+    """Return a private random stream on the CPU, another one for other arguments.
 
     Args:
         seed: the run's seed.

@@ -119,6 +119,7 @@ class MaskedLm(Network, FairseqEncoderModel):
                 norm=model.norm,
                 sources=model.encoder_layers + 1,
                 readers=1,
+                residuals="encoder" in model.residuals,
             )
         }
 

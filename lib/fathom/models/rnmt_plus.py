@@ -53,7 +53,8 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
     def stacks(model: Model, tasks: int) -> dict[str, Stack]:
         """Return what a method is told of each stack, by side; `tasks` is N.
 
-        The embeddings are not counted among the encoder's sources, having half its width.
+        The embeddings are not counted among the encoder's sources, having half its width; the first
+        layers have no residuals.
         """
         encoder = Stack(
             side="encoder",
@@ -63,6 +64,7 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             norm=model.norm,
             sources=model.encoder_layers,
             readers=1,
+            residuals=False,
         )
         decoder = Stack(
             side="decoder",
@@ -72,6 +74,7 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             norm=model.norm,
             sources=model.decoder_layers + 1,
             readers=1,
+            residuals=False,
         )
         return {"encoder": encoder, "decoder": decoder}
 

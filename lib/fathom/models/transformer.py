@@ -49,6 +49,7 @@ class Transformer(Network, FairseqEncoderDecoderModel):
                 norm=model.norm,
                 sources=count + 1,
                 readers=model.decoder_layers,
+                residuals=side in model.residuals,
             )
             for side, count in layers.items()
         }

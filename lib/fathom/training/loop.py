@@ -115,7 +115,6 @@ class Training:
             launch.diagnose_first,
         )
         self.feed = self._feed()
-        self.gated = spec.evaluation.compared_gates != "plain"
         self.watch = outcomes.Watch(spec.outcome)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.update, self.tokens, self.seconds = 0, 0, 0.0
@@ -233,7 +232,7 @@ class Training:
             checkpoints.keep(folder, self.update, self.network.state_dict(), count)
 
     def _validate(self) -> Validation:
-        self.network.use_gates("soft" if self.gated else "plain")
+        self.network.use_gates(self.spec.evaluation.compared_gates)
         return validate(self.network, self.feed.validation, len(self.tensors.tasks))
 
     def _log(self, result: Result) -> None:
