@@ -5,10 +5,12 @@ import shutil
 
 import pytest
 import torch
+import yaml
 
+from fathom.catalog.load import load
 from fathom.records.files import read_json, write_json
 from tests.cli.conftest import invoke
-from tests.cli.small_project import RUN
+from tests.cli.small_project import RUN, write_project
 
 GATED = "ll_d_12_24"
 
@@ -158,3 +160,44 @@ def test_a_call_that_fails_leaves_nothing_to_believe(own, concluded, call):
 def test_what_there_is_not_is_told_in_one_line(concluded, call, monkeypatch, words, said):
     monkeypatch.chdir(concluded)
     assert said in call("likelihood", *words).one_line
+
+
+MASKED = """
+  masked:
+    data: {max_pieces: 200}
+    model:
+      architecture: masked_lm
+      decoder_layers: 0
+      activation: gelu
+      output_bias: true
+      learned_positions: 202
+    method: {name: latent_layers, sides: [encoder], settings: {posterior: shared}}
+    training:
+      updates: 10
+      batches: {tokens_are: update}
+      label_smoothing: 0.0
+      masking: {chosen: 0.15, masked: 0.8, random: 0.1, language_exponent: 0.3}
+"""
+
+
+def test_a_masked_language_model_goes_from_text_to_perplexity(tmp_path, monkeypatch, call):
+    folder = tmp_path / "project"
+    write_project(folder)
+    runs = folder / "config" / "papers" / "latent_depth" / "runs.yaml"
+    text = runs.read_text(encoding="utf-8")
+    runs.write_text(text.replace("\nsources:", f"{MASKED}\nsources:", 1), encoding="utf-8")
+    scale = folder / "config" / "scales" / "small.yaml"
+    cut = yaml.safe_load(scale.read_text(encoding="utf-8"))
+    cut["replace"]["training"]["batches"]["tokens"] = 1000
+    scale.write_text(yaml.safe_dump(cut), encoding="utf-8")
+    catalog = load(folder)
+    data = catalog.spec("masked", "small").data.folder
+    invoke(folder, ("subwords", data), ("encode", data), ("train", "masked"))
+    for gates in ("soft", "hard"):
+        invoke(folder, ("likelihood", "masked", "--gates", gates))
+        (path,) = folder.glob(f"results/small/runs/masked-*/1/likelihood/{gates}.test.json")
+        found = read_json(path)
+        assert list(found["tasks"]) == ["bos", "kor"]
+        assert 1 < found["all"]["perplexity"] < 1000
+    monkeypatch.chdir(folder)
+    assert "without a decoder translates nothing" in call("translate", "masked").one_line
