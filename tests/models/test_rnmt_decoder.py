@@ -69,7 +69,9 @@ def test_the_source_is_prepared_once(monkeypatch):
 
 
 def test_reordering_before_the_first_step_is_nothing():
-    recurrent_network().decoder.reorder_incremental_state({}, torch.tensor([0]))
+    state = {}
+    recurrent_network().decoder.reorder_incremental_state(state, torch.tensor([0]))
+    assert state == {}
 
 
 def test_a_pass_leaves_nothing_behind_for_the_next():

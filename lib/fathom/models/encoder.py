@@ -93,19 +93,20 @@ class Encoder(FairseqEncoder):
 
     def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
         """Choose sentences of an encoded batch; `new_order` holds their indices."""
-        return {
-            "encoder_out": once_each(
-                lambda memory: memory.index_select(1, new_order), encoder_out["encoder_out"]
-            ),
-            "encoder_padding_mask": [
-                padding.index_select(0, new_order)
-                for padding in encoder_out["encoder_padding_mask"]
-            ],
-        }
+        return reordered(encoder_out, new_order)
 
     def max_positions(self) -> int:
         """Return the longest source that has positions (pieces)."""
         return self.embed_positions.max_positions
+
+
+def reordered(encoder_out: Memory, new_order: Tensor) -> Memory:
+    """Return chosen sentences of an encoded batch; `new_order` holds their indices."""
+    memories, paddings = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
+    return {
+        "encoder_out": once_each(lambda memory: memory.index_select(1, new_order), memories),
+        "encoder_padding_mask": [padding.index_select(0, new_order) for padding in paddings],
+    }
 
 
 def once_each(function: Callable[[Tensor], Tensor], tensors: list[Tensor]) -> list[Tensor]:

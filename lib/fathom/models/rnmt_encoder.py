@@ -5,7 +5,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from fathom.catalog.spec import Model
-from fathom.models.encoder import Memory, Watch
+from fathom.models.encoder import Memory, Watch, reordered
 from fathom.models.hooks import Method
 from fathom.models.layers import Joint, Vocabulary, joint
 from fathom.models.lstm import INIT, LstmLayer
@@ -116,11 +116,7 @@ class RnmtEncoder(FairseqEncoder):
 
     def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
         """Choose sentences of an encoded batch; `new_order` holds their indices."""
-        (memory,), (padding,) = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
-        return {
-            "encoder_out": [memory.index_select(1, new_order)],
-            "encoder_padding_mask": [padding.index_select(0, new_order)],
-        }
+        return reordered(encoder_out, new_order)
 
     def max_positions(self) -> int:
         """Return a length that no source reaches (pieces)."""
