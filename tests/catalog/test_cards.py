@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fathom.catalog.cards import Card, Setting, findings, settings_findings, surroundings_findings
+from fathom.catalog.cards import Card, Setting, findings, settings_findings
 from fathom.catalog.yaml_files import YamlFile
 
 MAPPING = {
@@ -179,27 +179,8 @@ def test_no_bound_is_checked_where_null_turns_a_setting_off():
     assert setting.finding(0, "here") is not None
 
 
-def surroundings(norm: str = "pre", gates: str = "soft", **changes: Any) -> list[str]:
-    """Return the sentences about a run whose card is changed, with the card's defaults."""
-    this = card(gates=True, **changes)
-    given = {
-        ("method", "settings", name): Given(value, "runs.yaml:3")
-        for name, value in this.defaults.items()
-    }
-    given[("model", "norm")] = Given(norm, "runs.yaml:4: norm")
-    given[("evaluation", "compared_gates")] = Given(gates, "runs.yaml:5: gates")
-    return [str(each) for each in surroundings_findings(this, given)]
-
-
 REASON = "it saw no such net"
 REFUSED = {"gates": "hard", "settings": {"rate": 0.5, "depth": None}, "reason": REASON}
-
-
-def test_a_norm_that_a_card_does_not_name_is_refused():
-    assert not surroundings(norm="lingvo")
-    assert surroundings(norm="lingvo", norms=["none", "pre"]) == [
-        "runs.yaml:4: norm: 'method' does not work with the norm 'lingvo'; valid names: none, pre"
-    ]
 
 
 def test_gates_are_refused_where_numbers_are_at_least_and_the_rest_is_equal():
@@ -211,11 +192,3 @@ def test_gates_are_refused_where_numbers_are_at_least_and_the_rest_is_equal():
         assert reason == (REASON if refused else None)
         assert this.refusal("soft", settings | {"rate": rate}) is None
     assert this.refusal("hard", settings | {"rate": 0.9, "depth": 3}) is None
-
-
-def test_a_run_that_compares_refused_gates_is_told_why():
-    refused = [REFUSED | {"settings": {"kind": "soft"}}]
-    assert not surroundings(gates="soft", refused=refused)
-    assert surroundings(gates="hard", refused=refused) == [
-        "runs.yaml:5: gates: hard gates are refused: it saw no such net; write soft"
-    ]

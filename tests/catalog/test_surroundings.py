@@ -1,9 +1,13 @@
 """A run's network, method, training and decoding must go together."""
 
+from typing import Any
+
 import pytest
 
 from fathom.catalog.load import load
+from fathom.catalog.surroundings import method_findings
 from fathom.records.errors import Findings
+from tests.catalog.test_cards import REFUSED, Given, card
 
 RUNS = "config/papers/latent_depth/runs.yaml"
 MASKING = "training: {masking: {chosen: 0.15, masked: 0.8, random: 0.1, language_exponent: 0.3}}"
@@ -104,3 +108,30 @@ def test_what_does_not_go_together_is_told_where_it_stands(told, own, message):
 )
 def test_what_goes_together_is_not_refused(told, own):
     assert told(own) == ""
+
+
+def surroundings(norm: str = "pre", gates: str = "soft", **changes: Any) -> list[str]:
+    """Return the sentences about a run whose card is changed, with the card's defaults."""
+    this = card(gates=True, **changes)
+    given = {
+        ("method", "settings", name): Given(value, "runs.yaml:3")
+        for name, value in this.defaults.items()
+    }
+    given[("model", "norm")] = Given(norm, "runs.yaml:4: norm")
+    given[("evaluation", "compared_gates")] = Given(gates, "runs.yaml:5: gates")
+    return [str(each) for each in method_findings(this, given)]
+
+
+def test_a_norm_that_a_card_does_not_name_is_refused():
+    assert not surroundings(norm="lingvo")
+    assert surroundings(norm="lingvo", norms=["none", "pre"]) == [
+        "runs.yaml:4: norm: 'method' does not work with the norm 'lingvo'; valid names: none, pre"
+    ]
+
+
+def test_a_run_that_compares_refused_gates_is_told_why():
+    refused = [REFUSED | {"settings": {"kind": "soft"}}]
+    assert not surroundings(gates="soft", refused=refused)
+    assert surroundings(gates="hard", refused=refused) == [
+        "runs.yaml:5: gates: hard gates are refused: it saw no such net; write soft"
+    ]

@@ -4,7 +4,7 @@ Everything is padded on the right and batch-first. The decoder's input is the ta
 place, with the end symbol in front (teacher forcing, as fairseq starts a sentence).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,16 +99,26 @@ def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
 def arranged(pairs: Sequence[Pairs], tokens: int) -> list[list[Member]]:
     """Return the (task, sentence) of each batch that `ordered` yields."""
     longest = {each.task: np.maximum(each.source_lengths, each.target_lengths) for each in pairs}
-    ranked = sorted(
-        (int(length), task, sentence)
+    found = (
+        ((task, sentence), int(length))
         for task, lengths in longest.items()
         for sentence, length in enumerate(lengths)
     )
+    return grouped(dict(found), tokens)
+
+
+def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
+    """Return groups of texts of like length, the short ones first.
+
+    Args:
+        lengths: tokens of each text, of its longer side where it has two.
+        tokens: a group's texts times its longest, at most; a longer text stands alone.
+    """
     groups: list[list[Member]] = []
-    for length, task, sentence in ranked:
-        if not groups or (len(groups[-1]) + 1) * length > tokens:
+    for member in sorted(lengths, key=lambda member: (lengths[member], member)):
+        if not groups or (len(groups[-1]) + 1) * lengths[member] > tokens:
             groups.append([])
-        groups[-1].append((task, sentence))
+        groups[-1].append(member)
     return groups
 
 

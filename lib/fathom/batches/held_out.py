@@ -5,9 +5,8 @@ on one set of pieces.
 """
 
 from fathom.batches.blocks import texts
-from fathom.batches.fused import Batch, ordered
+from fathom.batches.fused import Batch, grouped, ordered
 from fathom.batches.masking import collate, mask, predicted
-from fathom.batches.sampler import Member
 from fathom.batches.tensors import Tensors
 from fathom.catalog.spec import Masking, Spec
 from fathom.records.errors import FathomError
@@ -75,9 +74,5 @@ def held_out_blocks(
                 "hold more text out",
             )
         rows |= mine
-    groups: list[list[Member]] = []
-    for member in sorted(rows, key=lambda member: (len(rows[member][0]), member)):
-        if not groups or (len(groups[-1]) + 1) * len(rows[member][0]) > TOKENS:
-            groups.append([])
-        groups[-1].append(member)
+    groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
     return [collate([rows[member] for member in group], group) for group in groups]

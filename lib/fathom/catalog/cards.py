@@ -236,25 +236,6 @@ def settings_findings(
             yield from _setting_findings(card, known, ".".join(leaf[2:]), given.value, given.where)
 
 
-def surroundings_findings(
-    card: Card, settings: Mapping[tuple[str, ...], Given]
-) -> Iterator[FathomError]:
-    """Yield what of a run's model or decoding does not go with its method.
-
-    Args:
-        card: the card of the run's method.
-        settings: all settings of the run by path, those of its method included.
-    """
-    norm, gates = settings[("model", "norm")], settings[("evaluation", "compared_gates")]
-    if norm.value not in card.norms:
-        what = f"'{card.name}' does not work with the norm '{norm.value}'"
-        yield FathomError(what, norm.where, nearest(norm.value, card.norms))
-    chosen = {leaf[2]: each.value for leaf, each in settings.items() if leaf[:2] == _SETTINGS}
-    reason = card.refusal(gates.value, chosen) if card.gates else None
-    if reason is not None:
-        yield FathomError(f"{gates.value} gates are refused: {reason}", gates.where, "write soft")
-
-
 def _setting_findings(
     card: Card, known: dict[str, Setting], name: str, value: object, where: str
 ) -> Iterator[FathomError]:

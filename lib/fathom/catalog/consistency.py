@@ -212,7 +212,7 @@ def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
             found = list(cards.settings_findings(card, sides, settings))
             found += _schedule(catalog, settings)
             # A card can only be asked about settings that it knows.
-            found = found or list(cards.surroundings_findings(card, settings))
+            found = found or list(surroundings.method_findings(card, settings))
             if found:
                 yield from found
                 return

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from fathom.catalog.cards import Card
 from fathom.catalog.resolve import Leaf, Setting
 from fathom.catalog.spec import Masking, Model, Spec
 from fathom.records.errors import FathomError, nearest
@@ -32,6 +33,24 @@ def findings(
         yield from _base(spec, base, settings)
 
 
+def method_findings(card: Card, settings: Mapping[Leaf, Setting]) -> Iterator[FathomError]:
+    """Yield what of a run's model or decoding does not go with its method.
+
+    Args:
+        card: of the run's method.
+        settings: all settings of the run by path, those of its method included and right.
+    """
+    norm, gates = settings[("model", "norm")], settings[("evaluation", "compared_gates")]
+    if norm.value not in card.norms:
+        what = f"'{card.name}' does not work with the norm '{norm.value}'"
+        yield FathomError(what, norm.where, nearest(norm.value, card.norms))
+    place = ("method", "settings")
+    chosen = {leaf[2]: each.value for leaf, each in settings.items() if leaf[:2] == place}
+    reason = card.refusal(gates.value, chosen) if card.gates else None
+    if reason is not None:
+        yield FathomError(f"{gates.value} gates are refused: {reason}", gates.where, "write soft")
+
+
 def _shape(
     model: Model, settings: Mapping[Leaf, Setting], takes: Mapping[str, Mapping[str, list[Any]]]
 ) -> Iterator[FathomError]:
@@ -52,9 +71,9 @@ def _shape(
 
 
 def _told(value: object) -> str:
-    return (
-        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    )
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _training(spec: Spec, settings: Mapping[Leaf, Setting]) -> Iterator[FathomError]:

@@ -1,5 +1,6 @@
 """What every kind of network offers to training and decoding, whatever its layers are."""
 
+from abc import ABC, abstractmethod
 from typing import Protocol, Self
 
 from torch import Tensor
@@ -20,7 +21,7 @@ class TaskStack(Protocol):
     task: int | None
 
 
-class Network:
+class Network(ABC):
     """The part of a network that does not depend on its layers.
 
     A kind of network is the class in models/<architecture>.py that derives from this one and from
@@ -30,6 +31,7 @@ class Network:
     """
 
     @staticmethod
+    @abstractmethod
     def stacks(model: Model, tasks: int) -> dict[str, Stack]:
         """Return what a method is told of each stack, by side.
 
@@ -37,7 +39,6 @@ class Network:
             model: the network's shape.
             tasks: tasks of the run, N.
         """
-        raise NotImplementedError
 
     @property
     def sides(self) -> dict[str, TaskStack]:
