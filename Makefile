@@ -42,7 +42,7 @@ reproduce: environment ## train and judge the tiny scale's table, from text to r
 .PHONY: test
 test: environment lint ## lint, then all tests: the fast ones, then the whole chain
 	$(call say,fast tests)
-	$(BIN)/pytest -n 2 $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/))
+	$(BIN)/pytest -n 2 $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/)) tests/test_errors.py
 	$(call say,the whole chain)
 	$(BIN)/pytest tests/pipeline
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from snakemake.cli import get_argument_parser
 
-from fathom.catalog import plan, start
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.workflow import plan, setup
 
 
 configfile: "config/config.yaml"
@@ -14,9 +14,9 @@ configfile: "config/config.yaml"
 HEAD = workflow.is_main_process
 TYPED = get_argument_parser().parse_known_args(sys.argv[1:])[0].targets if HEAD else []
 
-start.use_own_tools()
+setup.use_own_tools()
 try:
-    TARGETS = start.begin(Path.cwd(), config, TYPED, check=HEAD)
+    TARGETS = setup.begin(Path.cwd(), config, TYPED, check=HEAD)
 except FathomError as error:
     sys.exit(str(error))
 

@@ -21,12 +21,13 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
-from fathom.catalog import load, spec
-from fathom.decoding.beam import Beam
-from fathom.decoding.prune import Kept, fairseq_settings, kept_layers, plain_state
-from fathom.decoding.translate import hypotheses
+from fathom.inference.beam import Beam
+from fathom.inference.prune import Kept, fairseq_settings, kept_layers, plain_state
+from fathom.inference.translate import hypotheses
 from fathom.methods.loader import build
 from fathom.models.network import Network
+from fathom.project import load
+from fathom.runs import spec
 
 METHOD, ROUNDS = "latent_layers", 5
 LAYERS, KEPT = 12, (3, 6, 9, 12)

@@ -1,5 +1,41 @@
-"""One thread a process: threads of several small processes wait for each other."""
+"""One thread a process, and a copy of the project's config that a test may break."""
 
 import os
+import shutil
+from pathlib import Path
 
+import pytest
+
+# Threads of several small processes wait for each other.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder with config/ and workflow/schemas/ as they are."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copytree(ROOT / "workflow" / "schemas", tmp_path / "workflow" / "schemas")
+    return tmp_path
+
+
+@pytest.fixture
+def edit(project):
+    """A function that replaces text in a file of the copy; the text must stand there."""
+
+    def replace(file, old, new):
+        path = project / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return replace
+
+
+@pytest.fixture(scope="session")
+def catalog():
+    """The project's own catalog."""
+    from fathom.project.load import load
+
+    return load(ROOT)

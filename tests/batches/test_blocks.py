@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathom.batches.blocks import BOS, BlockOrder, blocks, language_shares, parted, texts
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 LONGEST = 122
 

@@ -5,8 +5,8 @@ import pytest
 
 from fathom.batches.encode import encode, select
 from fathom.batches.tensors import EOS, SPLITS, load
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, read_lines, sha256, write_lines
+from fathom.errors import FathomError
+from fathom.io.files import read_json, read_lines, sha256, write_lines
 from fathom.subwords.encode import join
 from tests.subwords.small_corpus import INVISIBLE, LANGUAGES, ODD, TASKS, silent, small_data
 

@@ -8,9 +8,9 @@ import torch
 from fathom.batches.held_out import TOKENS, held_out, held_out_blocks, held_out_pairs
 from fathom.batches.masking import Masking, mask
 from fathom.batches.tensors import PAD
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from tests.evaluation.small_run import small_spec
 from tests.reference.small_networks import method
-from tests.scoring.small_run import small_spec
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3)
 BLOCK = 128

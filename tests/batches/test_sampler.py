@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fathom.batches.sampler import Sampler, equal_mass, shares
-from fathom.catalog.spec import Batches
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.spec import Batches
 
 # Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.
 LINES = (900, 1500, 3300, 1200, 244, 2000, 400, 4000)

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from fathom.batches.tensors import EOS, PAD, ids, load
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from tests.subwords.small_corpus import TASKS
 
 

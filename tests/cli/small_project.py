@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from fathom.catalog.load import load
-from fathom.catalog.paths import Paths
+from fathom.project.load import load
+from fathom.runs.paths import Paths
 from tests.subwords.small_corpus import write_corpus
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.records import manifest as records
+from fathom.provenance import manifest as records
 from tests.cli.small_project import RUN
 
 

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from fathom.cli.compare import compare
-from fathom.records.errors import Findings
+from fathom.errors import Findings
 
 
 def test_every_reported_cell_is_not_run(project, capsys):

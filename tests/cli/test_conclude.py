@@ -4,7 +4,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from fathom.records.manifest import read
+from fathom.provenance.manifest import read
 from tests.cli.small_project import ROOT, RUN, TEST_SENTENCES
 
 

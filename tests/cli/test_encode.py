@@ -2,8 +2,8 @@
 
 import shutil
 
-from fathom.catalog.load import load
-from fathom.records.files import read_json
+from fathom.io.files import read_json
+from fathom.project.load import load
 from tests.cli.small_project import RUN, TEST_SENTENCES, paths
 
 

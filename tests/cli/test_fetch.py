@@ -2,8 +2,8 @@ import pytest
 import typer.testing
 
 from fathom.cli.fetch import fetch
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json
 
 
 def test_help_shows_an_example():

@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.cli.figure import figure
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 
 def test_missing_manifests_are_refused_and_nothing_is_written(project):

@@ -7,8 +7,8 @@ import pytest
 import torch
 import yaml
 
-from fathom.catalog.load import load
-from fathom.records.files import read_json, write_json
+from fathom.io.files import read_json, write_json
+from fathom.project.load import load
 from tests.cli.conftest import invoke
 from tests.cli.small_project import RUN, write_project
 
@@ -78,8 +78,9 @@ def test_the_code_names_the_runs_own_modules_and_no_training(own, concluded, cal
     folder = own(concluded)
     call("likelihood", RUN)
     modules = written(folder, "plain.test")["code"]["modules"]
-    wanted = {"fathom.decoding.likelihood", "fathom.scoring.perplexity", "fathom.methods.static"}
-    assert wanted | {"fathom.models.transformer"} <= set(modules)
+    wanted = {"fathom.inference.likelihood", "fathom.evaluation.perplexity"}
+    wanted |= {"fathom.methods.static", "fathom.models.transformer"}
+    assert wanted <= set(modules)
     assert not [each for each in modules if each.startswith("fathom.training")]
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fathom.catalog.load import load
+from fathom.project.load import load
 from tests.cli.small_project import ROOT
 
 

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import fathom.cli
-from fathom.catalog.load import load
 from fathom.cli.main import VERBS, build, main
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.project.load import load
 from tests.cli.small_project import ROOT
 
 NAMES = [verb for _, verbs in VERBS for verb in verbs]
@@ -171,7 +171,7 @@ def test_a_wrong_key_is_told_also_by_verbs_that_do_not_check_first(project, call
 
 def test_a_bug_shows_its_traceback_and_ends_in_70(concluded, own, call):
     """A manifest that no stage writes so: its validation is no mapping."""
-    from fathom.records.files import read_json, write_json
+    from fathom.io.files import read_json, write_json
 
     (path,) = own(concluded).glob("results/small/runs/*/1/manifest.json")
     write_json(path, read_json(path) | {"validation": []})

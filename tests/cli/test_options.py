@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.cli.options import data_named, debug, open_catalog, open_paths, report
-from fathom.records.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings
 
 
 def test_the_project_is_found_from_a_folder_below_it(project, monkeypatch):

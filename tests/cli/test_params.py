@@ -5,8 +5,8 @@ import json
 import pytest
 import yaml
 
-from fathom.catalog.load import load
-from fathom.records.files import read_json
+from fathom.io.files import read_json
+from fathom.project.load import load
 from tests.cli.small_project import RUN, paths
 
 GATED = "en_de_ll_d_12_24"

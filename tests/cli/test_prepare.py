@@ -1,9 +1,9 @@
 import pytest
 import typer.testing
 
-from fathom.catalog.load import load
 from fathom.cli.prepare import prepare
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.project.load import load
 
 
 def test_help_shows_an_example():

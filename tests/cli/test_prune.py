@@ -5,10 +5,10 @@ import shutil
 import pytest
 import torch
 
-from fathom.catalog.load import load
 from fathom.cli.prune import require_hard_gates
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json
+from fathom.project.load import load
 from tests.cli.conftest import invoke
 from tests.cli.small_project import RUN
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.scoring.score import read_scores
+from fathom.evaluation.score import read_scores
 from tests.cli.small_project import RUN, TEST_SENTENCES
 
 

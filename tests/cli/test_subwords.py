@@ -1,6 +1,6 @@
 """`fathom subwords`: pieces and dictionaries of prepared text."""
 
-from fathom.catalog.load import load
+from fathom.project.load import load
 from tests.cli.small_project import RUN, paths
 
 

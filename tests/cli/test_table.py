@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.cli.table import print_sheet, table
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.tables.layout import Grid, Sheet, Shown
 
 

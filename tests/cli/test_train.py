@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from fathom.catalog.load import load
 from fathom.cli.main import main
-from fathom.records.files import read_json
+from fathom.io.files import read_json
+from fathom.project.load import load
 from tests.cli.small_project import RUN, paths
 
 

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from fathom.catalog.load import load
 from fathom.cli.main import main
 from fathom.cli.translate import chosen_gates
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json
+from fathom.project.load import load
 from tests.cli.small_project import RUN, TEST_SENTENCES
 
 

@@ -12,9 +12,9 @@ import torch
 import yaml
 from sacrebleu import corpus_bleu
 
-from fathom.decoding import kept_translations
-from fathom.records.files import read_json, write_json
-from fathom.scoring.window import chosen
+from fathom.evaluation.window import chosen
+from fathom.inference import checkpoint_translations as kept_translations
+from fathom.io.files import read_json, write_json
 from tests.cli.conftest import invoke
 from tests.cli.small_project import RUN, SCALE
 
@@ -138,8 +138,8 @@ def test_the_result_says_what_it_is_of(whole):
     assert said["size"] == {"asked": 3, "found": 3}
     assert said["note"] == ""
     assert said["settings"]["beam"] == 2
-    assert "fathom.scoring.window" in said["code"]["scoring"]["modules"]
-    assert "fathom.decoding.kept_translations" in said["code"]["decoding"]["modules"]
+    assert "fathom.evaluation.window" in said["code"]["scoring"]["modules"]
+    assert "fathom.inference.checkpoint_translations" in said["code"]["decoding"]["modules"]
     assert {"torch", "fairseq", "sacrebleu"} <= set(said["versions"])
 
 
@@ -308,7 +308,7 @@ def test_two_at_a_time_are_refused(own, whole, call):
     before, ready, done = results_of(folder), FORK.Event(), FORK.Event()
 
     def hold():
-        from fathom.records.locks import only_writer
+        from fathom.io.locks import only_writer
 
         with only_writer(window_of(folder) / "lock"):
             ready.set()

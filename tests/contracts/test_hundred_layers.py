@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.records.files import read_json
-from fathom.records.metrics import read
+from fathom.io.files import read_json
+from fathom.io.metrics import read
 from fathom.training.loop import Places
 from fathom.training.train import train
 from tests.training import small_runs

@@ -12,10 +12,10 @@ import torch
 from fathom.batches.encode import encode
 from fathom.batches.masking import Masking, mask_symbol
 from fathom.batches.tensors import load
-from fathom.catalog import spec
+from fathom.evaluation.perplexity import of_nats
+from fathom.io.files import write_json, write_lines
 from fathom.methods.loader import build
-from fathom.records.files import write_json, write_lines
-from fathom.scoring.perplexity import of_nats
+from fathom.runs import spec
 from fathom.subwords.train import train
 from fathom.training.masked_feed import MaskedFeed
 from fathom.training.ranks import Ranks

@@ -9,15 +9,16 @@ import yaml
 from torch import Tensor
 
 from fathom.batches.fused import Batch
-from fathom.catalog import cards, spec
-from fathom.catalog.yaml_files import read
-from fathom.decoding.beam import Beam
-from fathom.decoding.translate import hypotheses
+from fathom.checkpoints.read import load_weights
+from fathom.config.yaml_files import read
+from fathom.inference.beam import Beam
+from fathom.inference.translate import hypotheses
 from fathom.methods.loader import count, load, names
 from fathom.models.hooks import Method
 from fathom.models.network import Network
-from fathom.models.saved import load_weights
 from fathom.models.size import parts
+from fathom.runs import method_card as cards
+from fathom.runs import spec
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import Parts, TwoLevel
 from tests.reference.small_networks import (

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from fathom.decoding.beam import Beam
-from fathom.decoding.translate import hypotheses
+from fathom.inference.beam import Beam
+from fathom.inference.translate import hypotheses
 from fathom.methods.loader import load_network, names
 from tests.contracts.test_methods import LENGTHS, SEARCH, stir
 from tests.reference.small_networks import (

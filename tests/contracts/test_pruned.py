@@ -14,10 +14,10 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from fathom.batches.tensors import EOS, PAD, load
-from fathom.catalog.spec import Decoding
-from fathom.decoding.beam import Beam
-from fathom.decoding.translate import hypotheses, trained
-from tests.decoding.pruned_runs import built, gated, pruned, set_gates, write_run, write_tensors
+from fathom.inference.beam import Beam
+from fathom.inference.translate import hypotheses, trained
+from fathom.runs.spec import Decoding
+from tests.inference.pruned_runs import built, gated, pruned, set_gates, write_run, write_tensors
 from tests.reference.small_networks import shape
 
 # fairseq's own network masks padding and the future with unlike types.

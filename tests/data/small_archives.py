@@ -6,8 +6,8 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 
-from fathom.catalog.datasets import Dataset, Source
-from fathom.records.files import write_json
+from fathom.io.files import write_json
+from fathom.runs.datasets import Dataset, Source
 
 # All sixty, in the order of the real tables.
 # fmt: off

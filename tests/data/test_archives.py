@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from fathom.data.archives import check, visit
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from tests.data.small_archives import tar_of, zip_of
 
 CONTENTS = {"a/one.txt": b"one", "two.txt": b"two", "a/..three": b"three"}

@@ -2,9 +2,9 @@ import unicodedata
 
 import pytest
 
-from fathom.catalog.datasets import Cleaning
 from fathom.data.clean import fault, key, one_line, tidy
 from fathom.data.texts import Pair
+from fathom.runs.datasets import Cleaning
 
 RULES = Cleaning(
     equal_plurals="both", max_characters=60, max_ratio=4.0, min_ratio=0.2, ratio_from=20

@@ -4,8 +4,8 @@ from datetime import datetime
 import pytest
 
 from fathom.data.fetch import fetch, located
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json
 from tests.data.small_archives import installable, source, tar_of, zip_of
 
 CONTENT = {"talks.tsv": "".join(f"line {n * n}\n" for n in range(9000)).encode()}

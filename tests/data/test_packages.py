@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from fathom.data.packages import download
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from tests.data.small_archives import installable
 
 

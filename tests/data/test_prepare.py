@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from fathom.data.prepare import prepare
-from fathom.records.errors import FathomError, Findings
-from fathom.records.files import read_json, read_lines, sha256
+from fathom.errors import FathomError, Findings
+from fathom.io.files import read_json, read_lines, sha256
 from tests.data.small_archives import (
     catalogue,
     fetched,

@@ -1,8 +1,8 @@
 import random
 
-from fathom.catalog.datasets import Split
 from fathom.data.split import by_key, distinct, split_of
 from fathom.data.texts import Pair
+from fathom.runs.datasets import Split
 
 SPLIT = Split("key_hash", "salt", test_per_mille=150, valid_per_mille=50)
 

@@ -3,7 +3,7 @@ import hashlib
 import pytest
 
 from fathom.data.transport import download, forget
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 # Larger than the buffers in which it is read, and different at every place.
 FILE = b"".join(hashlib.sha256(str(n).encode()).digest() for n in range(20_000))

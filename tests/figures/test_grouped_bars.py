@@ -3,10 +3,10 @@
 import matplotlib
 import pytest
 
-from fathom.catalog.papers import Artefact, Bars
+from fathom.errors import FathomError
 from fathom.figures.grouped_bars import MARK, draw, figure, read
 from fathom.figures.style import look, settings
-from fathom.records.errors import FathomError
+from fathom.papers.paper import Artefact, Bars
 
 HEADER = "task,series,label,value,low,high,words,baseline,scale\n"
 LINES = """bos,A,first,1.5,0.5,2.5,,6/6,tiny

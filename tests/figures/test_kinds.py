@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fathom.catalog.papers import Artefact
+from fathom.errors import FathomError
 from fathom.figures.kinds import draw, names
-from fathom.records.errors import FathomError
+from fathom.papers.paper import Artefact
 
 ROOT = Path(__file__).parents[2]
 FIGURE = Artefact("f", "grouped_bars", "T", "C", "§1", {}, (), {}, None, None, None)

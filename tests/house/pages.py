@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.load import load
-from fathom.records.files import write_text
+from fathom.io.files import write_text
+from fathom.project.load import load
+from fathom.project.project import Catalog
 from fathom.report import equations, ledger
 from tests.house.tree import ROOT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog import spec
+from fathom.runs import spec
 from tests.house.tree import ROOT, Function, Source, files, library, parameters, sources, told
 
 EMPTY_NAMES = {"util", "utils", "helper", "helpers", "misc", "common", "base", "core"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fathom.catalog.load import load
-from fathom.records.errors import Findings
+from fathom.errors import Findings
+from fathom.project.load import load
 from tests.house.tree import ROOT, files, told
 
 SCHEMAS = ROOT / "workflow" / "schemas"

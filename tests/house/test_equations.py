@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.load import load
-from fathom.catalog.papers import Equation
+from fathom.papers.paper import Equation
+from fathom.project.load import load
 from tests.house.tree import ROOT, Function, files, library, told
 
 NUMBER = r"Eq\. \d+|Alg\. \d+"

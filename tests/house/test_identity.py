@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.load import load
-from fathom.records.closure import METHODS, STARTS, closure
+from fathom.project.load import load
+from fathom.provenance.code_hash import METHODS, STARTS, closure
 from tests.house.tree import ROOT
 
 LAUNCH = {"device": "cpu", "tokens_per_device": "7", "log_every": "3", "results": "elsewhere"}

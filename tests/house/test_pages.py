@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.catalog.load import load
+from fathom.project.load import load
 from tests.house.pages import PAGES
 from tests.house.tree import ROOT
 

@@ -20,7 +20,7 @@ def code(root: Path) -> list[str]:
     """Return lines of rule files that hold code."""
     return [
         f"{path.relative_to(root)}:{number}: '{match[1].strip()}' in a rule file; "
-        "put the work into a verb, and look-ups into catalog/targets.py"
+        "put the work into a verb, and look-ups into workflow/targets.py"
         for path in rule_files(root)
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
         if (match := CODE.match(line))

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from fathom.errors import FathomError
 from fathom.methods.fixed_group_dropout import FixedGroupDropout, fixed_masks
-from fathom.records.errors import FathomError
 from tests.reference.small_networks import batch, method, network, stack
 
 CARD = method("fixed_group_dropout").settings

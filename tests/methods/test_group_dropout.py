@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.distributions import Categorical, kl_divergence
 
+from fathom.errors import FathomError
 from fathom.methods import group_dropout as equations
 from fathom.methods.group_dropout import GroupDropout, implicit_gradient
-from fathom.records.errors import FathomError
 from tests.reference.small_networks import card, method, stack
 from tests.reference.soft_masks import exact_root, logits
 

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from fathom.errors import FathomError
 from fathom.methods.loader import build, count, load, names
 from fathom.models.hooks import Method
 from fathom.models.size import Entries, parts
-from fathom.records.errors import FathomError
 from tests.reference.small_networks import ENTRIES, method, network, shape
 
 

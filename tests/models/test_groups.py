@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
+from fathom.errors import FathomError
 from fathom.models.groups import sentence_masks, similarity, units_per_group
-from fathom.records.errors import FathomError
 
 
 def test_units_are_parted_into_equal_groups():

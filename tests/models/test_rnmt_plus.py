@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from fathom.decoding.beam import Beam
+from fathom.errors import FathomError
+from fathom.inference.beam import Beam
 from fathom.methods.loader import build, count
 from fathom.models.rnmt_plus import RnmtPlus
-from fathom.records.errors import FathomError
-from tests.decoding.conftest import SEARCH, learn, padded, sentences, turned
+from tests.inference.conftest import SEARCH, learn, padded, sentences, turned
 from tests.reference import plain_rnmt
 from tests.reference.small_networks import ENTRIES, Dictionary, batch, gradients, method, nll
 from tests.reference.small_rnmt import recurrent, recurrent_network, thin

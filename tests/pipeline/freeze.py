@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from fathom.records.files import write_json
-from fathom.records.manifest import read
+from fathom.io.files import write_json
+from fathom.provenance.manifest import read
 
 
 def frozen(manifest: dict) -> dict:

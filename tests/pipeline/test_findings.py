@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from fathom.batches.tensors import Tensors, load
-from fathom.catalog.load import load as load_catalog
-from fathom.catalog.spec import Schedule, Spec
 from fathom.methods.loader import build
+from fathom.project.load import load as load_catalog
+from fathom.runs.spec import Schedule, Spec
 from fathom.training.feed import Feed
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import TwoLevel

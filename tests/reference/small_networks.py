@@ -6,12 +6,12 @@ import torch
 import yaml
 from torch import Tensor, nn
 
-from fathom.catalog import spec
-from fathom.catalog.cards import Card
 from fathom.methods.loader import build
 from fathom.models.hooks import Stack
 from fathom.models.network import Network
 from fathom.models.size import Entries
+from fathom.runs import spec
+from fathom.runs.method_card import Card
 
 ROOT = Path(__file__).parents[2]
 PAD, EOS = 1, 2

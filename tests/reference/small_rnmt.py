@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from fathom.catalog import spec
 from fathom.models.hooks import Method
 from fathom.models.rnmt_plus import RnmtPlus
+from fathom.runs import spec
 from tests.reference.small_networks import ENTRIES, Dictionary, shape
 
 

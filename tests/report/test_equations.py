@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.load import load
-from fathom.catalog.papers import Paper
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.papers.paper import Paper
+from fathom.project.load import load
 from fathom.report.equations import Place, entries, line, markdown
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.catalog.load import load
+from fathom.project.load import load
 from fathom.report.ledger import ledgers, page, write
 
 ROOT = Path(__file__).parents[2]

@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from fathom.catalog.spec import Data, Subwords
-from fathom.records.files import write_json, write_lines
+from fathom.io.files import write_json, write_lines
+from fathom.runs.spec import Data, Subwords
 
 SYLLABLES = {
     "eng": ("ta", "lo", "mi", "ne", "sur", "ket", "pra", "shi"),

@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.subwords.encode import Encoder, join, listed_pieces
 from fathom.subwords.sides import sides
 from tests.subwords.small_corpus import INVISIBLE, ODD, TASKS, small_data

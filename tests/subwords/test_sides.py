@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.subwords.sides import require_corpus, sides
 from tests.subwords.small_corpus import LANGUAGES, ODD, TASKS, small_data
 

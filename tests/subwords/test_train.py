@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, sha256
+from fathom.errors import FathomError
+from fathom.io.files import read_json, sha256
 from fathom.subwords import train as module
 from fathom.subwords import vocabulary
 from fathom.subwords.train import learn, train, unknown_rate

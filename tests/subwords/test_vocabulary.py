@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.subwords.vocabulary import count, read, unite, write
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 import yaml
 
-from fathom.catalog.papers import Paper
+from fathom.papers.paper import Paper
 from fathom.tables.manifests import Row
 
 SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from fathom.catalog.papers import Paper
+from fathom.papers.paper import Paper
 from fathom.tables import comparison
 from fathom.tables.comparison import Judged, compare, counts, write
 from fathom.tables.verdicts import Reported

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.tables.differences import write
 
 

@@ -124,7 +124,7 @@ def test_seeds_that_are_not_there_yet_are_left_out(rows, table, made):
 
 
 def test_a_mean_over_numbers_ranges_over_the_keys_that_exist(paper_mapping, rows, made):
-    from fathom.catalog.papers import Paper
+    from fathom.papers.paper import Paper
 
     columns = paper_mapping["artefacts"]["main"]["columns"]
     columns["nll"] = {"title": "NLL", "value": "mean(validation.by_task.*)", "decimals": 2}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.catalog.columns import Column
+from fathom.papers.columns import Column
 from fathom.tables.grid import Cell, cells
 from fathom.tables.layout import Shown, sheet, shown
 

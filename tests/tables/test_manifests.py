@@ -6,8 +6,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from fathom.catalog.paths import Paths
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.paths import Paths
 from fathom.tables.manifests import Manifest, read, require, rows_of
 
 SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "manifest.schema.yaml"
@@ -109,7 +109,7 @@ def test_nothing_missing_is_not_refused(typical):
 
 
 def test_rows_stand_in_the_papers_order_with_a_manifest_a_seed(tmp_path):
-    from fathom.catalog.load import load
+    from fathom.project.load import load
 
     catalog = load(Path(__file__).parents[2], check=False)
     artefact = catalog.papers["latent_depth"].artefacts["table5"]

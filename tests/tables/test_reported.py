@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.records.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings
 from fathom.tables.reported import read
 
 HEADER = "row,column,value,stderr,note\n"

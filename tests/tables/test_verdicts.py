@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.catalog.columns import Tolerance
+from fathom.papers.columns import Tolerance
 from fathom.tables.grid import Cell, cells
 from fathom.tables.verdicts import Reported, Verdict, judge, tolerated
 

@@ -6,7 +6,7 @@ import torch
 
 from fathom.batches.encode import encode
 from fathom.batches.tensors import load
-from fathom.catalog import spec
+from fathom.runs import spec
 from fathom.subwords.train import train
 from fathom.training.feed import Feed
 from fathom.training.loop import Launch

@@ -10,9 +10,9 @@ from math import isnan
 import pytest
 import torch
 
-from fathom.catalog.spec import Outcome
-from fathom.records.files import read_json
-from fathom.records.series import read
+from fathom.io.files import read_json
+from fathom.io.series import read
+from fathom.runs.spec import Outcome
 from fathom.training.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
 from fathom.training.loop import Places, Stopped, Training
 from fathom.training.ranks import Ranks

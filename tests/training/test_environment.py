@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.training.environment import choose_device, device_facts, versions
 
 

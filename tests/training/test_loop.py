@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.catalog.spec import Outcome
-from fathom.models.saved import load_weights
-from fathom.records.files import read_json
-from fathom.records.metrics import read
+from fathom.checkpoints.read import load_weights
+from fathom.io.files import read_json
+from fathom.io.metrics import read
+from fathom.runs.spec import Outcome
 from fathom.training.loop import Places, Stopped, Training
 from fathom.training.train import train
 from fathom.training.validation import validate

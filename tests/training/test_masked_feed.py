@@ -8,8 +8,8 @@ import torch
 
 from fathom.batches.masking import Masking, mask_symbol
 from fathom.batches.tensors import PAD, load
-from fathom.catalog import spec
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs import spec
 from fathom.training.masked_feed import MaskedFeed, pieces
 from fathom.training.ranks import Ranks
 

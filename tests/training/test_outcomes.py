@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from fathom.catalog.spec import Outcome
+from fathom.runs.spec import Outcome
 from fathom.training.outcomes import Watch, final
 
 LIMITS = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0)

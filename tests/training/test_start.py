@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.catalog.spec import Outcome, Start
-from fathom.models.saved import read_weights
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, write_json
+from fathom.checkpoints.read import read_weights
+from fathom.errors import FathomError
+from fathom.io.files import read_json, write_json
+from fathom.runs.spec import Outcome, Start
 from fathom.training.loop import Places
 from fathom.training.train import train
 from tests.reference.small_networks import method

@@ -5,11 +5,11 @@ import torch
 import yaml
 
 from fathom.batches.tensors import load
-from fathom.catalog.spec import Outcome, Schedule
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json
-from fathom.records.locks import only_writer
-from fathom.records.metrics import read
+from fathom.errors import FathomError
+from fathom.io.files import read_json
+from fathom.io.locks import only_writer
+from fathom.io.metrics import read
+from fathom.runs.spec import Outcome, Schedule
 from fathom.training.loop import Places
 from fathom.training.masked_feed import MaskedFeed
 from fathom.training.ranks import Ranks

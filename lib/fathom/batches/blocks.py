@@ -16,7 +16,7 @@ from fairseq.data.indexed_dataset import best_fitting_int_dtype, data_file_path
 from fathom.batches.sampler import Member, equal_mass
 from fathom.batches.stream import Stream
 from fathom.batches.tensors import Tensors, prefix
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 # Where fairseq's dictionary puts the start symbol, and the second word of the streams' seeds.
 BOS, _BLOCKS = 0, 0

@@ -14,9 +14,9 @@ from fairseq.data.indexed_dataset import (
 )
 
 from fathom.batches.tensors import SIDES, SPLITS, dictionary_path, ids, prefix, read_dictionary
-from fathom.catalog.spec import Data
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, replacing, sha256, write_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.runs.spec import Data
 from fathom.subwords import unigram
 from fathom.subwords.encode import Encoder
 from fathom.subwords.sides import require_corpus, sides

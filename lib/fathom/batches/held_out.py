@@ -8,8 +8,8 @@ from fathom.batches.blocks import texts
 from fathom.batches.fused import Batch, grouped, ordered
 from fathom.batches.masking import collate, mask, predicted
 from fathom.batches.tensors import Tensors
-from fathom.catalog.spec import Masking, Spec
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.spec import Masking, Spec
 
 # A batch's rows times its longest side, at most.
 TOKENS = 8192

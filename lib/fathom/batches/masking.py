@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from fathom.batches.fused import Batch
 from fathom.batches.sampler import Member
 from fathom.batches.tensors import PAD
-from fathom.catalog.spec import Masking
+from fathom.runs.spec import Masking
 from fathom.subwords.vocabulary import SPECIAL
 
 # Random numbers of 53 bits, as many as a float64 holds.

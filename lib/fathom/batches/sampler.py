@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fathom.batches.stream import Stream, permutation
-from fathom.catalog.spec import Batches
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.runs.spec import Batches
 
 # The second word of every seed: orders of sentences and orders of ranks are strangers.
 _SENTENCES, _RANKS = 0, 1

@@ -9,8 +9,8 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 
-from fathom.records.errors import FathomError, nearest
-from fathom.records.files import read_json
+from fathom.errors import FathomError, nearest
+from fathom.io.files import read_json
 from fathom.subwords.vocabulary import SPECIAL
 
 SIDES = ("source", "target")

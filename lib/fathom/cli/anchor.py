@@ -3,8 +3,8 @@
 import typer
 
 from fathom.cli.options import Scale, Seed, open_catalog, open_paths
-from fathom.records.errors import FathomError
-from fathom.records.manifest import FINISHED, read
+from fathom.errors import FathomError
+from fathom.provenance.manifest import FINISHED, read
 
 
 def anchor(scale: Scale = None, seed: Seed = 1) -> None:

@@ -11,7 +11,7 @@ def conclude(run: Run, scale: Scale = None, seed: Seed = 1) -> None:
 
     Example: fathom conclude static_12_12
     """
-    from fathom.scoring.conclude import conclude as write_manifest
+    from fathom.evaluation.summarise import conclude as write_manifest
 
     catalog = open_catalog(check=False)
     name, paths = open_paths(catalog, scale)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import open_catalog, open_paths, report
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
 
 
 def fetch(

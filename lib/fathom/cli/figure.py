@@ -20,8 +20,8 @@ def figure(
 
     Example: fathom figure latent_depth_figure4 --partial
     """
-    from fathom.catalog.papers import find_artefact
     from fathom.figures import kinds
+    from fathom.papers.paper import find_artefact
     from fathom.tables import differences
     from fathom.tables.manifests import require, rows_of
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fathom.catalog.spec import Spec
 from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report_of
 from fathom.cli.translate import Gates, chosen_gates
-from fathom.records.closure import stage_code
-from fathom.records.errors import FathomError, nearest
-from fathom.records.files import write_json
+from fathom.errors import FathomError, nearest
+from fathom.io.files import write_json
+from fathom.provenance.code_hash import stage_code
+from fathom.runs.spec import Spec
 
 if TYPE_CHECKING:
-    from fathom.decoding.likelihood import Likelihood
-    from fathom.scoring.perplexity import Perplexity
+    from fathom.evaluation.perplexity import Perplexity
+    from fathom.inference.likelihood import Likelihood
 
 SPLITS = ("valid", "test")
 _HEADINGS = ("task", "tokens", "nats", "bits", "perplexity")
@@ -44,8 +44,8 @@ def likelihood(
     if split not in SPLITS:
         raise FathomError(f"no held-out split '{split}'", "--split", nearest(split, SPLITS))
     # Only now: torch takes seconds, and a mistyped name need not wait for it.
-    from fathom.decoding.likelihood import likelihood as measure
-    from fathom.scoring.perplexity import by_task, in_all
+    from fathom.evaluation.perplexity import by_task, in_all
+    from fathom.inference.likelihood import likelihood as measure
     from fathom.training.environment import choose_device
 
     path = paths.likelihood(spec, seed, chosen, split)

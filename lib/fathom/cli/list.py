@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import Json, open_catalog
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
 
 Kind = Annotated[
     str, typer.Argument(help="papers, runs, artefacts, methods, datasets, sources or scales.")

@@ -9,7 +9,7 @@ from importlib import import_module
 import typer
 
 from fathom.cli.options import debug, open_catalog, report
-from fathom.records.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings
 
 # In the data's order; each is a file beside this one with a function of the same name.
 VERBS = (

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.load import load
-from fathom.catalog.paths import Paths
-from fathom.catalog.spec import Data
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.project.load import load
+from fathom.project.project import Catalog
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Data
 
 Scale = Annotated[str | None, typer.Option(help="A scale of config/scales; else config.yaml's.")]
 Seed = Annotated[int, typer.Option(help="The training's seed.", min=0)]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.parameters import Network, Printed, printed, undiminished
-from fathom.catalog.paths import Paths
 from fathom.cli.options import Json, Scale, open_catalog, open_paths, report
+from fathom.project.parameters import Network, Printed, printed, undiminished
+from fathom.project.project import Catalog
+from fathom.runs.paths import Paths
 
 _HEADINGS = ("paper", "table", "row", "printed", "ours", "difference", "verdict", "entries", "why")
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.spec import Spec
 from fathom.cli.options import Run, Scale, Seed, open_catalog, open_paths, report_of
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.project.project import Catalog
+from fathom.runs.spec import Spec
 
 Task = Annotated[str, typer.Option(help="The task whose layers stay; the others' are left out.")]
 
@@ -27,7 +27,7 @@ def prune(run: Run, task: Task, scale: Scale = None, seed: Seed = 1) -> None:
         raise FathomError(f"no task '{task}'", f"run {run}", nearest(task, spec.data.tasks))
     require_hard_gates(catalog, spec)
     # Only now: torch takes seconds, and a mistyped name need not wait for it.
-    from fathom.decoding.prune import prune as write_pruned
+    from fathom.inference.prune import prune as write_pruned
 
     folder = paths.run(spec, seed)
     tensors = paths.tensors(spec.data)

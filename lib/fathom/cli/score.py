@@ -16,7 +16,7 @@ def score(
 
     Example: fathom score static_12_12
     """
-    from fathom.scoring.score import score as score_decoding
+    from fathom.evaluation.score import score as score_decoding
 
     catalog = open_catalog(check=False)
     name, paths = open_paths(catalog, scale)

@@ -24,7 +24,7 @@ def table(
 
     Example: fathom table latent_depth_table5 --partial --show
     """
-    from fathom.catalog.papers import find_artefact
+    from fathom.papers.paper import find_artefact
     from fathom.tables.formats import draw
     from fathom.tables.manifests import require, rows_of
 

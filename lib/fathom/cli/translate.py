@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.spec import Spec
 from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report_of
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.project.project import Catalog
+from fathom.runs.spec import Spec
 
 Gates = Annotated[
     str | None, typer.Option(help="plain, soft or hard; else those that are compared.")
@@ -36,7 +36,7 @@ def translate(
     spec = catalog.run_named(run, name)
     chosen = chosen_gates(catalog, spec, gates)
     # Only now: torch takes seconds, and a mistyped name need not wait for it.
-    from fathom.decoding import translate as decoding
+    from fathom.inference import translate as decoding
     from fathom.training.environment import choose_device
 
     place = choose_device(device or catalog.config["device"])

@@ -1,7 +1,7 @@
 """`fathom validate`: check every file of config/."""
 
 from fathom.cli.options import open_catalog
-from fathom.records.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings
 
 
 def validate() -> None:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fathom.catalog.spec import Spec
 from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report_of
 from fathom.cli.translate import Gates, chosen_gates
-from fathom.records.closure import stage_code
-from fathom.records.errors import FathomError
-from fathom.records.files import sha256, write_json
-from fathom.records.locks import only_writer
-from fathom.scoring.window import chosen, judged
+from fathom.errors import FathomError
+from fathom.evaluation.window import chosen, judged
+from fathom.io.files import sha256, write_json
+from fathom.io.locks import only_writer
+from fathom.provenance.code_hash import stage_code
+from fathom.runs.spec import Spec
 
 if TYPE_CHECKING:
-    from fathom.decoding.kept_translations import KeptTranslations
-    from fathom.scoring.checkpoints import CheckpointScores
+    from fathom.evaluation.checkpoint_scores import CheckpointScores
+    from fathom.inference.checkpoint_translations import KeptTranslations
 
 FILE = "window.json"
 CHOOSES, JUDGES = "valid", "test"
@@ -49,8 +49,8 @@ def window(
     spec = catalog.run_named(run, name)
     kind = chosen_gates(catalog, spec, gates)
     # Only now: torch takes seconds, and a mistyped name need not wait for it.
-    from fathom.decoding.kept_translations import KeptTranslations, kept_updates
-    from fathom.scoring.checkpoints import CheckpointScores
+    from fathom.evaluation.checkpoint_scores import CheckpointScores
+    from fathom.inference.checkpoint_translations import KeptTranslations, kept_updates
     from fathom.training.environment import choose_device
 
     place = choose_device(device or catalog.config["device"])
@@ -75,7 +75,7 @@ def _found(
     made: "KeptTranslations", scores: "CheckpointScores", updates: tuple[int, ...], size: int
 ) -> dict[str, Any]:
     """Translate, choose the window, and return what comes of it, as JSON has it."""
-    from fathom.scoring.checkpoints import means
+    from fathom.evaluation.checkpoint_scores import means
 
     candidates = made.of(CHOOSES, updates)
     curve = scores.of(CHOOSES, candidates)

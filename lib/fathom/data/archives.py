@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
 MAX_EXPANSION = 100

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fathom.catalog.datasets import Source
 from fathom.data import archives, packages, transport
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, replacing, sha256, write_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.runs.datasets import Source
 
 
 def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], None]) -> None:

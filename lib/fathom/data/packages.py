@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fathom.catalog.datasets import Source
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.datasets import Source
 
 # What pip prints, and what it means; the first that fits. Its own text is not passed on, since it
 # names the index that the user has configured.

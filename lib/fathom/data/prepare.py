@@ -4,12 +4,12 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from fathom.catalog.datasets import Dataset, Source
 from fathom.data.fetch import located
 from fathom.data.statistics import drift, figures, same_text
 from fathom.data.texts import TaskText
-from fathom.records.errors import Findings
-from fathom.records.files import sha256, write_json, write_lines
+from fathom.errors import Findings
+from fathom.io.files import sha256, write_json, write_lines
+from fathom.runs.datasets import Dataset, Source
 
 
 def prepare(

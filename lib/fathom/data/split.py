@@ -4,9 +4,9 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from fathom.catalog.datasets import SPLITS, Split
 from fathom.data.clean import key
 from fathom.data.texts import Pair
+from fathom.runs.datasets import SPLITS, Split
 
 
 def distinct(pairs: Iterable[Pair]) -> dict[str, Pair]:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from fathom.catalog.datasets import SPLITS, Dataset
 from fathom.data.texts import TaskText
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.datasets import SPLITS, Dataset
 
 _PRINTED = re.compile(r"(\d+)(?:\.(\d+))?k")
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, write_json
+from fathom.errors import FathomError
+from fathom.io.files import read_json, write_json
 
 if TYPE_CHECKING:
     from requests import Response

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.catalog.papers import Artefact
+from fathom.errors import FathomError
 from fathom.figures.style import look, settings
-from fathom.records.errors import FathomError
-from fathom.records.files import read_lines, replacing
+from fathom.io.files import read_lines, replacing
+from fathom.papers.paper import Artefact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
-from fathom.catalog.papers import Artefact
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.papers.paper import Artefact
 
 _NOT_KINDS = ("__init__", "kinds", "style")
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from fathom.errors import FathomError
 from fathom.models.groups import sentence_masks, units_per_group
 from fathom.models.hooks import Method, Stack
-from fathom.records.errors import FathomError
 
 
 def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:

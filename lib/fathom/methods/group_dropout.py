@@ -25,9 +25,9 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from fathom.errors import FathomError
 from fathom.models.groups import sentence_masks, units_per_group
 from fathom.models.hooks import Loss, Method, ParameterGroup, Reading, Stack, generator
-from fathom.records.errors import FathomError
 
 # (m̂, the gradient by m̂, τ) → the gradient by Φ + g; each (…, n).
 Gradient = Callable[[Tensor, Tensor, float], Tensor]

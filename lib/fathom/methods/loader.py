@@ -5,12 +5,12 @@ from pathlib import Path
 
 import torch
 
-from fathom.catalog import spec
+from fathom.errors import FathomError, nearest
 from fathom.models.hooks import Method
 from fathom.models.layers import Vocabulary
 from fathom.models.network import Network
 from fathom.models.size import Entries, parts
-from fathom.records.errors import FathomError, nearest
+from fathom.runs import spec
 
 
 def names() -> list[str]:

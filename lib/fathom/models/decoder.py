@@ -5,7 +5,6 @@ import math
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
-from fathom.catalog.spec import Model
 from fathom.models.encoder import Memory, Watch
 from fathom.models.hooks import Method
 from fathom.models.layers import (
@@ -20,6 +19,7 @@ from fathom.models.layers import (
     position_table,
 )
 from fathom.models.network import tasks_of
+from fathom.runs.spec import Model
 
 
 class Decoder(FairseqIncrementalDecoder):

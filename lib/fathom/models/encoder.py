@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
-from fathom.catalog.spec import Model
 from fathom.models.hooks import Method
 from fathom.models.layers import (
     EncoderLayer,
@@ -17,6 +16,7 @@ from fathom.models.layers import (
     position_table,
 )
 from fathom.models.network import tasks_of
+from fathom.runs.spec import Model
 
 Memory = dict[str, list[Tensor]]
 Watch = Callable[[Sequence[Tensor]], None]

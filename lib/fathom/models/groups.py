@@ -7,7 +7,7 @@ every position. Unit i belongs to group ⌊i n / D⌋.
 import torch
 from torch import Tensor
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 
 def units_per_group(width: int, groups: int) -> int:

@@ -18,8 +18,8 @@ from fairseq.modules.transformer_layer import (
 )
 from torch import Tensor, nn
 
-from fathom.catalog.spec import Model
 from fathom.models.hooks import Method
+from fathom.runs.spec import Model
 
 Joint = Callable[[str, Tensor, Tensor], Tensor]
 State = dict[str, dict[str, Tensor | None]]

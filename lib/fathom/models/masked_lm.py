@@ -13,11 +13,11 @@ from fairseq.modules import LearnedPositionalEmbedding
 from fairseq.utils import get_activation_fn
 from torch import Tensor, nn
 
-from fathom.catalog.spec import Model
 from fathom.models.encoder import Encoder
 from fathom.models.hooks import Method, Stack
 from fathom.models.layers import Vocabulary, output_table
 from fathom.models.network import Network
+from fathom.runs.spec import Model
 
 # The deviation of BERT's first weights, whatever the width.
 DEVIATION = 0.02

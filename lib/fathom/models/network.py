@@ -5,8 +5,8 @@ from typing import Protocol, Self
 
 from torch import Tensor
 
-from fathom.catalog.spec import Model
 from fathom.models.hooks import Method, Stack
+from fathom.runs.spec import Model
 
 
 class TaskStack(Protocol):

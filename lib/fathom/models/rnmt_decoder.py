@@ -6,7 +6,6 @@ import torch
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
-from fathom.catalog.spec import Model
 from fathom.models.additive_attention import AdditiveAttention, Source
 from fathom.models.encoder import Memory, Watch
 from fathom.models.hooks import Method
@@ -14,6 +13,7 @@ from fathom.models.layers import Joint, State, Vocabulary
 from fathom.models.lstm import INIT, LstmLayer, step
 from fathom.models.network import tasks_of
 from fathom.models.rnmt_encoder import LONGEST, recurrent_joint, recurrent_table
+from fathom.runs.spec import Model
 
 # The name under which fairseq keeps what a later step needs.
 PAST = "past"

@@ -4,12 +4,12 @@ import torch
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
-from fathom.catalog.spec import Model
 from fathom.models.encoder import Memory, Watch, reordered
 from fathom.models.hooks import Method
 from fathom.models.layers import Joint, Vocabulary, joint
 from fathom.models.lstm import INIT, LstmLayer
 from fathom.models.network import tasks_of
+from fathom.runs.spec import Model
 
 # The first layer, from 0, whose input is added to its output.
 FIRST_RESIDUAL = 2

@@ -8,13 +8,13 @@ initialisation follow the published code (lingvo), where the paper does not say.
 from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
-from fathom.catalog.spec import Model
+from fathom.errors import FathomError
 from fathom.models.hooks import Method, Stack
 from fathom.models.layers import Vocabulary
 from fathom.models.network import Network
 from fathom.models.rnmt_decoder import RnmtDecoder
 from fathom.models.rnmt_encoder import RnmtEncoder
-from fathom.records.errors import FathomError
+from fathom.runs.spec import Model
 
 
 class RnmtPlus(Network, FairseqEncoderDecoderModel):

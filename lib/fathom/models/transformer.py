@@ -3,12 +3,12 @@
 from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
-from fathom.catalog.spec import Model
 from fathom.models.decoder import Decoder
 from fathom.models.encoder import Encoder
 from fathom.models.hooks import Method, Stack
 from fathom.models.layers import Vocabulary
 from fathom.models.network import Network
+from fathom.runs.spec import Model
 
 
 class Transformer(Network, FairseqEncoderDecoderModel):

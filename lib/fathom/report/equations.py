@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.papers import Equation
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.papers.paper import Equation
+from fathom.project.project import Catalog
 
 
 @dataclass(frozen=True)

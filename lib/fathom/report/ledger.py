@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from fathom.catalog.deviations import Deviation, from_mapping
-from fathom.catalog.papers import Paper
-from fathom.catalog.yaml_files import read
-from fathom.records.files import write_text
+from fathom.config.yaml_files import read
+from fathom.io.files import write_text
+from fathom.papers.deviations import Deviation, from_mapping
+from fathom.papers.paper import Paper
 
 _PARTS = ("paper", "released", "ours", "why")
 _NAMES = {"paper": "Paper", "released": "Released code", "ours": "Here", "why": "Because"}

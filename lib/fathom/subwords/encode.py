@@ -4,7 +4,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from fathom.subwords.sides import Side
 
 # SentencePiece writes this mark where a word begins.

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.catalog.spec import Data
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json, read_lines
+from fathom.errors import FathomError
+from fathom.io.files import read_json, read_lines
+from fathom.runs.spec import Data
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import sentencepiece
 
-from fathom.catalog.spec import Data
-from fathom.records.errors import FathomError
-from fathom.records.files import replacing, sha256, write_json, write_lines
+from fathom.errors import FathomError
+from fathom.io.files import replacing, sha256, write_json, write_lines
+from fathom.runs.spec import Data
 from fathom.subwords import vocabulary
 from fathom.subwords.encode import Encoder, listed_pieces
 from fathom.subwords.sides import Side, require_corpus, sides

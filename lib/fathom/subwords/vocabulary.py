@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from fathom.records.errors import FathomError
-from fathom.records.files import read_lines, write_lines
+from fathom.errors import FathomError
+from fathom.io.files import read_lines, write_lines
 
 # fairseq's dictionary has these itself, before the first piece of the file.
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")

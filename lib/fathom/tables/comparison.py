@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.catalog.papers import Artefact
-from fathom.records.files import replacing
+from fathom.io.files import replacing
+from fathom.papers.paper import Artefact
 from fathom.tables import html
 from fathom.tables.grid import Cell, cells
 from fathom.tables.layout import UNITS, Grid, Sheet, Shown

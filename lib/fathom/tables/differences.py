@@ -5,10 +5,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fathom.catalog.columns import Column
-from fathom.catalog.papers import Artefact, Bars
-from fathom.records.errors import FathomError
-from fathom.records.files import replacing
+from fathom.errors import FathomError
+from fathom.io.files import replacing
+from fathom.papers.columns import Column
+from fathom.papers.paper import Artefact, Bars
 from fathom.tables.grid import NOT_RUN, Cell, cells
 from fathom.tables.layout import UNITS
 from fathom.tables.manifests import Row

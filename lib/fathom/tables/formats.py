@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from fathom.catalog.columns import Column
-from fathom.catalog.papers import Artefact
-from fathom.records.files import replacing, write_text
+from fathom.io.files import replacing, write_text
+from fathom.papers.columns import Column
+from fathom.papers.paper import Artefact
 from fathom.tables import html, latex, markdown
 from fathom.tables.grid import Cell, cells
 from fathom.tables.layout import UNITS, Sheet, sheet

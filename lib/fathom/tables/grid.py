@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fathom.catalog.columns import Column
-from fathom.catalog.papers import Artefact
+from fathom.papers.columns import Column
+from fathom.papers.paper import Artefact
 from fathom.tables.manifests import Manifest, Row, read
 
 NOT_RUN = "not run"

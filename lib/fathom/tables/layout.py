@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fathom.catalog.columns import Column
-from fathom.catalog.papers import Artefact
+from fathom.papers.columns import Column
+from fathom.papers.paper import Artefact
 from fathom.tables.grid import NOT_RUN, Cell
 from fathom.tables.verdicts import JUDGED_SCALE
 

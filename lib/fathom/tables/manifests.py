@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fathom.catalog.catalog import Catalog
-from fathom.catalog.papers import Artefact
-from fathom.catalog.paths import Paths
-from fathom.records import manifest as records
-from fathom.records.errors import FathomError
-from fathom.records.hashes import short
+from fathom.errors import FathomError
+from fathom.io.hashes import short
+from fathom.papers.paper import Artefact
+from fathom.project.project import Catalog
+from fathom.provenance import manifest as records
+from fathom.runs.paths import Paths
 
 
 @dataclass(frozen=True)

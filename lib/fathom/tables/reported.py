@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.catalog.papers import Artefact
-from fathom.records.errors import FathomError, Findings, nearest
-from fathom.records.files import read_lines
+from fathom.errors import FathomError, Findings, nearest
+from fathom.io.files import read_lines
+from fathom.papers.paper import Artefact
 from fathom.tables.verdicts import Reported
 
 HEADER = ("row", "column", "value", "stderr", "note")

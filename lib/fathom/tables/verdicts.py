@@ -16,7 +16,7 @@ The first of these that holds is the verdict:
 
 from dataclasses import dataclass
 
-from fathom.catalog.columns import Tolerance
+from fathom.papers.columns import Tolerance
 from fathom.tables.grid import NOT_RUN, Cell
 
 JUDGED_SCALE = "paper"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fathom.records.files import read_json, write_json
+from fathom.io.files import read_json, write_json
 from fathom.training.environment import host_facts
 
 

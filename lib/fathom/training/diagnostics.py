@@ -14,9 +14,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from fathom.io import series
 from fathom.models.hooks import Reading
 from fathom.models.network import Network
-from fathom.records import series
 from fathom.training.ranks import Ranks
 
 SUFFIX = ".tsv.gz"

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 

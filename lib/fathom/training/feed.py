@@ -6,7 +6,7 @@ from fathom.batches.fused import collate
 from fathom.batches.held_out import held_out_pairs
 from fathom.batches.sampler import Sampler
 from fathom.batches.tensors import Tensors
-from fathom.catalog.spec import Batches
+from fathom.runs.spec import Batches
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import Parts
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import torch
 
 from fathom.batches.tensors import Tensors
-from fathom.catalog.spec import Spec
+from fathom.checkpoints import training_state as checkpoints
+from fathom.io.metrics import Metrics
 from fathom.methods.loader import build
 from fathom.models.network import Network
-from fathom.records.metrics import Metrics
-from fathom.training import checkpoints, environment, outcomes
+from fathom.runs.spec import Spec
+from fathom.training import environment, outcomes
 from fathom.training.diagnostics import Diagnostics
 from fathom.training.feed import Feed
 from fathom.training.masked_feed import MaskedFeed

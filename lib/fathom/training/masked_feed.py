@@ -14,8 +14,8 @@ from fathom.batches.held_out import held_out_blocks
 from fathom.batches.masking import Masked, collate, mask, predicted
 from fathom.batches.sampler import Member, shares
 from fathom.batches.tensors import PAD, Tensors
-from fathom.catalog.spec import Batches, Masking
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.spec import Batches, Masking
 from fathom.subwords import unigram
 from fathom.subwords.vocabulary import SPECIAL
 from fathom.training.ranks import Ranks

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from fathom.catalog.spec import Training
 from fathom.models.hooks import ParameterGroup
+from fathom.runs.spec import Training
 
 
 def theta_adam(

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from fathom.catalog.spec import Outcome
+from fathom.runs.spec import Outcome
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from torch import nn
 
-from fathom.catalog.spec import Start
-from fathom.models.kept import final_weights
-from fathom.records.errors import FathomError
-from fathom.records.files import read_json
-from fathom.records.manifest import FINISHED
+from fathom.checkpoints.average import final_weights
+from fathom.errors import FathomError
+from fathom.io.files import read_json
+from fathom.provenance.manifest import FINISHED
+from fathom.runs.spec import Start
 from fathom.training.outcomes import Ending
 
 # What a method adds to a network stands under this part of its parameters' names.

@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 
 from fathom.batches.tensors import load
-from fathom.catalog.spec import Spec
+from fathom.io.files import write_json, write_text
+from fathom.io.locks import only_writer
 from fathom.models import size
-from fathom.records.closure import stage_code
-from fathom.records.files import write_json, write_text
-from fathom.records.locks import only_writer
+from fathom.provenance.code_hash import stage_code
+from fathom.runs.spec import Spec
 from fathom.training import environment
 from fathom.training.attempts import Attempts
 from fathom.training.loop import Launch, Places, Stopped, Training

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD
-from fathom.catalog.spec import Training
 from fathom.models.hooks import stream_seed
 from fathom.models.network import Network
+from fathom.runs.spec import Training
 from fathom.training import objective, schedules
 from fathom.training.diagnostics import Diagnostics
 from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam

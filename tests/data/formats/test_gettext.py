@@ -2,7 +2,7 @@ import pytest
 
 from fathom.data.formats.gettext import read
 from fathom.data.texts import Pair
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from tests.data.small_archives import catalogue, message, messages_dataset, plural, wheel
 
 CZECH = "nplurals=4; plural=(n == 1 && n % 1 == 0) ? 0 : (n >= 2 && n <= 4 && n % 1 == 0) ? 1: 3;"

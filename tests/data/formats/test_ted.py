@@ -2,7 +2,7 @@ import pytest
 
 from fathom.data.formats.ted import read
 from fathom.data.texts import Pair
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
 from tests.data.small_archives import COLUMNS, row, table, talks, talks_dataset
 
 TASKS = {"por": "pt-br", "fra": "fr", "mar": "mr"}

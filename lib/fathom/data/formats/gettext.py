@@ -7,12 +7,12 @@ from gettext import c2py
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from fathom.catalog.datasets import Dataset
 from fathom.data.archives import visit
 from fathom.data.clean import fault, one_line, tidy
 from fathom.data.split import by_key, distinct
 from fathom.data.texts import Pair, TaskText
-from fathom.records.errors import FathomError
+from fathom.errors import FathomError
+from fathom.runs.datasets import Dataset
 
 if TYPE_CHECKING:
     from polib import POEntry

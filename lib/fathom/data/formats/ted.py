@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from fathom.catalog.datasets import SPLITS, Dataset
 from fathom.data.archives import visit
 from fathom.data.clean import one_line
 from fathom.data.texts import Pair, TaskText
-from fathom.records.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest
+from fathom.runs.datasets import SPLITS, Dataset
 
 _MEMBERS = {
     "all_talks_train.tsv": "train",

@@ -1,1 +1,0 @@
-"""What is asked: the checked config, run specifications, identities, paths and targets."""

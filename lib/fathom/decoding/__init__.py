@@ -1,1 +1,0 @@
-"""Translation of test sentences by beam search, with soft or hard gates."""

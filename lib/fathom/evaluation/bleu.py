@@ -1,0 +1,40 @@
+"""BLEU in the variants that differ by how text is cut into words; sacreBLEU does the counting."""
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+from fathom.evaluation.bootstrap import Statistics
+
+EVERYWHERE = ("13a", "intl", "char")
+BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}
+ORDERS = (1, 2, 3, 4)
+COLUMNS = (
+    "hypothesis_words",
+    "reference_words",
+    *(f"correct_{order}" for order in ORDERS),
+    *(f"total_{order}" for order in ORDERS),
+)
+
+
+def variants(language: str) -> tuple[str, ...]:
+    """Return the names of the variants with which a target language is scored."""
+    return EVERYWHERE + BY_LANGUAGE.get(language, ())
+
+
+def statistics(hypotheses: list[str], references: list[str], variant: str) -> Statistics:
+    """Count matches of 1- to 4-grams in each sentence.
+
+    Args:
+        hypotheses: one line for each reference, at least one.
+        references: the lines to be matched.
+        variant: sacreBLEU's name of the way in which text is cut into words.
+    """
+    # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are.
+    metric = BLEU(tokenize=variant, force=True)
+    counts = metric._extract_corpus_statistics(hypotheses, [references])
+
+    def score_of(sums: np.ndarray) -> float:
+        return float(metric._compute_score_from_stats([int(each) for each in sums]).score)
+
+    signature = str(metric.get_signature())
+    return Statistics(variant, COLUMNS, np.array(counts, dtype=np.int64), signature, score_of)

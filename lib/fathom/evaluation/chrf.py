@@ -1,0 +1,29 @@
+"""chrF: matches of character n-grams; sacreBLEU does the counting."""
+
+import numpy as np
+from sacrebleu.metrics import CHRF
+
+from fathom.evaluation.bootstrap import Statistics
+
+NAME = "chrF"
+ORDERS = (1, 2, 3, 4, 5, 6)
+COLUMNS = tuple(
+    f"{what}_{order}" for order in ORDERS for what in ("hypothesis", "reference", "match")
+)
+
+
+def statistics(hypotheses: list[str], references: list[str]) -> Statistics:
+    """Count matches of 1- to 6-grams of characters in each sentence.
+
+    Args:
+        hypotheses: one line for each reference, at least one.
+        references: the lines to be matched.
+    """
+    metric = CHRF()
+    counts = metric._extract_corpus_statistics(hypotheses, [references])
+
+    def score_of(sums: np.ndarray) -> float:
+        return float(metric._compute_score_from_stats([int(each) for each in sums]).score)
+
+    signature = str(metric.get_signature())
+    return Statistics(NAME, COLUMNS, np.array(counts, dtype=np.int64), signature, score_of)

@@ -1,0 +1,1 @@
+"""Translation by beam search, pruning, likelihood."""

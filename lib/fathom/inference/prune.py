@@ -1,0 +1,280 @@
+"""One task's layers of a trained network, as a checkpoint that fairseq reads without fathom.
+
+Hard gates keep some layers for a task and skip the others. Here the skipped ones are removed, and
+the gates with them; what is left is a plain Transformer. That holds only where the method does
+nothing else, which is tried and not believed: each hook must pass random hidden states on to the
+bit.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fathom.batches import tensors
+from fathom.errors import FathomError, nearest
+from fathom.inference.translate import trained
+from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.models.hooks import Method
+from fathom.models.network import Network
+from fathom.models.size import parts
+from fathom.provenance.code_hash import stage_code
+from fathom.provenance.manifest import FINISHED
+from fathom.runs.spec import Model, Spec
+from fathom.subwords.sides import sides
+
+Kept = Mapping[str, Sequence[int]]
+
+CPU = torch.device("cpu")
+SUB_LAYERS = {
+    "encoder": ("self_attention", "ffn"),
+    "decoder": ("self_attention", "cross_attention", "ffn"),
+}
+# fairseq takes the final norm from a stack whose weights come without this number.
+STACK_VERSION = 3.0
+
+
+def plain_state(state: Mapping[str, Tensor], kept: Kept) -> dict[str, Tensor]:
+    """Return the weights of the kept layers, numbered anew, under the names that fairseq uses.
+
+    The parameters of methods are left out.
+
+    Args:
+        state: the weights of a trained encoder-decoder.
+        kept: the layers that stay, from 0 and in order, by side.
+    """
+    plain = {f"{side}.version": torch.tensor([STACK_VERSION]) for side in kept}
+    for name, tensor in state.items():
+        side, part, *rest = name.split(".")
+        if part == "layers":
+            layer = int(rest[0])
+            if layer in kept[side]:
+                number = kept[side].index(layer)
+                plain[".".join((side, part, str(number), *rest[1:]))] = tensor
+        elif part != "method":
+            plain[name] = tensor
+    return plain
+
+
+def parameters(plain: Mapping[str, Tensor]) -> int:
+    """Return the parameters among a pruned network's weights; a shared tensor counts once."""
+    own = (tensor for name, tensor in plain.items() if not name.endswith(".version"))
+    return sum({tensor.data_ptr(): tensor.numel() for tensor in own}.values())
+
+
+def fairseq_settings(model: Model, kept: Kept, positions: int) -> dict[str, Any]:
+    """Return the settings with which fairseq builds the pruned network.
+
+    Args:
+        model: the shape of the network before pruning.
+        kept: the layers that stay, by side.
+        positions: the longest source and target (pieces, with the end symbol).
+    """
+    settings = {
+        "_name": "transformer",
+        "arch": "transformer",
+        "activation_fn": model.activation,
+        "dropout": model.dropout,
+        "attention_dropout": model.attention_dropout,
+        "activation_dropout": model.activation_dropout,
+        "share_decoder_input_output_embed": model.share_embeddings != "none",
+        "share_all_embeddings": model.share_embeddings == "all",
+        "max_source_positions": positions,
+        "max_target_positions": positions,
+    }
+    for side, layers in kept.items():
+        settings |= {
+            f"{side}_layers": len(layers),
+            f"{side}_embed_dim": model.width,
+            f"{side}_ffn_embed_dim": model.ffn,
+            f"{side}_attention_heads": model.heads,
+            f"{side}_normalize_before": model.norm == "pre",
+        }
+    return settings
+
+
+def kept_layers(method: Method, task: int) -> tuple[int, ...]:
+    """Return the layers of a stack that a method keeps for a task, with the gates in use.
+
+    Args:
+        method: of a network ready for inference, on the CPU.
+        task: the task's index.
+    """
+    method.begin(torch.tensor([task]))
+    return tuple(layer for layer in range(method.stack.layers) if method.keep(layer))
+
+
+@torch.no_grad()
+def beyond_keeping(method: Method, task: int) -> str | None:
+    """Return the hook by which a method does more for a task than keep or skip layers, or None.
+
+    Args:
+        method: of a network ready for inference, on the CPU.
+        task: the task's index.
+    """
+    tried = _tried(method, kept_layers(method, task))
+    return next((hook for hook, found, plain in tried if not torch.equal(found, plain)), None)
+
+
+def _tried(method: Method, kept: Sequence[int]) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """Yield each hook, what it makes of random states, and what the static model would make."""
+    stack = method.stack
+    stream = torch.Generator().manual_seed(1)
+    states = [torch.randn(5, 1, stack.width, generator=stream) for _ in range(stack.layers + 1)]
+    for layer, (x, y) in enumerate(pairwise(states)):
+        yield "source", method.source(layer, states[: layer + 1]), x
+        if layer in kept:
+            for part in SUB_LAYERS[stack.side]:
+                yield "residual", method.residual(layer, part, x, y), x + y
+            yield "block", method.block(layer, x, y), y
+            yield "after", method.after(layer, y), y
+    yield "source", method.source(stack.layers, states), states[-1]
+    if stack.side == "encoder":
+        for memory in method.memory(states, stack.readers):
+            yield "memory", memory, states[-1]
+
+
+def prune(
+    spec: Spec,
+    tensors_folder: Path,
+    run: Path,
+    task: str,
+    folder: Path,
+    report: Callable[[str], None],
+) -> None:
+    """Write the checkpoint of one task: its layers and no gates.
+
+    Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
+
+    Args:
+        spec: the run.
+        tensors_folder: the encoded text, for its dictionaries.
+        run: the folder of the training.
+        task: the task whose layers stay.
+        folder: where to write.
+        report: takes a line about the result.
+
+    Raises:
+        FathomError: there is no such task, the training did not finish, or what hard gates leave
+            is no Transformer of fairseq.
+    """
+    (folder / "pruned.json").unlink(missing_ok=True)
+    where = f"run {spec.run}, {task}"
+    data = tensors.load(tensors_folder)
+    if task not in data.tasks:
+        raise FathomError(f"no task '{task}'", f"run {spec.run}", nearest(task, data.tasks))
+    _require_plain_shape(spec)
+    outcome = read_json(run / "training.json")["outcome"]["kind"]
+    if outcome != FINISHED:
+        raise FathomError(outcome.replace("_", " "), where, "choose a run that finished")
+    network = trained(spec, data, run, "hard", CPU)
+    kept = _chosen(network, data.tasks.index(task), where)
+    plain = plain_state(network.state_dict(), kept)
+    languages = {side.name: side.languages[task] for side in sides(spec.data)}
+    path = folder / "model.pt"
+    with replacing(path, "wb") as stream:
+        torch.save(_checkpoint(spec, plain, kept, languages, folder), stream)
+    for side, language in languages.items():
+        with replacing(folder / f"dict.{language}.txt", "wb") as stream:
+            stream.write(tensors.dictionary_path(tensors_folder, side).read_bytes())
+    layers = {side: method.stack.layers for side, method in network.methods.items()}
+    before, after = parts(network)["total"], parameters(plain)
+    described = {
+        "task": task,
+        "languages": languages,
+        "gates": "hard",
+        "kept": kept,
+        "layers": layers,
+        "parameters": {"before": before, "after": after},
+        "sha256": sha256(path),
+        "code": asdict(stage_code("pruning", spec.model.architecture, spec.method.name)),
+    }
+    write_json(folder / "pruned.json", described)
+    counts = ", ".join(f"{side} {len(kept[side])} of {layers[side]} layers" for side in kept)
+    report(f"prune: {task}: {counts}, {after} of {before} parameters: {path}")
+
+
+def _require_plain_shape(spec: Spec) -> None:
+    """Refuse networks that fairseq's Transformer could not be, whatever their gates leave."""
+    model = spec.model
+    foreign = {
+        f"the architecture {model.architecture}": model.architecture != "transformer",
+        f"the norm {model.norm}": model.norm not in ("pre", "post"),
+        "a network without all residuals": set(model.residuals) != set(SUB_LAYERS),
+        "an output bias": model.output_bias,
+        "learned positions": model.learned_positions is not None,
+    }
+    for what, there in foreign.items():
+        if there:
+            raise FathomError(
+                f"{what} cannot be written as fairseq's Transformer",
+                f"run {spec.run}",
+                "choose another run",
+            )
+
+
+def _chosen(network: Network, task: int, where: str) -> dict[str, tuple[int, ...]]:
+    """Return the layers that stay, by side; what would not be a plain Transformer is refused."""
+    methods = network.methods
+    if all(method.depth() is None for method in methods.values()):
+        raise FathomError("no method with gates", where, "choose a run whose gates skip layers")
+    kept = {side: kept_layers(method, task) for side, method in methods.items()}
+    for side, layers in kept.items():
+        if not layers:
+            raise FathomError(f"no {side} layer is left", where, "choose another run or task")
+    for side, method in methods.items():
+        hook = beyond_keeping(method, task)
+        if hook:
+            raise FathomError(
+                f"the {side}'s method does more than keep or skip layers ('{hook}')",
+                where,
+                "translate with fathom instead",
+            )
+    return kept
+
+
+def _checkpoint(
+    spec: Spec, plain: dict[str, Tensor], kept: Kept, languages: dict[str, str], folder: Path
+) -> dict[str, Any]:
+    """Return a checkpoint as fairseq reads it, of tensors and plain containers alone."""
+    longest, decoding = spec.data.max_pieces, spec.evaluation.decoding
+    # So that no hypothesis meets fairseq's bound before its own cap.
+    positions = max(longest, int(decoding.cap_ratio * longest) + decoding.cap_constant) + 1
+    return {
+        "args": None,
+        "cfg": {
+            "model": fairseq_settings(spec.model, kept, positions),
+            "task": {
+                "_name": "translation",
+                "data": str(folder.absolute()),
+                "source_lang": languages["source"],
+                "target_lang": languages["target"],
+                "left_pad_source": False,
+                "max_source_positions": positions,
+                "max_target_positions": positions,
+            },
+            # The task's own settings point into these two.
+            "dataset": {
+                "train_subset": "train",
+                "dataset_impl": None,
+                "required_seq_len_multiple": 1,
+            },
+            "generation": {"replace_unk": None, "print_alignment": None},
+            "tokenizer": None,
+            "bpe": None,
+        },
+        "model": plain,
+        "optimizer_history": [
+            {
+                "criterion_name": "",
+                "optimizer_name": "",
+                "lr_scheduler_state": {},
+                "num_updates": spec.training.updates,
+            }
+        ],
+        "extra_state": {"train_iterator": {"epoch": 1}},
+    }

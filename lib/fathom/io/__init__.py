@@ -1,0 +1,1 @@
+"""Files: atomic writes, hashes, metrics and series."""

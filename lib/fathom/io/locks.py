@@ -1,0 +1,37 @@
+"""One writer at a time: a lock on a folder that ends with the process that holds it."""
+
+import fcntl
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fathom.errors import FathomError
+
+
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Hold a lock while the block runs; the system frees it however the process ends.
+
+    Args:
+        path: the lock's file, whose folder is made; it stays, with its last holder's host and pid.
+
+    Raises:
+        FathomError: another process holds the lock.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not truncated before it is held: it names the holder.
+    with open(path, "a+", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            holder = stream.read().strip() or "another process"
+            raise FathomError(
+                f"{holder} is at work here", str(path.parent), "let it end, or stop it first"
+            ) from None
+        stream.truncate(0)
+        stream.write(f"process {os.getpid()} on {platform.node()}\n")
+        stream.flush()
+        yield

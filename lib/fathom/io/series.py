@@ -1,0 +1,145 @@
+"""A long table that grows with a training, packed: one row for each number read in an update.
+
+Columns are `update`, one for each axis, and `value`. What is appended at once is one gzip member,
+which is believed only whole: its end holds a checksum. A file without rows does not exist.
+"""
+
+import gzip
+import math
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from fathom.errors import FathomError
+from fathom.io.files import replacing
+
+Row = tuple[int, tuple[str, ...], float]
+FIRST, LAST = "update", "value"
+_GZIP = 31  # zlib's code for a gzip member with its checksum, in the largest window.
+_CHUNK = 1 << 16
+_REMEDY = "delete the run's folder and train it again"
+
+
+def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
+    """Append rows, safe on disk when this returns; equal rows give equal bytes.
+
+    A file that a killed process may have left is cut first.
+
+    Args:
+        path: the file; its folder is made.
+        axes: the names of the columns between `update` and `value`.
+        rows: update, place on each axis, value; one that is not finite is an empty field.
+
+    Raises:
+        FathomError: the file has other columns.
+    """
+    header = "\t".join((FIRST, *axes, LAST))
+    lines = ["\t".join((str(update), *places, _field(value))) for update, places, value in rows]
+    if not lines:
+        return
+    if not path.exists():
+        lines.insert(0, header)
+    elif _header(path) != header:
+        what = f"columns '{_header(path)}' where '{header}' is to be written"
+        raise FathomError(what.replace("\t", " "), str(path), _REMEDY)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as stream:
+        stream.write(_packed(lines))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def cut(path: Path, update: int) -> bool:
+    """Drop the rows after an update, and an end that a killed process left half-written.
+
+    Args:
+        path: the file, which is replaced as a whole, or deleted where no row is left.
+        update: the last that stays.
+
+    Returns:
+        Whether the end was damaged.
+    """
+    packed = path.read_bytes()
+    stay, rows, seen = b"", 0, 0
+    for start, end, lines in _members(packed):
+        kept = [line for line in lines if _is_header(line) or _update(line) <= update]
+        rows += sum(not _is_header(line) for line in kept)
+        if kept:
+            stay += packed[start:end] if len(kept) == len(lines) else _packed(kept)
+        seen = end
+    if rows == 0:
+        path.unlink()
+    elif stay != packed:
+        with replacing(path, "wb") as stream:
+            stream.write(stay)
+    return seen < len(packed)
+
+
+def read(path: Path) -> dict[str, list]:
+    """Return the columns by name: whole numbers, texts of the axes, and values or None.
+
+    Raises:
+        FathomError: the file is missing or damaged.
+    """
+    try:
+        packed = path.read_bytes()
+    except FileNotFoundError:
+        raise FathomError("no such file", str(path), "make it with the stage before") from None
+    lines, seen = [], 0
+    for _, end, more in _members(packed):
+        lines += more
+        seen = end
+    if seen < len(packed) or not lines:
+        raise FathomError(f"damaged after {len(lines)} lines", str(path), _REMEDY)
+    names, *rows = (line.split("\t") for line in lines)
+    wrong = [number for number, row in enumerate(rows, 2) if len(row) != len(names)]
+    if wrong:
+        raise FathomError(f"not {len(names)} fields", f"{path}:{wrong[0]}", _REMEDY)
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns[FIRST] = [int(each) for each in columns[FIRST]]
+    columns[LAST] = [float(each) if each else None for each in columns[LAST]]
+    return columns
+
+
+def _members(packed: bytes) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield start, end and lines of each member, up to the end or the first that is not whole."""
+    start = 0
+    while start < len(packed):
+        member, parts, place = zlib.decompressobj(wbits=_GZIP), [], start
+        try:
+            # In chunks: zlib copies what it was given and did not use.
+            while not member.eof and place < len(packed):
+                parts.append(member.decompress(packed[place : place + _CHUNK]))
+                place += _CHUNK
+        except zlib.error:
+            return
+        if not member.eof:
+            return
+        end = min(place, len(packed)) - len(member.unused_data)
+        yield start, end, b"".join(parts).decode("utf-8").split("\n")[:-1]
+        start = end
+
+
+def _header(path: Path) -> str:
+    """Return the first line, empty where the first member is not whole."""
+    first = next(_members(path.read_bytes()), (0, 0, []))[2]
+    return first[0] if first else ""
+
+
+def _is_header(line: str) -> bool:
+    return line.startswith(f"{FIRST}\t")
+
+
+def _update(line: str) -> int:
+    return int(line.split("\t", 1)[0])
+
+
+def _packed(lines: list[str]) -> bytes:
+    text = "".join(f"{line}\n" for line in lines)
+    # Without the clock, which gzip would write too.
+    return gzip.compress(text.encode("utf-8"), mtime=0)
+
+
+def _field(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else ""

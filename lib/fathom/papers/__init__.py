@@ -1,0 +1,1 @@
+"""Papers as data: tables, columns, deviations."""

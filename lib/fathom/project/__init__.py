@@ -1,0 +1,1 @@
+"""All of config/: loaded, checked, and handed out."""

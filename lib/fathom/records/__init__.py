@@ -1,1 +1,0 @@
-"""What happened: errors, atomic files, hashes, metrics and manifests; standard library only."""

@@ -1,0 +1,1 @@
+"""What a run is: its settings, how they resolve, its identity and its files."""

@@ -1,1 +1,0 @@
-"""BLEU variants, chrF and their bootstrap intervals."""

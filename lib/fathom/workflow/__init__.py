@@ -1,0 +1,1 @@
+"""What the Snakefile calls: targets, switches, and what a start will train."""

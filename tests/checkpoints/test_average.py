@@ -1,0 +1,154 @@
+"""The mean of kept weights, by hand and on small networks."""
+
+import pytest
+import torch
+
+from fathom.checkpoints.average import LAST, final_weights, kept, kept_path, mean_of_last
+from fathom.checkpoints.read import load_weights
+from fathom.errors import FathomError
+from tests.reference.small_networks import batch, method, network
+
+
+def write(folder, update, weights):
+    torch.save({"update": update, "model": weights}, kept_path(folder, update))
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_files_are_in_the_order_of_their_updates_and_others_are_none(tmp_path):
+    for name in ("update_9.pt", "update_10.pt", "last.pt", "update_x.pt", ".update_11.pt.7.part"):
+        (tmp_path / name).touch()
+    (tmp_path / "update_12.pt.damaged").touch()
+    assert kept(tmp_path) == {9: tmp_path / "update_9.pt", 10: tmp_path / "update_10.pt"}
+    assert list(kept(tmp_path)) == [9, 10]
+    assert kept(tmp_path / "absent") == {}
+
+
+def test_the_mean_is_of_the_last_by_number_and_not_by_name(tmp_path):
+    for update, value in ((2, 100.0), (9, 1.0), (10, 2.0), (11, 6.0)):
+        write(tmp_path, update, {"a": torch.tensor([value, -value])})
+    weights, updates = mean_of_last(tmp_path, 3)
+    assert updates == (9, 10, 11)
+    assert torch.equal(weights["a"], torch.tensor([3.0, -3.0]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_the_mean_of_one_is_that_one_to_the_bit(tmp_path, dtype):
+    weights = {
+        "a": torch.randn(50, 7).to(dtype),
+        "tiny": torch.tensor([1e-40, -0.0, 3e38]).to(dtype),
+    }
+    write(tmp_path, 1, {"a": torch.zeros(50, 7, dtype=dtype), "tiny": torch.zeros(3, dtype=dtype)})
+    write(tmp_path, 2, weights)
+    found, updates = mean_of_last(tmp_path, 1)
+    assert updates == (2,)
+    assert equal(found, weights)
+    assert {each.dtype for each in found.values()} == {dtype}
+    assert torch.signbit(found["tiny"][1])
+
+
+def test_equal_weights_stay_as_they_are_to_the_bit(tmp_path):
+    weights = {"a": torch.randn(100), "temperature": torch.tensor(0.1)}
+    for update in (1, 2, 3):
+        write(tmp_path, update, weights)
+    assert equal(mean_of_last(tmp_path, 3)[0], weights)
+
+
+def test_sums_are_taken_in_float64(tmp_path):
+    # In float32 the sum would be 2^24 three times, and infinite in the second place.
+    for update, value in enumerate((2.0**24, 1.0, 1.0), 1):
+        write(tmp_path, update, {"a": torch.tensor([value, 3e38])})
+    mean = mean_of_last(tmp_path, 3)[0]["a"]
+    expected = torch.tensor([(2.0**24 + 2) / 3, 3e38], dtype=torch.float64).float()
+    assert torch.equal(mean, expected)
+
+
+def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
+    for update in (1, 2):
+        write(
+            tmp_path,
+            update,
+            {
+                "count": torch.tensor(7 * update),
+                "kept": torch.tensor([update == 1, True]),
+                "a": torch.tensor(float(update)),
+            },
+        )
+    weights, _ = mean_of_last(tmp_path, 2)
+    assert torch.equal(weights["count"], torch.tensor(14))
+    assert torch.equal(weights["kept"], torch.tensor([False, True]))
+    assert weights["a"].item() == 1.5
+
+
+def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
+    with pytest.raises(FathomError, match="kept weights of 0 updates where the mean of 3"):
+        mean_of_last(tmp_path, 3)
+    for update in (40, 80):
+        write(tmp_path, update, {"a": torch.zeros(1)})
+    with pytest.raises(FathomError, match=r"of 2 updates \(updates 40, 80\) where") as caught:
+        mean_of_last(tmp_path, 3)
+    assert caught.value.where == str(tmp_path)
+    with pytest.raises(FathomError, match="the mean of 0 checkpoints"):
+        mean_of_last(tmp_path, 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"a": torch.zeros(3)}, r"'a' is \(3,\) float32 where it was \(2,\) float32"),
+        ({"a": torch.zeros(2).double()}, r"'a' is \(2,\) float64 where it was \(2,\) float32"),
+        ({"b": torch.zeros(2)}, "'a' is missing"),
+        ({"a": torch.zeros(2), "b": torch.zeros(2)}, "'b' is new"),
+    ],
+)
+def test_weights_of_another_network_are_refused_with_the_tensor(tmp_path, other, said):
+    write(tmp_path, 1, {"a": torch.zeros(2)})
+    write(tmp_path, 2, other)
+    with pytest.raises(FathomError, match=f"update_2.pt: another network's weights .{said}"):
+        mean_of_last(tmp_path, 2)
+
+
+@pytest.mark.parametrize("content", [{"update": 1}, {"model": [1]}, {"model": {"a": 1.0}}])
+def test_a_file_without_weights_is_refused(tmp_path, content):
+    torch.save(content, kept_path(tmp_path, 1))
+    with pytest.raises(FathomError, match=r"update_1.pt: holds no weights"):
+        mean_of_last(tmp_path, 1)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    kept_path(tmp_path, 1).write_bytes(b"PK")
+    with pytest.raises(FathomError, match=r"update_1.pt: cannot be read"):
+        mean_of_last(tmp_path, 1)
+
+
+def test_the_last_state_is_taken_where_no_mean_is_asked_for(tmp_path):
+    for update in (1, 2):
+        write(tmp_path, update, {"a": torch.tensor(float(update))})
+    torch.save({"model": {"a": torch.tensor(9.0)}, "update": 3}, tmp_path / LAST)
+    assert final_weights(tmp_path, 1)["a"] == 9.0
+    assert final_weights(tmp_path, 2)["a"] == 1.5
+
+
+def test_a_network_takes_the_mean_of_its_kept_weights_with_tied_tables(tmp_path):
+    model = network(method("latent_layers"))
+    initial = {name: each.clone() for name, each in model.state_dict().items()}
+    for update in (5, 10, 15):
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(torch.randn_like(parameter))
+        write(tmp_path, update, model.state_dict())
+    saved = [torch.load(path, weights_only=True)["model"] for path in kept(tmp_path).values()]
+    weights, _ = mean_of_last(tmp_path, 2)
+    assert weights.keys() == initial.keys()
+    for name, each in weights.items():
+        torch.testing.assert_close(
+            each, (saved[1][name] + saved[2][name]) / 2, rtol=1e-6, atol=1e-7
+        )
+    write(tmp_path, 99, weights)
+    load_weights(model, kept_path(tmp_path, 99))
+    assert model.decoder.output_projection.weight is model.decoder.embed_tokens.weight
+    assert torch.equal(model.decoder.method.alpha, weights["decoder.method.alpha"])
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    assert model.eval()(source, previous, torch.tensor([0, 1])).isfinite().all()

@@ -1,0 +1,164 @@
+import multiprocessing
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+import torch
+
+from fathom.checkpoints import training_state as checkpoints
+from fathom.checkpoints.average import kept
+from fathom.checkpoints.read import read_checkpoint
+from fathom.checkpoints.training_state import BEFORE, NEWEST, forget_after, keep, load, save
+from fathom.training.loop import Places
+from fathom.training.train import train
+from tests.training.small_runs import LAUNCH, specification
+from tests.training.test_loop import train_and_be_killed
+
+
+def test_nothing_is_there_before_the_first(tmp_path):
+    assert load(tmp_path, print) is None
+
+
+def test_the_newest_and_the_one_before_it_are_kept(tmp_path):
+    for update in (1, 2, 3):
+        save(tmp_path, {"update": update, "model": {"a": torch.ones(2)}})
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([NEWEST, BEFORE])
+    assert load(tmp_path, print)["update"] == 3
+
+
+@pytest.mark.parametrize("damage", ["truncate", "empty", "flip"])
+def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, damage):
+    for update in (1, 2):
+        save(tmp_path, {"update": update, "model": {"a": torch.arange(100)}})
+    newest = tmp_path / NEWEST
+    content = newest.read_bytes()
+    newest.write_bytes(
+        {"truncate": content[:200], "empty": b"", "flip": b"x" * 50 + content[50:]}[damage]
+    )
+    said = []
+    assert load(tmp_path, said.append)["update"] == 1
+    assert "last.damaged" in said[0]
+    assert "\n" not in said[0]
+
+
+def test_another_process_of_the_run_may_have_set_the_damaged_file_aside(tmp_path, monkeypatch):
+    for update in (1, 2):
+        save(tmp_path, {"update": update})
+
+    def read_late(path):
+        if path.name == NEWEST:
+            path.rename(path.with_suffix(".damaged"))
+        return read_checkpoint(path)
+
+    monkeypatch.setattr(checkpoints, "read_checkpoint", read_late)
+    assert load(tmp_path, lambda line: None)["update"] == 1
+
+
+def test_a_checkpoint_with_code_in_it_is_refused(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return print, ("ran",)
+
+    torch.save({"model": Evil()}, tmp_path / NEWEST)
+    assert load(tmp_path, lambda line: None) is None
+
+
+def weights(update):
+    return {"a": torch.full((3,), float(update)), "count": torch.tensor(update)}
+
+
+def test_the_last_weights_are_kept_and_the_oldest_deleted(tmp_path):
+    for update in (8, 9, 10, 11):
+        keep(tmp_path, update, weights(update), 2)
+        assert list(kept(tmp_path)) == [
+            each for each in (8, 9, 10, 11) if update - 2 < each <= update
+        ]
+    found = read_checkpoint(kept(tmp_path)[10])
+    assert found["update"] == 10
+    assert torch.equal(found["model"]["a"], torch.full((3,), 10.0))
+    # Nothing but the weights: an optimiser's state is twice as large.
+    assert found.keys() == {"update", "model"}
+
+
+def test_nothing_is_kept_where_nothing_is_asked_for(tmp_path):
+    keep(tmp_path, 5, weights(5), 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_kept_again_after_a_kill_take_the_place_of_the_first(tmp_path):
+    for update in (5, 10, 15):
+        keep(tmp_path, update, weights(update), 2)
+    keep(tmp_path, 15, weights(99), 2)
+    assert list(kept(tmp_path)) == [10, 15]
+    assert read_checkpoint(kept(tmp_path)[15])["model"]["count"] == 99
+
+
+def test_a_kill_while_weights_are_written_leaves_none_of_that_update(tmp_path, monkeypatch):
+    keep(tmp_path, 5, weights(5), 2)
+
+    def killed(_, stream):
+        stream.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        keep(tmp_path, 10, weights(10), 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["update_5.pt"]
+
+
+def test_weights_after_the_update_to_which_a_run_goes_back_are_forgotten(tmp_path):
+    for update in (5, 10, 15):
+        keep(tmp_path, update, weights(update), 3)
+    forget_after(tmp_path, 10)
+    assert list(kept(tmp_path)) == [5, 10]
+    forget_after(tmp_path, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_training_keeps_weights_when_it_validates_and_a_kill_changes_none(tensors, tmp_path):
+    spec = specification(updates=11)
+    spec = replace(spec, training=replace(spec.training, keep_weights=2))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, Places(tensors, whole), LAUNCH, print)
+    for update in (4, 10):
+        train_and_be_killed(spec, tensors, killed, update)
+    train(spec, 1, Places(tensors, killed), LAUNCH, print)
+    one, other = (kept(folder / "checkpoints") for folder in (whole, killed))
+    assert list(one) == list(other) == [9, 11]
+    for update in one:
+        first, second = (read_checkpoint(each[update])["model"] for each in (one, other))
+        assert all(torch.equal(first[name], second[name]) for name in first)
+    last = load(whole / "checkpoints", print)["model"]
+    assert all(torch.equal(first[name], last[name]) for name in last)
+
+
+@pytest.mark.parametrize("writer", ["keep", "save"])
+def test_a_kill_while_a_validated_update_is_written_loses_none_of_its_weights(
+    tensors, tmp_path, writer
+):
+    spec = specification(updates=6)
+    spec = replace(spec, training=replace(spec.training, keep_weights=5))
+
+    def child():
+        def killed(*_):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        setattr(checkpoints, writer, killed)
+        train(spec, 1, Places(tensors, tmp_path), LAUNCH, print)
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    train(spec, 1, Places(tensors, tmp_path), LAUNCH, print)
+    assert list(kept(tmp_path / "checkpoints")) == [3, 6]
+
+
+def test_weights_kept_before_a_kill_that_lost_their_checkpoint_are_forgotten(tensors, tmp_path):
+    spec = specification(updates=6)
+    spec = replace(spec, training=replace(spec.training, keep_weights=5))
+    (tmp_path / "checkpoints").mkdir()
+    keep(tmp_path / "checkpoints", 4, weights(4), 5)
+    train(spec, 1, Places(tensors, tmp_path), LAUNCH, print)
+    assert list(kept(tmp_path / "checkpoints")) == [3, 6]

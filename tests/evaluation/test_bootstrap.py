@@ -1,0 +1,63 @@
+"""The interval is sacreBLEU's, from the counts alone."""
+
+import random
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from fathom.evaluation import bleu, chrf
+from fathom.evaluation.bootstrap import Statistics, interval
+from tests.evaluation.conftest import ENGLISH
+
+# sacreBLEU computes the scores of its draws in float32.
+TOLERANCE = 1e-5
+SAMPLES = 300
+
+
+def texts():
+    dice = random.Random(3)
+    references = [line for line in ENGLISH for _ in range(5)]
+    hypotheses = [
+        " ".join(word for word in line.split(" ") if dice.random() > 0.2) for line in references
+    ]
+    return hypotheses, references
+
+
+@pytest.mark.parametrize("metric", ["13a", "chrF"])
+def test_the_interval_is_the_one_that_sacrebleu_prints(metric):
+    hypotheses, references = texts()
+    peer = sacrebleu.BLEU() if metric == "13a" else sacrebleu.CHRF()
+    expected = peer.corpus_score(hypotheses, [references], n_bootstrap=SAMPLES)
+    if metric == "13a":
+        found = interval(bleu.statistics(hypotheses, references, "13a"), SAMPLES)
+    else:
+        found = interval(chrf.statistics(hypotheses, references), SAMPLES)
+    assert (found.high - found.low) / 2 == pytest.approx(expected._ci, abs=TOLERANCE)
+    assert found.low < expected.score < found.high
+
+
+def test_an_interval_can_be_drawn_again_and_ignores_the_environment(monkeypatch):
+    kept = bleu.statistics(*texts(), "13a")
+    first = interval(kept, SAMPLES)
+    monkeypatch.setenv("SACREBLEU_SEED", "1")
+    assert interval(kept, SAMPLES) == first
+
+
+def means(values):
+    counts = np.array([[value, 1] for value in values])
+    return Statistics("mean", ("value", "one"), counts, "", lambda sums: sums[0] / sums[1])
+
+
+def test_the_standard_error_of_a_mean_is_the_textbooks():
+    """With 400 values of deviation 50 the mean's is 2.5; 2,000 draws know it to about 2 %."""
+    values = [0, 100] * 200
+    found = interval(means(values), 2000)
+    assert found.stderr == pytest.approx(2.5, rel=0.06)
+    # 95 % of a normal lie within 1.96 deviations; the ends of 2,000 draws wander by some 4 %.
+    assert found.high - found.low == pytest.approx(2 * 1.96 * 2.5, rel=0.1)
+
+
+def test_equal_sentences_have_no_spread():
+    found = interval(means([7] * 30), 100)
+    assert (found.low, found.high, found.stderr) == (7, 7, 0)

@@ -1,0 +1,109 @@
+"""Scores by checkpoint and task: those of sacreBLEU, against the run's own references."""
+
+import pytest
+from sacrebleu import corpus_bleu, corpus_chrf
+
+from fathom.errors import FathomError
+from fathom.evaluation.checkpoint_scores import CheckpointScores, means
+from fathom.evaluation.score import read_scores, score
+from fathom.io.files import write_lines
+from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.subwords.small_corpus import silent
+
+SPLITS = ("test",)
+INTO_ENGLISH = dict.fromkeys(OTHER, ENGLISH)
+
+
+@pytest.fixture
+def hypotheses(tmp_path):
+    """Return files of three checkpoints, each with one line more that is the reference."""
+
+    def write(right=INTO_ENGLISH):
+        files = {}
+        for update in (20, 100, 3):
+            files[update] = {}
+            for number, (task, lines) in enumerate(right.items()):
+                said = [
+                    f"{line} no" if i > update % 7 + number else line
+                    for i, line in enumerate(lines)
+                ]
+                files[update][task] = tmp_path / "window" / f"{task}.test.{update}.txt"
+                write_lines(files[update][task], said)
+        return files
+
+    return write
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+@pytest.mark.parametrize("metric", ["13a", "intl", "char", "chrF"])
+def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric):
+    run, files = decoded(metric=metric), hypotheses()
+    found = CheckpointScores(run, paths.corpus(run.data), SPLITS).of("test", files)
+    assert list(found) == [20, 100, 3]
+    for update, tasks in found.items():
+        assert list(tasks) == ["bos", "kor"]
+        for task, value in tasks.items():
+            said = [lines(files[update][task]), [ENGLISH]]
+            expected = (
+                corpus_chrf(*said) if metric == "chrF" else corpus_bleu(*said, tokenize=metric)
+            )
+            assert value == round(expected.score, 6)
+    assert len({value for tasks in found.values() for value in tasks.values()}) > 3
+
+
+def test_each_task_is_scored_against_its_own_language(decoded, paths, hypotheses):
+    run = decoded("one_to_many", metric="char")
+    found = CheckpointScores(run, paths.corpus(run.data), SPLITS).of("test", hypotheses(OTHER))
+    assert all(value > 80 for tasks in found.values() for value in tasks.values())
+
+
+def test_number_and_signature_are_those_of_the_score_of_a_whole_run(decoded, paths):
+    run = decoded(metric="13a")
+    folder, corpus = paths.decoding(run, 1, "plain"), paths.corpus(run.data)
+    score(run, corpus, folder, silent)
+    expected = {
+        each.task: each for each in read_scores(folder / "scores.tsv") if each.metric == "13a"
+    }
+    scores = CheckpointScores(run, corpus, SPLITS)
+    files = {5: {task: folder / f"{task}.test.txt" for task in OTHER}}
+    assert scores.of("test", files)[5] == {
+        task: float(each.value) for task, each in expected.items()
+    }
+    assert {each.signature for each in expected.values()} == {scores.signature}
+    assert scores.metric == "13a"
+
+
+def test_the_mean_gives_each_task_the_same_weight():
+    assert means({7: {"bos": 10.0, "kor": 20.5}, 9: {"bos": 1.0}}) == {7: 15.25, 9: 1.0}
+    # As it is written, so that equal means are a tie.
+    assert means({1: {"a": 0.1, "b": 0.2, "c": 0.3}}) == means({1: {"a": 0.2}})
+
+
+@pytest.mark.parametrize("metric", ["13b", "ko-mecab"])
+def test_a_metric_that_a_task_is_not_scored_with_is_told_before_anything_is_done(
+    decoded, paths, metric
+):
+    run = decoded(metric=metric)
+    with pytest.raises(FathomError, match=f"compared_metric: bos is not scored with '{metric}'; "):
+        CheckpointScores(run, paths.corpus(run.data), SPLITS)
+
+
+def test_a_corpus_without_the_split_or_its_lines_is_told(decoded, paths):
+    run = decoded()
+    corpus = paths.corpus(run.data)
+    with pytest.raises(FathomError, match=r"valid.eng: no such file"):
+        CheckpointScores(run, corpus, ("valid", "test"))
+    write_lines(corpus / "kor" / "test.eng", [])
+    with pytest.raises(FathomError, match="kor, test: no references"):
+        CheckpointScores(run, corpus, SPLITS)
+
+
+def test_hypotheses_that_do_not_answer_the_references_are_told(decoded, paths, hypotheses):
+    run, files = decoded(), hypotheses()
+    scores = CheckpointScores(run, paths.corpus(run.data), SPLITS)
+    write_lines(files[3]["kor"], ENGLISH[:4])
+    with pytest.raises(FathomError, match=r"kor.test.3.txt: 4 hypotheses for 6 references"):
+        scores.of("test", files)

@@ -1,0 +1,93 @@
+"""The series of one training survives a kill."""
+
+import math
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.io.metrics import Metrics, read
+
+COLUMNS = ("update", "loss", "valid_nll")
+
+
+@pytest.fixture
+def metrics(tmp_path):
+    series = Metrics(tmp_path / "run" / "metrics.tsv", COLUMNS)
+    series.cut(0)
+    return series
+
+
+def test_a_new_series_has_its_columns_and_no_rows(metrics):
+    assert metrics.path.read_bytes() == b"update\tloss\tvalid_nll\n"
+    assert read(metrics.path) == []
+
+
+def test_rows_come_back_and_what_is_not_given_is_none(metrics):
+    metrics.append({"update": 1, "loss": 5.25})
+    metrics.append({"update": 2, "loss": 4.0, "valid_nll": 4.5})
+    assert read(metrics.path) == [
+        {"update": 1.0, "loss": 5.25, "valid_nll": None},
+        {"update": 2.0, "loss": 4.0, "valid_nll": 4.5},
+    ]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
+def test_a_value_that_is_not_finite_is_an_empty_field(metrics, value):
+    metrics.append({"update": 1, "loss": value, "valid_nll": 1.0})
+    assert metrics.path.read_text(encoding="utf-8").split("\n")[1] == "1\t\t1"
+    assert read(metrics.path)[0]["loss"] is None
+
+
+def test_a_column_that_the_series_has_not_is_left_out(metrics):
+    metrics.append({"update": 1, "loss": 2.0, "other": 3.0})
+    assert read(metrics.path) == [{"update": 1.0, "loss": 2.0, "valid_nll": None}]
+
+
+def test_whole_numbers_keep_all_their_digits(metrics):
+    metrics.append({"update": 123_456_789, "loss": 1 / 3})
+    assert metrics.path.read_text(encoding="utf-8").split("\n")[1] == "123456789\t0.333333\t"
+
+
+def test_a_cut_drops_what_was_logged_after_the_checkpoint(metrics):
+    for update in range(1, 6):
+        metrics.append({"update": update, "loss": 6.0 - update})
+    metrics.cut(3)
+    assert [row["update"] for row in read(metrics.path)] == [1.0, 2.0, 3.0]
+    metrics.append({"update": 4, "loss": 2.0})
+    assert [row["update"] for row in read(metrics.path)] == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("half", ["2", "2\t4.", "2\t4.0\t4.5", "2\t4.0\n"])
+def test_a_cut_drops_a_row_that_a_kill_left_half_written(metrics, half):
+    metrics.append({"update": 1, "loss": 5.0})
+    before = metrics.path.read_bytes()
+    with open(metrics.path, "a", encoding="utf-8") as stream:
+        stream.write(half)
+    metrics.cut(9)
+    assert metrics.path.read_bytes() == before
+
+
+def test_an_empty_file_is_a_new_series(metrics):
+    metrics.path.write_bytes(b"")
+    metrics.cut(9)
+    assert read(metrics.path) == []
+
+
+def test_a_row_that_is_still_being_written_is_not_read(metrics):
+    metrics.append({"update": 1, "loss": 5.0})
+    with open(metrics.path, "a", encoding="utf-8") as stream:
+        stream.write("2\t4.")
+    assert [row["update"] for row in read(metrics.path)] == [1.0]
+
+
+def test_a_row_of_another_length_is_told_with_its_line(metrics):
+    metrics.append({"update": 1, "loss": 5.0})
+    with open(metrics.path, "a", encoding="utf-8") as stream:
+        stream.write("2\t4.0\n")
+    with pytest.raises(FathomError, match=r"metrics.tsv:3: 2 fields, not 3; train the run again"):
+        read(metrics.path)
+
+
+def test_an_empty_file_has_no_rows(tmp_path):
+    (tmp_path / "metrics.tsv").write_bytes(b"")
+    assert read(tmp_path / "metrics.tsv") == []

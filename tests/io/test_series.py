@@ -1,0 +1,201 @@
+"""The long tables of a training survive a kill, and nothing half-written is believed."""
+
+import gzip
+import math
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.io.series import append, cut, read
+
+AXES = ("task", "layer")
+
+
+def rows(*updates):
+    """Return four rows of each update: two tasks, two layers; 6 digits are kept."""
+    return [
+        (update, (task, layer), update + number / 8)
+        for update in updates
+        for number, (task, layer) in enumerate(
+            (("bos", "1"), ("bos", "2"), ("nan", "1"), ("nan", "2"))
+        )
+    ]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "diagnostics" / "decoder_samples.tsv.gz"
+
+
+def text(path):
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def test_rows_stand_below_one_header_however_often_is_appended(path):
+    append(path, AXES, rows(1, 2))
+    append(path, AXES, rows(7))
+    assert text(path).split("\n")[:3] == [
+        "update\ttask\tlayer\tvalue",
+        "1\tbos\t1\t1",
+        "1\tbos\t2\t1.125",
+    ]
+    assert text(path).count("update") == 1
+    assert text(path).endswith("7\tnan\t2\t7.375\n")
+    assert read(path) == {
+        "update": [1] * 4 + [2] * 4 + [7] * 4,
+        "task": ["bos", "bos", "nan", "nan"] * 3,
+        "layer": ["1", "2"] * 6,
+        "value": [update + number / 8 for update in (1, 2, 7) for number in range(4)],
+    }
+
+
+def test_each_append_is_one_gzip_member_without_the_clock(path, tmp_path):
+    append(path, AXES, rows(1))
+    first = path.read_bytes()
+    append(path, AXES, rows(2))
+    second = path.read_bytes()[len(first) :]
+    assert path.read_bytes().startswith(first)
+    for member in (first, second):
+        # RFC 1952: four bytes of time, which are 0.
+        assert member[:3] == b"\x1f\x8b\x08"
+        assert member[4:8] == bytes(4)
+    assert gzip.decompress(second).decode() == "".join(
+        f"2\t{task}\t{layer}\t{value:.6g}\n" for _, (task, layer), value in rows(2)
+    )
+
+
+def test_a_series_without_axes_has_update_and_value(path):
+    append(path, (), [(1, (), 0.5), (2, (), 0.25)])
+    assert text(path) == "update\tvalue\n1\t0.5\n2\t0.25\n"
+    assert read(path) == {"update": [1, 2], "value": [0.5, 0.25]}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_not_finite_is_an_empty_field(path, value):
+    append(path, (), [(1, (), value)])
+    assert text(path) == "update\tvalue\n1\t\n"
+    assert read(path)["value"] == [None]
+
+
+def test_no_rows_make_no_file(path):
+    append(path, AXES, [])
+    assert not path.exists()
+
+
+def test_other_columns_are_refused_and_leave_the_file_alone(path):
+    append(path, AXES, rows(1))
+    before = path.read_bytes()
+    with pytest.raises(FathomError, match=r"decoder_samples.tsv.gz: columns 'update task layer"):
+        append(path, ("layer",), [(2, ("1",), 0.0)])
+    assert path.read_bytes() == before
+
+
+def test_a_cut_between_appends_leaves_what_was_there_to_the_byte(path):
+    append(path, AXES, rows(1, 2))
+    before = path.read_bytes()
+    append(path, AXES, rows(3, 4))
+    assert cut(path, 2) is False
+    assert path.read_bytes() == before
+    append(path, AXES, rows(3))
+    assert read(path)["update"] == [1] * 4 + [2] * 4 + [3] * 4
+
+
+@pytest.mark.parametrize(
+    ("update", "left"), [(1, [1]), (3, [1, 2, 3]), (4, [1, 2, 3]), (9, [1, 2, 3, 5, 8])]
+)
+def test_a_cut_inside_what_was_appended_at_once_drops_the_rows_after_it(path, update, left):
+    append(path, AXES, rows(1, 2))
+    append(path, AXES, rows(3, 5, 8))
+    cut(path, update)
+    assert read(path)["update"] == [each for each in left for _ in range(4)]
+    assert text(path).count("update") == 1
+
+
+def test_a_cut_before_the_first_row_deletes_the_file(path):
+    append(path, AXES, rows(10))
+    cut(path, 9)
+    assert not path.exists()
+
+
+def test_a_cut_series_goes_on_as_if_it_had_not_been_cut(path, tmp_path):
+    whole = tmp_path / "whole.tsv.gz"
+    append(whole, AXES, rows(1, 2, 3, 4, 5))
+    append(path, AXES, rows(1, 2, 3))
+    append(path, AXES, rows(4))
+    cut(path, 2)
+    append(path, AXES, rows(3, 4, 5))
+    assert text(path) == text(whole)
+
+
+def test_however_much_of_the_last_member_is_missing_the_rest_stays(path):
+    append(path, AXES, rows(1, 2))
+    whole = path.read_bytes()
+    append(path, AXES, rows(3, 4))
+    both = path.read_bytes()
+    for length in range(len(whole) + 1, len(both)):
+        path.write_bytes(both[:length])
+        with pytest.raises(FathomError, match="damaged after 9 lines"):
+            read(path)
+        assert cut(path, 99) is True
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("end", [b"\0" * 512, b"\x1f\x8b", b"3\tbos\t1\t0.5\n"])
+def test_an_end_that_is_no_member_is_cut_off(path, end):
+    append(path, AXES, rows(1))
+    whole = path.read_bytes()
+    path.write_bytes(whole + end)
+    assert cut(path, 99) is True
+    assert path.read_bytes() == whole
+
+
+def test_a_flipped_bit_is_not_believed(path):
+    append(path, AXES, rows(1))
+    whole = path.read_bytes()
+    append(path, AXES, rows(2))
+    both = bytearray(path.read_bytes())
+    for place in range(len(whole) + 10, len(both)):
+        broken = both.copy()
+        broken[place] ^= 1
+        path.write_bytes(broken)
+        assert cut(path, 99) is True
+        assert path.read_bytes() == whole, place
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f", b"no gzip"])
+def test_a_file_that_was_damaged_from_the_start_is_deleted(path, content):
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(FathomError, match="damaged after 0 lines"):
+        read(path)
+    with pytest.raises(FathomError, match="columns ''"):
+        append(path, AXES, rows(1))
+    assert cut(path, 99) is bool(content)
+    assert not path.exists()
+
+
+def test_more_rows_than_one_chunk_come_back(path):
+    # Numbers that do not pack: two members of several chunks of 65,536 bytes.
+    first = [(1, (str(place),), math.sin(place)) for place in range(40_000)]
+    second = [(2, (str(place),), math.cos(place)) for place in range(40_000)]
+    append(path, ("layer",), first)
+    assert path.stat().st_size > 3 * 65_536
+    append(path, ("layer",), second)
+    found = read(path)
+    assert len(found["value"]) == 80_000
+    assert found["value"][-1] == pytest.approx(math.cos(39_999), abs=1e-5)
+    cut(path, 1)
+    assert read(path)["update"] == [1] * 40_000
+
+
+def test_a_row_of_another_length_is_told_with_its_line(path):
+    append(path, AXES, rows(1))
+    with open(path, "ab") as stream:
+        stream.write(gzip.compress(b"2\tbos\t1\n"))
+    with pytest.raises(FathomError, match=r"samples.tsv.gz:6: not 4 fields"):
+        read(path)
+
+
+def test_a_missing_file_is_told(path):
+    with pytest.raises(FathomError, match="no such file"):
+        read(path)
