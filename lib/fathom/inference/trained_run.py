@@ -1,0 +1,181 @@
+"""A training that has ended, as translation and measurement use it: text, weights and network.
+
+Each part is read when it is first used, and only once.
+"""
+
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from fathom.batches import tensors
+from fathom.batches.tensors import Tensors
+from fathom.checkpoints.average import final_weights, kept, kept_path
+from fathom.checkpoints.read import load_weights, put_weights
+from fathom.errors import FathomError, nearest
+from fathom.io.files import read_json
+from fathom.methods import loader
+from fathom.models.network import Network
+from fathom.provenance.manifest import FINISHED
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+from fathom.subwords.encode import Encoder
+from fathom.subwords.sides import sides
+
+
+class TrainedRun:
+    """One finished, diverged or failed training of one seed.
+
+    Attributes:
+        spec: the run.
+        seed: its seed.
+        paths: where all files are.
+        device: where the network runs.
+        folder: the folder of the training.
+        name: "run <run>", as messages name it.
+    """
+
+    def __init__(self, spec: Spec, seed: int, paths: Paths, device: torch.device):
+        """Remember where the training is; nothing is read yet."""
+        self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
+        self.folder = paths.run(spec, seed)
+        self.name = f"run {spec.run}"
+        self._network: Network | None = None
+        self._loaded: int | None = None
+
+    @cached_property
+    def outcome(self) -> dict:
+        """How the training ended: `kind`, `update`, `reason`.
+
+        Raises:
+            FathomError: the training has not ended.
+        """
+        return read_json(self.folder / "training.json")["outcome"]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the training made all its updates and learnt something."""
+        return self.outcome["kind"] == FINISHED
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the weights."""
+        return self.folder / "checkpoints"
+
+    @cached_property
+    def tensors(self) -> Tensors:
+        """The encoded text.
+
+        Raises:
+            FathomError: it is not encoded yet.
+        """
+        return tensors.load(self.paths.tensors(self.spec.data))
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks' names, in the order of their indices."""
+        return self.tensors.tasks
+
+    def task(self, name: str) -> int:
+        """Return the index of a task.
+
+        Raises:
+            FathomError: the run has no such task.
+        """
+        if name not in self.tasks:
+            raise FathomError(f"no task '{name}'", self.name, nearest(name, self.tasks))
+        return self.tasks.index(name)
+
+    @cached_property
+    def saved_updates(self) -> tuple[int, ...]:
+        """The updates whose weights were saved along the way, the oldest first."""
+        return tuple(kept(self.checkpoints))
+
+    @property
+    def averaged_updates(self) -> tuple[int, ...]:
+        """The updates whose weights `network` averages; one where the last state is used."""
+        count = self.spec.evaluation.decoding.average_of
+        return (self.outcome["update"],) if count == 1 else self.saved_updates[-count:]
+
+    def network(self, gates: str, update: int | None = None) -> Network:
+        """Return the network in evaluation mode, with the weights that are decoded.
+
+        There is one network; a second call changes its gates, and its weights if `update` differs.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            update: use the weights saved after this update instead of the final ones.
+
+        Raises:
+            FathomError: the weights are missing or belong to another network.
+        """
+        if self._network is None:
+            network = self._built()
+            self._load(network, update)
+            self._network = network.to(self.device).eval()
+        elif update != self._loaded:
+            self._load(self._network, update)
+        self._loaded = update
+        return self._network.use_gates(gates)
+
+    def tasks_without_layers(self, gates: str, update: int | None = None) -> tuple[str, ...]:
+        """Return the tasks for which the gates leave the encoder or the decoder without a layer.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            update: as for `network`.
+        """
+        network = self.network(gates, update)
+        return tuple(
+            name for number, name in enumerate(self.tasks) if self._without_layers(network, number)
+        )
+
+    @cached_property
+    def source_encoder(self) -> Encoder:
+        """What cuts a user's own source sentences into pieces."""
+        return Encoder(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
+
+    def require_finished(self) -> None:
+        """Refuse a training that diverged or failed.
+
+        Raises:
+            FathomError: it did.
+        """
+        if not self.finished:
+            what = f"{self.outcome['kind'].replace('_', ' ')} ({self.outcome['reason']})"
+            raise FathomError(what, self.name, "choose a run that finished")
+
+    def require_decoder(self) -> None:
+        """Refuse a network that cannot translate; no file is read for this.
+
+        Raises:
+            FathomError: it has no decoder.
+        """
+        if not self.spec.model.decoder_layers:
+            remedy = "`fathom likelihood` measures it on held-out text"
+            raise FathomError("a network without a decoder translates nothing", self.name, remedy)
+
+    def _built(self) -> Network:
+        text = self.tensors
+        return loader.build(
+            self.spec.model,
+            self.spec.method,
+            len(text.tasks),
+            text.source_dictionary,
+            text.target_dictionary,
+        )
+
+    def _load(self, network: Network, update: int | None) -> None:
+        if update is None:
+            weights = final_weights(self.checkpoints, self.spec.evaluation.decoding.average_of)
+            put_weights(network, weights, self.checkpoints)
+        else:
+            load_weights(network, kept_path(self.checkpoints, update))
+
+    def _without_layers(self, network: Network, task: int) -> bool:
+        tasks = torch.tensor([task], device=self.device)
+        for method in network.methods.values():
+            method.begin(tasks)
+            if not any(method.keep(layer) for layer in range(method.stack.layers)):
+                return True
+        return False
