@@ -19,12 +19,12 @@ def test_a_key_that_is_missing_is_placed_at_the_nearest_key_above(tmp_path):
     assert read(file, tmp_path).where(("one", "other")) == "a.yaml:1: one.other"
 
 
-def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path):
+def test_a_duplicate_key_is_refused_with_its_line(tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text("one: 1\ntwo: 2\none: 3\n")
     with pytest.raises(Findings) as caught:
         read(file, tmp_path)
-    assert str(caught.value) == "a.yaml:3: one: the key stands twice; delete one of the two"
+    assert str(caught.value) == "a.yaml:3: one: duplicate key; delete one of the two"
 
 
 @pytest.mark.parametrize("text", ["a: [1\nb: 2\n", "\tb: 1\n"])
@@ -50,9 +50,7 @@ def test_a_missing_file_is_named(tmp_path):
         read(tmp_path / "gone.yaml", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("key", "read_as"), [("no", "true or false"), ("12", "a number"), ("~", "null")]
-)
+@pytest.mark.parametrize(("key", "read_as"), [("no", "true or false"), ("~", "null")])
 def test_a_key_that_yaml_does_not_read_as_text_is_refused_with_its_line(tmp_path, key, read_as):
     """A language's code `no` became `False`, and the message spoke of that."""
     file = tmp_path / "a.yaml"
@@ -64,9 +62,76 @@ def test_a_key_that_yaml_does_not_read_as_text_is_refused_with_its_line(tmp_path
     )
 
 
-def test_a_file_that_is_not_utf_8_is_told(tmp_path):
+def test_a_file_that_is_not_utf_8_is_refused(tmp_path):
     """It ended in a traceback."""
     file = tmp_path / "a.yaml"
     file.write_bytes(b"title: caf\xe9\n")
     with pytest.raises(FathomError, match=r"^.*a\.yaml: not UTF-8 at byte 11; "):
         read(file, tmp_path)
+
+
+def test_a_number_as_a_key_is_read_as_its_text(tmp_path):
+    """Ids of rows are printed text: 6 and 6.0 are two ids."""
+    file = tmp_path / "a.yaml"
+    file.write_text("rows: {6: a, 6.0: b, 012: c}\n")
+    assert read(file, tmp_path).value == {"rows": {"6": "a", "6.0": "b", "012": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("a: &x 1\nb: 2\n", 1, "anchors and aliases are not read"),
+        ("a: 1\nb: *a\n", 2, "anchors and aliases are not read"),
+        ("a: 1\nb: {<<: {c: 2}}\n", 2, "merge keys are not read"),
+        ("a: 1\nb: .nan\n", 2, ".nan is no number"),
+        ("a: 1\nb: [1.0, -.inf]\n", 2, "-.inf is no number"),
+    ],
+)
+def test_what_is_not_plain_yaml_is_refused_with_its_line(tmp_path, text, line, what):
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+    with pytest.raises(FathomError, match=rf"^a\.yaml:{line}") as caught:
+        read(file, tmp_path)
+    assert what in str(caught.value)
+
+
+COMMENTED = """\
+# A comment alone belongs to nobody.
+model:  # the whole model
+  width: 512  # App. C.2
+  ffn: 1024
+  text: "a # b"  # not "# b"
+  flow: {a: 1, b: 2}  # closing line
+  lines:
+    {a: 1,  # own line
+     b: 2}  # closing line
+  list: [1, 2]# no blank, no comment
+other: |  # header
+  # text, not a comment
+last: 1 # one blank is enough
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("model.width", "App. C.2"),
+        ("model.ffn", "the whole model"),
+        ("model.text", 'not "# b"'),
+        ("model.flow.b", "closing line"),
+        ("model.lines.a", "own line"),
+        ("model.lines.b", "closing line"),
+        ("other", "header"),
+        ("last", "one blank is enough"),
+    ],
+)
+def test_the_source_of_a_value_is_the_comment_at_the_end_of_its_line(tmp_path, path, source):
+    file = tmp_path / "a.yaml"
+    file.write_text(COMMENTED.replace("  list: [1, 2]# no blank, no comment\n", ""))
+    assert read(file, tmp_path).source(tuple(path.split("."))) == source
+
+
+def test_a_value_without_a_comment_on_its_line_or_above_has_no_source(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("# alone\na: {b: 1}\n")
+    assert read(file, tmp_path).source(("a", "b")) == ""

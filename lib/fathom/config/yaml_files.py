@@ -1,5 +1,11 @@
-"""YAML files read with the line of each key, so that a message can point at it."""
+"""YAML files read with the line of each key and the comment at the end of each line.
 
+Plain YAML only: anchors, aliases and merge keys are refused, since `like` says the same in words.
+A comment at the end of a line is the source of the line's values.
+"""
+
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,19 +17,15 @@ from fathom.errors import FathomError, Findings
 
 KeyPath = tuple[str | int, ...]
 _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
-# What YAML makes of a key that is not in quotes; all keys here are text.
-_NOT_TEXT = {
-    "bool": "true or false",
-    "int": "a number",
-    "float": "a number",
-    "null": "null",
-    "timestamp": "a date",
-}
+_COMMENT = re.compile(r"\s*(?:(?<=\s)|^)#\s?(.*?)\s*$")
+# What YAML makes of a key without quotes. A number is read as its text: ids are printed text.
+_NOT_TEXT = {"bool": "true or false", "null": "null", "timestamp": "a date"}
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 @dataclass(frozen=True)
 class YamlFile:
-    """A file's value, and the line (from 1) on which each key stands.
+    """A file's value, with the line (from 1) of each key and the source of each value.
 
     `name` is the path as messages print it, relative to the project's folder.
     """
@@ -31,6 +33,7 @@ class YamlFile:
     name: str
     value: dict[str, Any]
     lines: dict[KeyPath, int] = field(repr=False)
+    sources: dict[KeyPath, str] = field(default_factory=dict, repr=False)
 
     def where(self, path: KeyPath) -> str:
         """Return `file:line: key.path` of a key, or of the nearest key above it that exists."""
@@ -40,6 +43,12 @@ class YamlFile:
         line = f":{self.lines[known]}" if known in self.lines else ""
         dotted = ".".join(str(part) for part in path)
         return f"{self.name}{line}: {dotted}" if dotted else f"{self.name}{line}"
+
+    def source(self, path: KeyPath) -> str:
+        """Return the comment at the end of a value's line, or of a key above it; empty without."""
+        while path and path not in self.sources:
+            path = path[:-1]
+        return self.sources.get(path, "")
 
 
 def read(path: Path, root: Path) -> YamlFile:
@@ -51,7 +60,7 @@ def read(path: Path, root: Path) -> YamlFile:
 
     Raises:
         FathomError: the file is missing, is not UTF-8 or YAML, or is no mapping.
-        Findings: keys that are given twice, or that YAML does not read as text.
+        Findings: duplicate keys, keys that YAML does not read as text, aliases, NaN.
     """
     name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
     try:
@@ -61,42 +70,137 @@ def read(path: Path, root: Path) -> YamlFile:
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, name, "save it as UTF-8") from None
-    loader = _Loader(text)
     try:
+        tokens = list(yaml.scan(text, _Loader))
+        _refuse_aliases(tokens, name)
+        loader = _Loader(text)
         node = loader.get_single_node()
-        value = loader.construct_document(node) if node else None
+        if not isinstance(node, yaml.MappingNode):
+            raise FathomError("no mapping at the top level", name, "write `key: value` lines")
+        _read_numbers_as_text(node)
+        lines: dict[KeyPath, int] = {}
+        # Before the values are built, which resolves merge keys.
+        wrong = list(_index(node, (), lines, name))
+        if wrong:
+            raise Findings(wrong)
+        value = loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{name}:{mark.line + 1}" if mark else name
-        raise FathomError("not YAML here", place, "mend the line; indent with blanks") from None
-    finally:
-        loader.dispose()
-    if not isinstance(value, dict):
-        raise FathomError("no mapping at the top level", name, "write `key: value` lines")
-    lines: dict[KeyPath, int] = {}
-    wrong = list(_index(node, (), lines, name))
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise FathomError(f"not YAML ({problem})", place, "fix the line") from None
+    except ValueError as error:
+        raise FathomError(f"not YAML ({error})", name, "fix the value") from None
+    return YamlFile(name, value, lines, dict(_sources(node, _comments(text, tokens))))
+
+
+def _refuse_aliases(tokens: list[yaml.Token], name: str) -> None:
+    wrong = [
+        FathomError(
+            "anchors and aliases are not read",
+            f"{name}:{token.start_mark.line + 1}",
+            "write the value out, or use `like`",
+        )
+        for token in tokens
+        if isinstance(token, yaml.AnchorToken | yaml.AliasToken)
+    ]
     if wrong:
         raise Findings(wrong)
-    return YamlFile(name, value, lines)
+
+
+def _read_numbers_as_text(node: yaml.Node) -> None:
+    """Make keys such as `12` text: they are ids as printed."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.tag in _NUMBERS:
+                key.tag = "tag:yaml.org,2002:str"
+            _read_numbers_as_text(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _read_numbers_as_text(item)
 
 
 def _index(
     node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], name: str
 ) -> Iterator[FathomError]:
-    """Fill `lines` from a node's marks; yield keys that stand twice or are no text."""
+    """Fill `lines` from a node's marks; yield duplicate keys, keys that are no text, and NaN."""
     if isinstance(node, yaml.MappingNode):
         for key_node, value_node in node.value:
             key = (*path, str(key_node.value))
             line = key_node.start_mark.line + 1
             where = f"{name}:{line}: {'.'.join(map(str, key))}"
-            read_as = _NOT_TEXT.get(key_node.tag.rpartition(":")[2])
-            if read_as:
-                yield FathomError(f"YAML reads this key as {read_as}", where, "put it in quotes")
+            kind = key_node.tag.rpartition(":")[2]
+            if kind in _NOT_TEXT:
+                what = f"YAML reads this key as {_NOT_TEXT[kind]}"
+                yield FathomError(what, where, "put it in quotes")
+            if kind == "merge":
+                yield FathomError("merge keys are not read", where, "use `like`")
             if key in lines:
-                yield FathomError("the key stands twice", where, "delete one of the two")
+                yield FathomError("duplicate key", where, "delete one of the two")
             lines[key] = line
             yield from _index(value_node, key, lines, name)
     elif isinstance(node, yaml.SequenceNode):
-        for position, each in enumerate(node.value):
-            lines[(*path, position)] = each.start_mark.line + 1
-            yield from _index(each, (*path, position), lines, name)
+        for position, item in enumerate(node.value):
+            lines[(*path, position)] = item.start_mark.line + 1
+            yield from _index(item, (*path, position), lines, name)
+    elif node.tag.endswith(":float") and not math.isfinite(_number(node.value)):
+        where = f"{name}:{node.start_mark.line + 1}: {'.'.join(map(str, path))}"
+        yield FathomError(f"{node.value} is no number", where, "write a finite number")
+
+
+def _number(text: str) -> float:
+    """Return the number of a YAML float; its forms of NaN and infinity begin with a point."""
+    plain = text.replace("_", "").lower().lstrip("+-")
+    if plain in (".nan", ".inf"):
+        return math.nan
+    return 0.0 if ":" in plain else float(plain)
+
+
+def _comments(text: str, tokens: list[yaml.Token]) -> dict[int, str]:
+    """Return the comment at the end of each line (from 0) that has one after a token.
+
+    The scanner knows where each token ends, so a `#` inside a string is no comment. A line that
+    holds a comment alone has no value, and so no source.
+    """
+    lines = text.splitlines()
+    ends: dict[int, int] = {}
+    inside: set[int] = set()
+    for token in tokens:
+        start, end = token.start_mark, token.end_mark
+        if end.index == start.index:
+            continue  # ends of blocks, which the scanner places where the next line begins
+        if isinstance(token, yaml.ScalarToken) and token.style in ("|", ">"):
+            header = re.match(r"[|>][-+0-9]*", lines[start.line][start.column :])
+            ends[start.line] = start.column + (len(header[0]) if header else 1)
+            inside.update(range(start.line + 1, end.line + (end.column > 0)))
+            continue
+        inside.update(range(start.line, end.line))
+        ends[end.line] = max(ends.get(end.line, 0), end.column)
+    comments = {}
+    for number, column in ends.items():
+        if number not in inside and number < len(lines):
+            match = _COMMENT.match(lines[number], column)
+            if match and match[1]:
+                comments[number] = match[1]
+    return comments
+
+
+def _sources(
+    node: yaml.Node, comments: dict[int, str], path: KeyPath = ()
+) -> Iterator[tuple[KeyPath, str]]:
+    """Yield path and source of each key whose own line has a comment.
+
+    In a flow mapping over several lines each line's own comment counts, else the closing line's.
+    """
+    if not isinstance(node, yaml.MappingNode):
+        return
+    for key, value in node.value:
+        flow = isinstance(value, yaml.ScalarNode) or value.flow_style
+        last = value.end_mark.line if flow else key.start_mark.line
+        if isinstance(value, yaml.ScalarNode) and value.style in ("|", ">"):
+            last = value.start_mark.line
+        own = comments.get(last) or comments.get(key.start_mark.line)
+        here = (*path, key.value)
+        if own:
+            yield here, own
+        yield from _sources(value, comments, here)

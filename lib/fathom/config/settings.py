@@ -1,0 +1,109 @@
+"""The base of every class that describes config, and what a setting can say about itself.
+
+A setting is one line of a class: `name: Annotated[<type>, <bounds>, About("text")] = <default>`.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+# A tuple may be written as a list; its items stay strict.
+Several = Strict(False)
+
+
+def About(text: str, unit: str | None = None) -> Any:
+    """Describe a setting; text and unit also appear in the generated JSON Schema.
+
+    Args:
+        text: what the setting means.
+        unit: "layers", "width" or "updates" where a scale multiplies the value.
+    """
+    return Field(description=text, json_schema_extra={"unit": unit} if unit else None)
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = _Nothing()
+
+
+class Absent:
+    """What the code did before a setting existed; the identity leaves that value out.
+
+    It is written once, when a setting is added, and never changed. It is not the default: an edited
+    default must give another identity. A setting without it has always been hashed.
+    """
+
+    def __init__(self, value: Any = NOTHING, was: str | None = None):
+        """Keep the value, and the name under which the setting is hashed.
+
+        Args:
+            value: the value that changes nothing; without one the setting is always hashed.
+            was: the setting's older name.
+        """
+        self.value, self.was = value, was
+
+
+class NotBuilt:
+    """Values of a setting that config may hold and that no code implements yet."""
+
+    def __init__(self, reasons: dict[Any, str]):
+        """Keep the reason for each value."""
+        self.reasons = reasons
+
+
+class Part(BaseModel):
+    """A part of config: strict, frozen, without unknown keys, NaN and infinity.
+
+    A whole number in a float field becomes a float; 14000.0 is no whole number; `yes` is no text.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, validate_default=True
+    )
+
+    def identity(self) -> dict[str, Any]:
+        """Return what is hashed: every setting but those excluded or equal to their `absent`."""
+        hashed: dict[str, Any] = {}
+        for name, field in type(self).model_fields.items():
+            if field.exclude:
+                continue
+            mark = next((item for item in field.metadata if isinstance(item, Absent)), Absent())
+            value = plain(getattr(self, name))
+            if mark.value is NOTHING or not _same(value, plain(mark.value)):
+                hashed[mark.was or name] = value
+        return hashed
+
+    def not_built(self) -> list[tuple[str, str]]:
+        """Return the path and the reason of each value that is not built yet."""
+        reasons: list[tuple[str, str]] = []
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if isinstance(value, Part):
+                reasons += [(f"{name}.{path}", reason) for path, reason in value.not_built()]
+            for mark in field.metadata:
+                if isinstance(mark, NotBuilt) and _hashable(value) in mark.reasons:
+                    reasons.append((name, mark.reasons[value]))
+        return reasons
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it, parts as what is hashed of them; −0.0 becomes 0.0."""
+    if isinstance(value, Part):
+        return value.identity()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Return whether two values are equal and of one type; True is not 1."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | None) else NOTHING

@@ -1,0 +1,164 @@
+"""Config checked against its classes: pydantic's errors as one line each.
+
+A line says file, line and key, what is wrong, and what to write; all findings come at once.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from fathom.config.yaml_files import KeyPath
+from fathom.errors import FathomError, nearest
+
+P = TypeVar("P", bound=BaseModel)
+Where = Callable[[KeyPath], str]
+_MISSING = ("missing", "union_tag_not_found")
+_EXPONENT = re.compile(r"([-+]?\d+)(\.\d*)?[eE]([-+]?\d+)")
+_WRITE = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+_LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length")
+_BOUNDS = {
+    "greater_than_equal": ("too small", "{} or more"),
+    "greater_than": ("too small", "more than {}"),
+    "less_than_equal": ("too large", "{} or less"),
+    "less_than": ("too large", "less than {}"),
+    "too_short": ("too short", "{} or more items"),
+    "too_long": ("too long", "{} or fewer items"),
+}
+
+
+def check(
+    model: type[P], value: Any, where: Where, path: KeyPath = (), partial: bool = False
+) -> tuple[P | None, list[FathomError]]:
+    """Check a value against a class.
+
+    Args:
+        model: the class.
+        value: what YAML gives.
+        where: turns a key path into `file:line: key.path`; `YamlFile.where` for a file's value.
+        path: the path of the value, where it is a part of a file.
+        partial: whether required settings may be missing, as in a family of runs.
+
+    Returns:
+        The checked part and no findings, or None and all findings.
+    """
+    try:
+        return model.model_validate(value), []
+    except ValidationError as error:
+        by_path: dict[KeyPath, list[tuple[str, str]]] = {}
+        for detail in error.errors(include_url=False):
+            if partial and detail["type"] in _MISSING:
+                continue
+            place = _key_path(detail["loc"], value)
+            by_path.setdefault(place, []).append(_sentence(detail, model))
+    # The branches of a union are one finding.
+    return None, [
+        FathomError(
+            sentences[0][0],
+            where((*path, *place)),
+            " or ".join(dict.fromkeys(remedy for _, remedy in sentences)),
+        )
+        for place, sentences in by_path.items()
+    ]
+
+
+def _key_path(loc: KeyPath, value: Any) -> KeyPath:
+    """Return the part of pydantic's location that is keys; it also holds a union's tags."""
+    path: list[str | int] = []
+    for position, part in enumerate(loc):
+        last = position == len(loc) - 1
+        if isinstance(value, Mapping):
+            if part in value:
+                path.append(part)
+                value = value[part]
+            elif last:
+                path.append(part)
+        elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
+            path.append(part)
+            value = value[part]
+    return tuple(path)
+
+
+def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str]:
+    """Return what is wrong and what to write for one of pydantic's errors."""
+    kind, value, loc = detail["type"], detail["input"], detail["loc"]
+    context = detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        names = list(field_names(model, loc[:-1]))
+        return f"unknown key '{loc[-1]}'", nearest(loc[-1], names)
+    if kind in _MISSING:
+        return "no value is given", "add the key"
+    if kind in ("literal_error", "union_tag_invalid"):
+        if isinstance(value, bool):
+            return "YAML reads no, on, yes and off as true or false", "put it in quotes"
+        names = re.findall(r"'([^']*)'", context.get("expected") or context["expected_tags"])
+        given = context.get("tag", value)
+        return f"'{given}' is not possible here", nearest(given, names)
+    if kind in _WRITE:
+        return _wrong_type(value, _WRITE[kind])
+    if kind in _BOUNDS:
+        side, remedy = _BOUNDS[kind]
+        bound = next(context[key] for key in _LIMITS if key in context)
+        return f"{value} is {side}", f"write {remedy.format(bound)}"
+    if kind == "string_pattern_mismatch":
+        return f"'{value}' does not match {context['pattern']}", "write it in that form"
+    if kind == "finite_number":
+        return f"{value} is no number", "write a finite number"
+    what, _, remedy = detail["msg"].removeprefix("Value error, ").partition("; ")
+    return what, remedy or "change the value"
+
+
+def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
+    """Say which type is expected, and name YAML's trap where it is the cause."""
+    if isinstance(value, str) and "number" in expected and (match := _EXPONENT.fullmatch(value)):
+        sign = match[3] if match[3][0] in "+-" else f"+{match[3]}"
+        return f"YAML reads {value} as text", f"write {match[1]}{match[2] or '.0'}e{sign}"
+    if isinstance(value, bool):
+        remedy = "put it in quotes" if expected == "text" else f"write {expected}"
+        return "YAML reads no, on, yes and off as true or false", remedy
+    if isinstance(value, int | float) and expected == "text":
+        return f"YAML reads {value} as a number", "put it in quotes"
+    return f"{value!r} is not {expected}", f"write {expected}"
+
+
+def field_names(model: type[BaseModel], loc: KeyPath) -> Iterator[str]:
+    """Yield the keys that a mapping at a location may have; unions are searched for their tag."""
+    models = [model]
+    for part in loc:
+        tagged = [one for one in models if part in _tags(one) or one.__name__ == part]
+        models = (
+            tagged
+            or [
+                inner
+                for one in models
+                if part in one.model_fields
+                for inner in _models_in(one.model_fields[part].annotation)
+            ]
+            or models
+        )
+    for one in models:
+        yield from one.model_fields
+
+
+def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
+    name = model.model_fields.get("name")
+    return get_args(name.annotation) if name else ()
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)
