@@ -1,0 +1,197 @@
+"""`like`, `for` and `<name>`: three ideas that every file of named entries may use.
+
+An entry keeps, for each of its values, the file and key from which the value comes. So a message
+points at the right line, and the comment at that line's end stays the value's source.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fathom.config.places import Node, Place, merge, placeholders, substitute
+from fathom.config.yaml_files import KeyPath, YamlFile
+from fathom.errors import FathomError, Findings, nearest
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named entry with everything that it takes from the entries it is like.
+
+    Attributes:
+        name: the entry's name, `<…>` replaced.
+        node: its values with their places.
+        ancestors: the names of the entries that it is like, the farthest first, and its own last.
+        chosen: what `for` chose for this entry.
+    """
+
+    name: str
+    node: Node
+    ancestors: tuple[str, ...] = ()
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values as plain mappings, lists and scalars."""
+        return self.node.plain
+
+    def get(self, path: KeyPath, default: Any = None) -> Any:
+        """Return the plain value of a key."""
+        node = self.node.get(path)
+        return default if node is None else node.plain
+
+    def place(self, path: KeyPath) -> Place:
+        """Return the file and key from which a value comes."""
+        return self.node.at(path)
+
+    def where(self, path: KeyPath) -> str:
+        """Return `file:line: key.path` of the key from which a value comes."""
+        return self.node.at(path).where
+
+    def source(self, path: KeyPath) -> str:
+        """Return the source of a value: the comment at the end of its line."""
+        return self.node.at(path).source
+
+    def with_value(self, path: KeyPath, value: Any, place: Place) -> "Entry":
+        """Return the entry with another value at a key, which comes from another place."""
+        node = self.node.put(path, Node.read(value, place))
+        return Entry(self.name, node, self.ancestors, self.chosen)
+
+    def spelled(self, short: str, values: Mapping[KeyPath, Any]) -> "Entry":
+        """Return the entry with a short form written out.
+
+        Args:
+            short: the key of the short form, which goes.
+            values: the keys that it stands for; their place is that of the short form.
+
+        Raises:
+            FathomError: one of the keys is given as well.
+        """
+        place = self.place((short,))
+        node = self.node.drop(short)
+        for path, value in values.items():
+            if node.get(path) is not None:
+                what = f"'{short}' gives {'.'.join(map(str, path))} as well"
+                raise FathomError(what, node.at(path).where, "delete one of the two")
+            node = node.put(path, Node(value, place))
+        return Entry(self.name, node, self.ancestors, self.chosen)
+
+
+def combinations(choices: Any, place: Place) -> list[dict[str, Any]]:
+    """Return what `for` chooses: one mapping for each combination, or for each item of a list.
+
+    Args:
+        choices: `{name: [values]}`, or a list of `{name: value}`.
+        place: the key `for`.
+
+    Raises:
+        FathomError: it has neither form, or a list of values is empty.
+    """
+    remedy = "write {name: [values]}, or a list of {name: value}"
+    if isinstance(choices, list) and choices and all(isinstance(item, dict) for item in choices):
+        return [dict(item) for item in choices]
+    if not isinstance(choices, dict) or not choices:
+        raise FathomError("this chooses nothing", place.where, remedy)
+    for name, values in choices.items():
+        if not isinstance(values, list) or not values:
+            raise FathomError("this is no list of values", place.below((name,)).where, remedy)
+    return [
+        dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
+    ]
+
+
+def expand(
+    file: YamlFile,
+    section: str | None = None,
+    also: Iterable[str] = (),
+    normal: Callable[[Entry], Entry] | None = None,
+) -> dict[str, Entry]:
+    """Return the entries of a file by name, `for` and `like` resolved.
+
+    Args:
+        file: the file.
+        section: the key that holds the entries; None where the file's own keys are the entries.
+        also: keys whose entries can be named in `like` and are not returned.
+        normal: writes an entry's short forms out, before entries are merged.
+
+    Raises:
+        Findings: everything that is wrong with `for`, `like` and the names.
+    """
+    sections = [(section,) if section else (), *((key,) for key in also)]
+    findings: list[FathomError] = []
+    entries: dict[str, Entry] = {}
+    own: list[str] = []
+    for path in sections:
+        for entry in _written(file, path, findings):
+            if entry.name in entries:
+                first = entries[entry.name].where(())
+                what = f"the name '{entry.name}' is taken by {first}"
+                findings.append(FathomError(what, entry.where(()), "choose another name"))
+                continue
+            entries[entry.name] = entry
+            try:
+                entries[entry.name] = normal(entry) if normal else entry
+            except FathomError as error:
+                findings.append(error)
+            if path == sections[0]:
+                own.append(entry.name)
+    expanded = {}
+    for name in own:
+        try:
+            expanded[name] = _inherited(name, entries)
+        except FathomError as error:
+            findings.append(error)
+    unique = {str(finding): finding for finding in findings}
+    if unique:
+        raise Findings(unique.values())
+    return expanded
+
+
+def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iterator[Entry]:
+    """Yield the entries of a section, one for each combination of `for`, before `like`."""
+    section = file.value.get(path[0], {}) if path else file.value
+    if not isinstance(section, dict):
+        findings.append(FathomError("this is no mapping", file.where(path), "write `name: {…}`"))
+        return
+    for pattern, value in section.items():
+        place = Place(file, (*path, pattern))
+        if not isinstance(value, dict):
+            findings.append(FathomError("this is no mapping", place.where, "write {…}"))
+            continue
+        try:
+            choices = combinations(value["for"], place.below(("for",))) if "for" in value else [{}]
+        except FathomError as error:
+            findings.append(error)
+            continue
+        node = Node.read(value, place)
+        for chosen in choices:
+            name = str(substitute(pattern, chosen))
+            missing = placeholders(name)
+            if missing:
+                what = f"`for` gives no <{missing[0]}>"
+                findings.append(FathomError(what, place.where, nearest(missing[0], chosen)))
+                break
+            yield Entry(name, node.drop("for").substitute(chosen), (), chosen)
+
+
+def _inherited(name: str, entries: Mapping[str, Entry], seen: tuple[str, ...] = ()) -> Entry:
+    """Return an entry merged on top of those it is like."""
+    entry = entries[name]
+    like = entry.get(("like",), [])
+    parents = [like] if isinstance(like, str) else like
+    if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
+        raise FathomError("this names no entries", entry.where(("like",)), "write a name or a list")
+    merged, ancestors = Node({}, entry.node.place), ()
+    for parent in parents:
+        if parent in (*seen, name):
+            circle = " > ".join((*seen, name, parent))
+            what = f"`like` goes in a circle: {circle}"
+            raise FathomError(what, entry.where(("like",)), "delete one of these `like`")
+        if parent not in entries:
+            what = f"no entry '{parent}'"
+            raise FathomError(what, entry.where(("like",)), nearest(parent, entries))
+        above = _inherited(parent, entries, (*seen, name))
+        merged = merge(merged, above.node)
+        ancestors += tuple(item for item in above.ancestors if item not in ancestors)
+    node = merge(merged, entry.node.drop("like"))
+    return Entry(name, node, (*ancestors, name), entry.chosen)

@@ -1,0 +1,183 @@
+"""`like`, `for` and `<name>` resolve, and each value keeps its place."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from fathom.config.inheritance import combinations, expand
+from fathom.config.places import Place
+from fathom.config.yaml_files import YamlFile, read
+from fathom.errors import FathomError, Findings
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function that writes a file and reads it."""
+
+    def write(text: str) -> YamlFile:
+        (tmp_path / "runs.yaml").write_text(text, encoding="utf-8")
+        return read(tmp_path / "runs.yaml", tmp_path)
+
+    return write
+
+
+FAMILIES = """\
+families:
+  base:
+    model: {width: 512, heads: 8}
+    method: {name: static}
+    training:
+      betas: [0.9, 0.98]
+  wide: {like: base, model: {width: 1024}}
+  latent: {method: {name: latent_layers, depth: 12}}
+runs:
+  big: {like: [wide, latent]}
+  small:
+    like: big
+    model:
+      width: 64
+    training: {betas: [0.8, 0.9]}
+    method: {depth: 6}
+"""
+
+
+def test_entries_are_merged_from_left_to_right_and_own_keys_come_last(written):
+    runs = expand(written(FAMILIES), "runs", also=["families"])
+    assert list(runs) == ["big", "small"]
+    assert runs["big"].values == {
+        "model": {"width": 1024, "heads": 8},
+        "method": {"name": "latent_layers", "depth": 12},
+        "training": {"betas": [0.9, 0.98]},
+    }
+    assert runs["small"].values["model"] == {"width": 64, "heads": 8}
+    assert runs["small"].values["method"] == {"name": "latent_layers", "depth": 6}
+    assert runs["small"].values["training"] == {"betas": [0.8, 0.9]}
+
+
+def test_a_mapping_of_another_name_replaces_the_former_entirely(written):
+    text = FAMILIES + "  other: {like: big, method: {name: layerdrop, p: 0.5}}\n"
+    other = expand(written(text), "runs", also=["families"])["other"]
+    assert other.values["method"] == {"name": "layerdrop", "p": 0.5}
+
+
+def test_an_entry_knows_its_ancestors_the_farthest_first(written):
+    runs = expand(written(FAMILIES), "runs", also=["families"])
+    assert runs["small"].ancestors == ("base", "wide", "latent", "big", "small")
+
+
+def test_each_value_keeps_the_line_from_which_it_comes(written):
+    small = expand(written(FAMILIES), "runs", also=["families"])["small"]
+    assert small.where(("model", "width")) == "runs.yaml:14: runs.small.model.width"
+    assert small.where(("model", "heads")) == "runs.yaml:3: families.base.model.heads"
+    assert small.where(("method", "name")) == "runs.yaml:8: families.latent.method.name"
+    assert small.where(("training", "betas", 1)).endswith("runs.small.training.betas.1")
+
+
+def test_a_missing_key_has_the_line_of_the_nearest_key_above_it(written):
+    small = expand(written(FAMILIES), "runs", also=["families"])["small"]
+    assert small.where(("model", "ffn")) == "runs.yaml:13: runs.small.model.ffn"
+    assert small.where(("data", "dataset")) == "runs.yaml:11: runs.small.data.dataset"
+
+
+@dataclass(frozen=True)
+class Commented(YamlFile):
+    """A file that says for each key what its source is."""
+
+    def source(self, path):
+        return "of " + ".".join(path)
+
+
+def test_sources_survive_merging_and_for(written):
+    file = written(FAMILIES + "  beta_<b>: {for: {b: [0, 1]}, like: big, model: {heads: <b>}}\n")
+    runs = expand(Commented(file.name, file.value, file.lines), "runs", also=["families"])
+    assert runs["beta_1"].source(("model", "heads")) == "of runs.beta_<b>.model.heads"
+    assert runs["beta_1"].source(("model", "width")) == "of families.wide.model.width"
+
+
+def test_for_makes_one_entry_for_each_combination(written):
+    file = written("<a>_<n>: {for: {a: [x, y], n: [6, 12]}, layers: <n>, name: of <a>}\n")
+    entries = expand(file)
+    assert list(entries) == ["x_6", "x_12", "y_6", "y_12"]
+    assert entries["y_12"].values == {"layers": 12, "name": "of y"}
+    assert entries["y_12"].chosen == {"a": "y", "n": 12}
+    assert entries["y_12"].where(("layers",)) == "runs.yaml:1: <a>_<n>.layers"
+
+
+def test_for_takes_a_list_of_mappings(written):
+    file = written("<a>: {for: [{a: x, b: 1}, {a: y, b: 2}], value: <b>}\n")
+    assert {name: entry.values for name, entry in expand(file).items()} == {
+        "x": {"value": 1},
+        "y": {"value": 2},
+    }
+
+
+def test_like_may_name_an_entry_that_for_makes(written):
+    file = written("x_<n>: {for: {n: [1, 2]}, value: <n>}\nz: {like: x_2, more: 1}\n")
+    assert expand(file)["z"].values == {"value": 2, "more": 1}
+
+
+def test_short_forms_are_written_out_before_merging(written):
+    def normal(entry):
+        if not isinstance(entry.get(("method",)), str):
+            return entry
+        return entry.spelled("method", {("method", "name"): entry.get(("method",))})
+
+    file = written("a: {method: {name: x, p: 1}}\nb: {like: a, method: y}\nc: {like: b}\n")
+    entries = expand(file, normal=normal)
+    assert entries["c"].values == {"method": {"name": "y"}}
+    assert entries["c"].where(("method", "name")) == "runs.yaml:2: b.method"
+
+
+def test_a_short_form_beside_its_long_form_is_refused(written):
+    def normal(entry):
+        return entry.spelled("layers", {("model", "layers"): 6})
+
+    with pytest.raises(Findings, match=r"yaml:1: a.model.layers: 'layers' gives model.layers as"):
+        expand(written("a: {layers: 6, model: {layers: 7}}\n"), normal=normal)
+
+
+def test_a_value_can_be_set_from_another_file(written):
+    entry = expand(written(FAMILIES), "runs", also=["families"])["big"]
+    scale = YamlFile("tiny.yaml", {}, {("set",): 7, ("set", "model.width"): 8})
+    changed = entry.with_value(("model", "width"), 64, Place(scale, ("set", "model.width")))
+    assert changed.values["model"] == {"width": 64, "heads": 8}
+    assert changed.where(("model", "width")) == "tiny.yaml:8: set.model.width"
+    assert entry.values["model"]["width"] == 1024
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: {like: b}\nb: {like: a}\n", "yaml:2: b.like: `like` goes in a circle: a > b > a"),
+        ("a: {like: a}\n", "yaml:1: a.like: `like` goes in a circle: a > a"),
+        ("base: {}\nb: {like: bse}\n", "yaml:2: b.like: no entry 'bse'; nearest valid name: 'base"),
+        ("a: {like: 3}\n", "yaml:1: a.like: this names no entries; write a name or a list"),
+        ("a: 3\n", "yaml:1: a: this is no mapping; write {…}"),
+        ("a_<x>: {for: {y: [1]}}\n", "yaml:1: a_<x>: `for` gives no <x>"),
+        ("a: {for: {y: [1, 2]}}\n", "yaml:1: a: the name 'a' is taken by runs.yaml:1: a; choose"),
+        ("a_<x>: {for: {x: 3}}\n", "yaml:1: a_<x>.for.x: this is no list of values; write {name"),
+        ("a_<x>: {for: []}\n", "yaml:1: a_<x>.for: this chooses nothing; write {name: [values]}"),
+    ],
+)
+def test_what_cannot_be_resolved_is_refused_with_its_line(written, text, message):
+    with pytest.raises(Findings) as raised:
+        expand(written(text))
+    assert message in str(raised.value)
+
+
+def test_all_that_is_wrong_is_found_at_once(written):
+    with pytest.raises(Findings) as raised:
+        expand(written("a: {like: x}\nb: {like: y}\n"))
+    assert len(raised.value.findings) == 2
+
+
+def test_a_run_and_a_family_of_one_name_are_refused(written):
+    text = "families: {a: {}}\nruns:\n  a: {}\n"
+    with pytest.raises(Findings, match=r"yaml:1: families.a: the name 'a' is taken by runs"):
+        expand(written(text), "runs", also=["families"])
+
+
+def test_combinations_name_the_key_that_is_wrong():
+    file = YamlFile("claims.yaml", {}, {("for",): 3})
+    with pytest.raises(FathomError, match=r"claims.yaml:3: for: this chooses nothing"):
+        combinations("x", Place(file, ("for",)))
