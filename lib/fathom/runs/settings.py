@@ -1,0 +1,368 @@
+"""The one description of a run's settings: type, bounds, unit, default and meaning of each.
+
+A new setting is one line here. Once runs are trained, it also needs an `Absent` value: what the
+code did before the setting existed (`config/settings.py`). Settings of methods are in the methods'
+cards, `config/methods/<name>.yaml`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import Field, model_validator
+
+from fathom.config.settings import About, NotBuilt, Part, Several
+
+Count = Annotated[int, Ge(1), Le(2**53)]
+Whole = Annotated[int, Ge(0), Le(2**53)]
+Share = Annotated[float, Ge(0), Le(1)]
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+StackName = Literal["encoder", "decoder"]
+Text = Annotated[str, MinLen(1)]
+
+TARGET_TOKEN = "nothing tells the network yet which target language is asked for"
+
+
+class Subwords(Part):
+    """How text becomes pieces: one SentencePiece model for each text that is named."""
+
+    algorithm: Annotated[
+        Literal["bpe", "unigram", "published"],
+        About("SentencePiece's algorithm; published: the pieces that the data set comes with."),
+        NotBuilt({"published": "no reader for published pieces yet"}),
+    ]
+    joint: Annotated[Count | None, About("Pieces of one model for all text.")] = None
+    english: Annotated[Count | None, About("Pieces of a model for the pivot language.")] = None
+    foreign: Annotated[
+        Count | None, About("Pieces of one model for all languages but the pivot.")
+    ] = None
+    per_task: Annotated[Count | None, About("Pieces of each task's own model.")] = None
+    dictionary: Annotated[
+        Literal["joint"] | None, About("Of published pieces: one dictionary for both sides.")
+    ] = None
+    threshold: Annotated[
+        Count | None, About("Of published pieces: occurrences that a piece needs.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_model_for_each_text(self) -> "Subwords":
+        texts = [
+            name for name in ("joint", "english", "foreign", "per_task") if getattr(self, name)
+        ]
+        if self.algorithm == "published":
+            right = not texts
+        else:
+            right = texts in (["joint"], ["english", "foreign"], ["english", "per_task"])
+        if not right:
+            raise ValueError(
+                f"no text for each side: {', '.join(texts) or 'none'}; "
+                "write joint alone, or english with foreign or per_task"
+            )
+        return self
+
+
+class Data(Part):
+    """Which text, in which direction, in which pieces."""
+
+    dataset: Annotated[Text, About("A data set of config/datasets; a scale may substitute it.")]
+    direction: Annotated[
+        Literal["many_to_one", "one_to_many"] | None,
+        About("Into the pivot language, or out of it; bilingual and monolingual sets have none."),
+    ] = None
+    target_token: Annotated[
+        Literal["none", "source", "decoder"],
+        About("Where the target language is named: before the source, or first in the decoder."),
+        NotBuilt({"source": TARGET_TOKEN, "decoder": TARGET_TOKEN}),
+    ] = "none"
+    max_pieces: Annotated[
+        Count, About("Training pairs with a longer side are left out and counted (pieces).")
+    ] = 1024
+    pieces_of: Annotated[
+        str | None, About("Another data set, whose subword models and dictionaries are used.")
+    ] = None
+    subwords: Subwords
+
+
+class Model(Part):
+    """The network's shape; layers, widths and heads are counts, dropouts are probabilities."""
+
+    architecture: Annotated[
+        Literal["transformer", "rnmt_plus", "masked_lm"],
+        About("The kind of network, by its folder in models/."),
+    ]
+    encoder_layers: Annotated[Count, About("Layers of the encoder.", unit="layers")]
+    decoder_layers: Annotated[Whole, About("Layers of the decoder.", unit="layers")]
+    width: Annotated[Count, About("Width of embeddings and hidden states.", unit="width")]
+    ffn: Annotated[
+        Count | None,
+        About("Width inside the feed-forward sub-layer; null where there is none.", unit="width"),
+    ] = None
+    embedding: Annotated[
+        Count | None, About("Width of RNMT+'s embeddings; null: the model's width.", unit="width")
+    ] = None
+    heads: Annotated[Count, About("Attention heads.")]
+    norm: Annotated[
+        Literal["pre", "post", "lingvo", "none"],
+        About(
+            "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
+            "before, and in attention also on the skip path."
+        ),
+    ]
+    residuals: Annotated[
+        tuple[StackName, ...],
+        Several,
+        About("The stacks whose sub-layers add their input to their output."),
+    ] = ("encoder", "decoder")
+    activation: Annotated[
+        Literal["relu", "gelu"], About("Activation of the feed-forward sub-layer.")
+    ] = "relu"
+    dropout: Annotated[Share, About("Dropout on embeddings and on each sub-layer's output.")]
+    attention_dropout: Annotated[Share, About("Dropout on attention weights.")] = 0.0
+    activation_dropout: Annotated[Share, About("Dropout after the feed-forward activation.")] = 0.0
+    tie_embeddings: Annotated[
+        Literal["none", "decoder", "all"],
+        About(
+            "Which tables are one: none, the decoder's input and output, or the encoder's too, "
+            "which needs one dictionary."
+        ),
+    ] = "none"
+    output_bias: Annotated[bool, About("Whether the projection to the vocabulary has a bias.")] = (
+        False
+    )
+    block: Annotated[
+        Count | None,
+        About(
+            "Tokens of a masked language model's block, with learned positions; null: sinusoids."
+        ),
+    ] = None
+
+
+class Batch(Part):
+    """The size and order of an update's data."""
+
+    tokens: Annotated[Count, About("Target tokens of an update.")]
+    per: Annotated[
+        Literal["task", "update"], About("Whether `tokens` are for each task or in all.")
+    ]
+    pool: Annotated[
+        Count, About("Updates whose sentences are sorted by length together; 1 sorts none.")
+    ] = 8
+
+
+class Temperature(Part):
+    """Shares of tasks by a power of their sizes."""
+
+    temperature: Annotated[Positive, About("A task's share is its training lines to this power.")]
+
+
+LearningRate = Annotated[Positive, About("The peak learning rate.")]
+Warmup = Annotated[Whole, About("Updates until the peak.", unit="updates")]
+
+
+class InverseSqrt(Part):
+    """Linear warm-up, then the inverse square root of the update."""
+
+    name: Literal["inverse_sqrt"]
+    learning_rate: LearningRate
+    warmup: Warmup
+
+
+class Noam(Part):
+    """The Transformer's course, scale · width^−½ · min(step^−½, step · warmup^−3/2)."""
+
+    name: Literal["noam"]
+    scale: Annotated[Positive, About("Factor of the course.")]
+    warmup: Warmup
+    step_duration: Annotated[Count, About("Updates in a step of the course.")] = 1
+
+
+class Polynomial(Part):
+    """Linear warm-up, then a polynomial fall."""
+
+    name: Literal["polynomial"]
+    learning_rate: LearningRate
+    warmup: Warmup
+    end: Annotated[
+        Count | None, About("Updates until the last rate; null: the run's.", unit="updates")
+    ] = None
+    power: Annotated[Positive, About("Exponent of the fall; 1 is a straight line.")] = 1.0
+    final: Annotated[NotNegative, About("The last rate.")] = 0.0
+
+
+class ReplicaRamp(Part):
+    """RNMT+'s course: a ramp to `replicas` times the rate, then an exponential fall."""
+
+    name: Literal["replica_ramp"]
+    learning_rate: Annotated[Positive, About("The learning rate of a single replica.")]
+    replicas: Annotated[Count, About("Devices that share an update.")]
+    warmup: Warmup = 500
+    decay_start: Annotated[
+        Whole, About("Updates of all replicas until the fall begins.", unit="updates")
+    ] = 600_000
+    decay_end: Annotated[
+        Count, About("Updates of all replicas until the fall ends.", unit="updates")
+    ] = 1_200_000
+
+
+class Adam(Part):
+    """Adam's constants."""
+
+    betas: Annotated[tuple[Share, Share], Several, About("Decay rates of the two moments.")]
+    eps: Annotated[Positive, About("Added to the root of the second moment.")]
+
+
+class Masking(Part):
+    """How a masked language model hides pieces; only such a network is trained so."""
+
+    chosen: Annotated[Share, About("Share of the pieces that are predicted.")] = 0.15
+    masked: Annotated[Share, About("Share of the chosen that become the mask symbol.")] = 0.8
+    random: Annotated[
+        Share, About("Share of the chosen that become a random piece; the others stay.")
+    ] = 0.1
+
+    @model_validator(mode="after")
+    def _shares(self) -> "Masking":
+        if self.masked + self.random > 1:
+            raise ValueError("masked and random are more than 1 together; make one smaller")
+        return self
+
+
+class Training(Part):
+    """The optimisation of one run; counts are updates of Θ."""
+
+    updates: Annotated[
+        Count | Annotated[str, Field(pattern=r"^[1-9]\d* epochs$")],
+        About("Updates of Θ until the run ends, or `75 epochs`.", unit="updates"),
+    ]
+    batch: Batch
+    shares: Annotated[
+        Literal["equal", "proportional"] | Temperature,
+        About("Each task's share of an update; proportional is to its training lines."),
+    ] = "proportional"
+    one_task_per_batch: Annotated[
+        bool,
+        About("Whether a micro-batch holds sentences of one task only."),
+        NotBuilt({True: "micro-batches of one task are not built yet"}),
+    ] = False
+    label_smoothing: Annotated[Share, About("Mass spread over the vocabulary in the loss.")] = 0.0
+    schedule: Annotated[
+        InverseSqrt | Noam | Polynomial | ReplicaRamp,
+        Field(discriminator="name"),
+        About("The course of the learning rate, a function of training/schedules.py."),
+    ]
+    adam: Adam
+    weight_decay: Annotated[NotNegative, About("Decoupled weight decay of Θ.")] = 0.0
+    clip: Annotated[
+        NotNegative, About("Θ's gradients are scaled down to this norm; 0 leaves them.")
+    ] = 0.0
+    precision: Annotated[
+        Literal["fp32", "bf16"],
+        About("Arithmetic of the network; gates, losses and optimisers stay in float32."),
+    ] = "fp32"
+    validate_every: Annotated[
+        Count, About("Updates between validations and checkpoints.", unit="updates")
+    ] = 500
+    save_every: Annotated[
+        Count | None,
+        About("Updates between saved weights; null: at each validation.", unit="updates"),
+    ] = None
+    keep_weights: Annotated[
+        Whole, About("How many of the last saved weights are kept, to average or compare.")
+    ] = 0
+
+
+class Start(Part):
+    """The finished run whose decoded weights a run starts from."""
+
+    run: Annotated[Text, About("The run; it must not start from another itself.")]
+    freeze: Annotated[
+        bool, About("Whether those weights stay, and only what the method adds is trained.")
+    ] = False
+
+
+class Outcome(Part):
+    """When a run counts as diverged or as failed to train."""
+
+    exploded_above: Annotated[
+        Positive, About("Training NLL (nats a token) above which a run counts as exploding.")
+    ] = 20.0
+    exploded_for: Annotated[
+        Count, About("Updates in a row above it that end the run as diverged.")
+    ] = 20
+    failed_margin: Annotated[
+        float,
+        About("How far the final validation NLL must be below the unigram's (nats a token)."),
+    ] = 0.0
+
+
+class Decoding(Part):
+    """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
+
+    average_of: Annotated[
+        Count, About("The mean of the weights of so many last saved ones is decoded.")
+    ] = 1
+    window: Annotated[
+        Count | None, About("Consecutive saved weights of the best window on validation text.")
+    ] = None
+    beam: Annotated[Count, About("Hypotheses kept at each position.")]
+    length_penalty: Annotated[
+        float, About("Exponent of the length by which a score is divided.")
+    ] = 1.0
+    cap_ratio: Annotated[
+        NotNegative, About("The cap grows by so many pieces for each source piece.")
+    ] = 0.0
+    cap_constant: Annotated[Count, About("The cap's constant part (pieces).")] = 200
+    hard_at_least: Annotated[
+        Whole, About("Layers that hard gates keep at least, the likeliest first.")
+    ] = 0
+
+
+class Scoring(Part):
+    """How scores get their intervals."""
+
+    bootstrap_samples: Annotated[
+        int, Ge(100), About("Resamples of the test set for a score's interval.")
+    ] = 1000
+
+
+class Method(Part):
+    """The method by name, and the stacks on which it acts; a card's class adds its settings."""
+
+    name: Annotated[str, About("A method, by the name of its card.")]
+    stacks: Annotated[
+        tuple[StackName, ...],
+        Several,
+        About("The stacks on which it acts; by default all that its card allows."),
+    ] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the card, as the keyword arguments of the method's class."""
+        return {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name not in Method.model_fields
+        }
+
+
+class Run(Part):
+    """A run of runs.yaml with everything that it inherits; `group` and `seeds` change no result."""
+
+    group: Annotated[
+        str | None, About("Runs that are compared with each other; a scale gives it its updates.")
+    ] = None
+    seeds: Annotated[
+        Count | Annotated[tuple[Whole, ...], Several, MinLen(1)],
+        About("Seeds: 5 is 1 to 5, or a list of them."),
+    ] = 1
+    data: Data
+    model: Model
+    method: Method
+    masking: Annotated[Masking | None, About("Of masked language models alone.")] = None
+    training: Training
+    start: Start | None = None
+    outcome: Outcome = Outcome()
+    decoding: Annotated[
+        Decoding | None, About("Beam search; masked language models have none.")
+    ] = None
+    scoring: Scoring = Scoring()
