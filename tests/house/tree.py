@@ -15,7 +15,7 @@ LEVELS = {
     "errors": 0,
     "io": 1,
     "config": 2,
-    "provenance": 2,
+    "provenance": 3,
     "runs": 3,
     "papers": 4,
     "tables": 10,

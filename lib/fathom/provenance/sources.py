@@ -1,0 +1,34 @@
+"""Which code was there when a result was made, for audit: the commit, and one hash of the sources.
+
+Nothing is made again because of them; the recipe alone says whether numbers may have moved.
+"""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def sources() -> dict[str, str | None]:
+    """Return the commit and the hash of the package's Python files, as result files record them."""
+    return {"commit": commit(PACKAGE), "sources_sha256": hashed(PACKAGE)}
+
+
+def commit(folder: Path) -> str | None:
+    """Return the commit of a clone, with `-dirty` where files differ; None outside a clone."""
+    command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None
+
+
+def hashed(folder: Path) -> str:
+    """Return one SHA-256 over the paths and bytes of all Python files in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

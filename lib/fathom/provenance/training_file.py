@@ -1,0 +1,183 @@
+"""training.json: how a training ended, and what its measurements and its manifest repeat."""
+
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, Field
+
+from fathom.config.settings import Part
+from fathom.io.files import read_json, write_json
+from fathom.provenance.measurements import (
+    FINISHED,
+    SCHEMA,
+    Measurements,
+    Number,
+    Outcome,
+    Record,
+    checked,
+)
+
+NATS = "nats"
+
+
+class Run(Protocol):
+    """What a training's files say of its run."""
+
+    @property
+    def name(self) -> str:
+        """The run's name, `<paper>/<run>`."""
+
+    @property
+    def identity(self) -> str:
+        """The SHA-256 of what determines the training."""
+
+
+class Ended(Part):
+    """How a training ended.
+
+    Attributes:
+        kind: finished, diverged or failed_to_train; each is a result.
+        update: the update of Θ at which it ended.
+        reason: what shows that it ended so.
+    """
+
+    kind: Outcome
+    update: int
+    reason: str
+
+    @property
+    def finished(self) -> bool:
+        """Whether it made all its updates and learnt something."""
+        return self.kind == FINISHED
+
+    @property
+    def words(self) -> str:
+        """The kind and the reason in words."""
+        return f"{self.kind.replace('_', ' ')} ({self.reason})"
+
+
+class Validation(Part):
+    """The last validation: NLL in nats a token over all tasks, and by task."""
+
+    nll: float
+    by_task: dict[str, float]
+
+
+class Totals(Part):
+    """What all attempts together took; target tokens without padding."""
+
+    updates: int
+    target_tokens: int
+    seconds: float
+
+
+class TrainingFile(BaseModel):
+    """The content of training.json.
+
+    Attributes:
+        schema_: the version of this form; `schema` in the file.
+        outcome: how the training ended.
+        recipe: the lowest recipe of its attempts (provenance/recipe.py).
+        commit: of the sources when it began; None outside a clone.
+        sources_sha256: one hash of those sources.
+        parameters: counts by part.
+        validation: the last one; a run that diverged may have none.
+        unigram_nll: NLL of the unigram baseline on the same targets, in nats a token.
+        totals: what it took.
+        device: what it ran on, by property.
+        versions: of packages.
+        attempts: where each began and how it ended, the oldest first.
+    """
+
+    model_config = Part.model_config
+
+    schema_: Literal[2] = Field(SCHEMA, alias="schema")
+    outcome: Ended
+    recipe: int
+    commit: str | None
+    sources_sha256: str
+    parameters: dict[str, int]
+    validation: Validation | None
+    unigram_nll: float
+    totals: Totals
+    device: dict[str, Any]
+    versions: dict[str, str]
+    attempts: list[dict[str, Any]]
+
+
+def read(path: Path) -> TrainingFile:
+    """Read a training.json.
+
+    Raises:
+        FathomError: the file is missing, is not JSON or has another schema.
+        Findings: keys or values that do not fit.
+    """
+    return checked(
+        TrainingFile, read_json(path), path, "delete the run's folder and train it again"
+    )
+
+
+def checked_content(content: dict[str, Any], path: Path) -> TrainingFile:
+    """Return what is to be written to `path`, with all of TrainingFile's keys but `schema`."""
+    return checked(TrainingFile, content | {"schema": SCHEMA}, path, "report this")
+
+
+def write(path: Path, training: TrainingFile) -> None:
+    """Write a training.json atomically."""
+    write_json(path, training.model_dump(by_alias=True))
+
+
+def measured(training: TrainingFile, run: Run, seed: int) -> Measurements:
+    """Return what a training measures by itself: parameters, last validation, unigram baseline.
+
+    Parameters are there whatever the outcome.
+
+    Args:
+        training: its training.json.
+        run: the run's spec.
+        seed: of the training.
+    """
+    total, validation = float(training.parameters["total"]), training.validation
+    parts = {name: float(count) for name, count in training.parameters.items() if name != "total"}
+    records = {"parameters": Record(all=Number(value=total), parts=parts)}
+    if training.outcome.finished:
+        records["unigram_nll"] = Record(unit=NATS, all=Number(value=training.unigram_nll))
+        if validation:
+            tasks = {task: Number(value=value) for task, value in validation.by_task.items()}
+            every = Number(value=validation.nll)
+            records["last_validation"] = Record(unit=NATS, tasks=tasks, all=every)
+    return of_run(training, run, seed, "training", training.recipe, records)
+
+
+def of_run(
+    training: TrainingFile,
+    run: Run,
+    seed: int,
+    rule: str,
+    recipe: int,
+    records: dict[str, Record],
+    **settings: Any,
+) -> Measurements:
+    """Return a measurement file of a training, with its outcome.
+
+    Args:
+        training: its training.json.
+        run: the run's spec.
+        seed: of the training.
+        rule: what measured.
+        recipe: of the stage that measured.
+        records: by key; none where the training has no result.
+        **settings: what the rule was run with.
+    """
+    return Measurements(
+        rule=rule,
+        recipe=recipe,
+        run=run.name,
+        identity=run.identity,
+        seed=seed,
+        outcome=training.outcome.kind,
+        update=training.outcome.update,
+        reason="" if training.outcome.finished else training.outcome.reason,
+        settings=settings,
+        measurements=records,
+    )

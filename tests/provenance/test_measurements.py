@@ -1,0 +1,157 @@
+"""Keys of measurements, the file of each key, and what a measurement file must hold."""
+
+from itertools import product
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.io.files import read_json, write_json
+from fathom.provenance import measurements
+from fathom.provenance.measurements import (
+    NAMES,
+    QUALIFIERS,
+    Measurements,
+    Number,
+    Record,
+    file_of,
+    rule_of,
+    words_of,
+)
+
+
+class Spec:
+    """A run whose decodings have an identity."""
+
+    def decoding_identity(self, gates):
+        return {"soft": "5" * 64, "hard": "a" * 64, "plain": "0" * 64}[gates]
+
+
+def likelihood(**records):
+    return Measurements(
+        rule="likelihood",
+        recipe=1,
+        run="paper/run",
+        identity="b" * 64,
+        seed=1,
+        outcome="finished",
+        measurements={key.replace("_", "."): record for key, record in records.items()},
+    )
+
+
+NLL = Record(
+    unit="nats",
+    tasks={"bos": Number(value=4.0, n=10), "kor": Number(value=5.0, n=30)},
+    all=Number(value=4.75, n=40),
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("parameters", "training"),
+        ("bleu.test.soft.13a", "scores.test.soft-55555555"),
+        ("bleu.valid.hard.ko-mecab", "scores.valid.hard-aaaaaaaa"),
+        ("chrf.test.plain", "scores.test.plain-00000000"),
+        ("bleu.test.soft.window.13a", "window.soft-55555555"),
+        ("nll.valid.soft", "likelihood.valid.soft-55555555"),
+        ("perplexity.valid.plain", "likelihood.valid.plain-00000000"),
+        ("depth.decoder", "gates"),
+        ("gates.encoder", "gates"),
+        ("sharing", "sharing"),
+        ("similarity", "sharing"),
+    ],
+)
+def test_a_key_has_one_file(key, name):
+    assert file_of(key, Spec()) == name
+
+
+def test_measurements_of_a_corpus_are_its_statistics():
+    assert file_of("tokens.train.en", None) == "statistics"
+    assert words_of("tokens.train.en") == ("tokens", {"split": "train", "language": "en"})
+
+
+def test_every_name_has_keys_of_its_rule():
+    for name, (rule, kinds) in NAMES.items():
+        words = [QUALIFIERS[kind] or ("word",) for kind in kinds if kind != "window"]
+        for chosen in product(*words):
+            assert rule_of(".".join([name, *chosen])) == rule
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("belu.test.soft.13a", "no measurement 'belu'; nearest valid name: 'bleu'"),
+        ("nll.vaild.soft", "'vaild' is no split; nearest valid name: 'valid'"),
+        ("nll.valid.sotf", "'sotf' is no gates; nearest valid name: 'soft'"),
+        ("depth", "no stack"),
+        ("bleu.test.soft", "no tokenizer"),
+        ("nll.valid.soft.13a", "one word too many; write nll.<split>.<gates>"),
+    ],
+)
+def test_a_wrong_key_gets_the_nearest_word(key, message):
+    with pytest.raises(FathomError, match=key) as raised:
+        rule_of(key)
+    assert message in str(raised.value)
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    path = tmp_path / "likelihood.json"
+    gates = Record(
+        axes=("task", "layer"),
+        labels={"task": ["bos", "kor"], "layer": ["1", "2", "3"]},
+        values=[[0.5, 0.25, 1.0], [0.5, 0.75, 0.0]],
+    )
+    file = likelihood(nll_valid_soft=NLL)
+    measurements.write(path, file)
+    assert measurements.read(path) == file
+    content = read_json(path)
+    assert content["schema"] == 2
+    assert content["measurements"]["nll.valid.soft"]["tasks"]["bos"] == {"n": 10, "value": 4.0}
+    other = file.model_copy(update={"rule": "gates", "measurements": {"gates.decoder": gates}})
+    measurements.write(path, other)
+    assert measurements.read(path) == other
+
+
+def test_a_run_without_a_result_has_its_outcome_and_no_numbers(tmp_path):
+    file = likelihood().model_copy(update={"outcome": "diverged", "update": 7, "reason": "why"})
+    measurements.write(tmp_path / "x.json", file)
+    again = measurements.read(tmp_path / "x.json")
+    assert (again.outcome, again.update, again.reason) == ("diverged", 7, "why")
+    assert again.measurements == {}
+
+
+@pytest.mark.parametrize(
+    ("records", "where", "message"),
+    [
+        ({"nll.valid.soft": {"unti": "nats"}}, "measurements.nll.valid.soft.unti", "'unit'"),
+        ({"nll.vaild.soft": {}}, "nll.vaild.soft", "nearest valid name: 'valid'"),
+        ({"bleu.test.soft.13a": {}}, "bleu.test.soft.13a", "not measured by 'likelihood'"),
+        ({"nll.valid.soft": {"all": {"value": None}}}, "soft.all.value", "number"),
+        (
+            {"nll.valid.soft": {"axes": ["task"], "labels": {"task": ["bos"]}, "values": [1, 2]}},
+            "measurements.nll.valid.soft",
+            "shape",
+        ),
+        ({"nll.valid.soft": {"axes": ["task"], "values": [1.0]}}, "nll.valid.soft", "shape"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_file_and_key(tmp_path, records, where, message):
+    path = tmp_path / "likelihood.json"
+    measurements.write(path, likelihood())
+    write_json(path, read_json(path) | {"measurements": records})
+    with pytest.raises(FathomError) as raised:
+        measurements.read(path)
+    for part in (str(path), where, message):
+        assert part in str(raised.value)
+
+
+def test_another_schema_is_refused_in_one_line(tmp_path):
+    write_json(tmp_path / "x.json", {"schema": 1, "scores": {}})
+    with pytest.raises(FathomError, match="schema 1, but 2 is needed; delete it and measure again"):
+        measurements.read(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_is_refused(number):
+    with pytest.raises(ValueError, match="finite"):
+        Number(value=number)

@@ -1,0 +1,14 @@
+"""A result is stale if a stage's recipe was raised after it."""
+
+from fathom.provenance import recipe
+
+
+def test_each_stage_has_a_recipe_of_its_own():
+    assert set(recipe.RECIPE) == {"training", "decoding", "scoring"}
+
+
+def test_only_what_was_made_with_another_recipe_is_stale(monkeypatch):
+    monkeypatch.setattr(recipe, "RECIPE", {"training": 2, "decoding": 1, "scoring": 1})
+    assert recipe.stale({"training": 2, "decoding": 1}) == {}
+    assert recipe.stale({"training": 1, "scoring": 1}) == {"training": "recipe 1 is older than 2"}
+    assert "update fathom" in recipe.stale({"decoding": 5})["decoding"]
