@@ -1,240 +1,214 @@
-"""What no schema can say: names that must exist elsewhere, and runs that must resolve."""
+"""What no class can say alone: names that must exist elsewhere, and runs that must resolve."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterator
 
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, nearest
-from fathom.papers import deviations
-from fathom.papers import paper as papers
-from fathom.project import parameters
-from fathom.project.project import Catalog
-from fathom.runs import compatibility as surroundings
-from fathom.runs import datasets
-from fathom.runs import method_card as cards
-from fathom.runs.resolve import Leaf, Setting, leaves
+from fathom.project.project import Project
+from fathom.runs import compatibility
+from fathom.runs.datasets import direction_findings
+from fathom.runs.scales import fits, path_findings
+
+# Parts of a run whose values need a source.
+_SOURCED = ("data", "model", "method", "masking", "training", "start", "decoding")
 
 
-def findings(catalog: Catalog, files: dict[str, dict[str, YamlFile]]) -> Iterator[FathomError]:
-    """Yield what is wrong between files that are each right alone.
-
-    Args:
-        catalog: the catalog as read.
-        files: its files, by kind and name.
-    """
-    yield from _scales(catalog)
-    for name, file in files["dataset"].items():
-        yield from datasets.findings(catalog.datasets[name], catalog.sources, file)
-    for name, file in files["method"].items():
-        yield from cards.findings(catalog.methods[name], file)
-        yield from _equations(catalog, catalog.methods[name], file)
-    yield from _runs(catalog)
-    for file in files["parameters"].values():
-        yield from parameters.findings(catalog, file)
-    for name, file in files["paper"].items():
-        runs = catalog.run_files[name].value["runs"] if name in catalog.run_files else {}
-        yield from papers.findings(catalog.papers[name], runs, file)
-        for artefact in catalog.papers[name].artefacts.values():
-            if artefact.kind == "table":
-                yield from _columns(catalog, artefact, file)
-        if name in files["deviations"]:
-            ledger_file = files["deviations"][name]
-            ledger = deviations.from_mapping(ledger_file.value)
-            paper, methods = catalog.papers[name], catalog.methods
-            yield from deviations.findings(ledger, paper, runs, methods, ledger_file)
-    for paper, artefact, path in catalog.reported():
-        if not path.is_file():
-            there = sorted(each.name for each in path.parent.glob("*.csv"))
-            where = files["paper"][paper.name].where(("artefacts", artefact.name, "reported"))
-            remedy = nearest(artefact.reported, there)
-            yield FathomError(f"no file '{artefact.reported}'", where, remedy)
+def findings(project: Project) -> Iterator[FathomError]:
+    """Yield what is wrong between files that are each right alone."""
+    yield from _switches(project)
+    yield from _cards(project)
+    for name in project.scales:
+        yield from _scale(project, name)
+    for name in project.entries:
+        yield from _run(project, name)
+    yield from _equal_runs(project)
+    for paper, file in project.files["runs"].items():
+        yield from _sources(file)
+        if paper not in project.files["paper"]:
+            yield FathomError(
+                "a paper without paper.yaml", file.name, "write it, or delete runs.yaml"
+            )
 
 
-def _equations(catalog: Catalog, card: cards.Card, file: YamlFile) -> Iterator[FathomError]:
-    """Yield the paper and the equations that a card names and that do not exist."""
-    if card.paper is None:
-        return
-    if card.paper not in catalog.papers:
-        where = file.where(("paper",))
-        yield FathomError(f"no paper '{card.paper}'", where, nearest(card.paper, catalog.papers))
-        return
-    known = catalog.papers[card.paper].equations
-    for name in card.equations:
-        if name not in known:
-            where = file.where(("equations",))
-            yield FathomError(f"no equation '{name}'", where, nearest(name, known))
+def _switches(project: Project) -> Iterator[FathomError]:
+    scale = project.switches.scale
+    if scale not in project.scales:
+        where = project.files["config"]["config"].where(("scale",))
+        yield FathomError(f"no scale '{scale}'", where, nearest(scale, project.scales))
 
 
-def _columns(catalog: Catalog, artefact: papers.Artefact, file: YamlFile) -> Iterator[FathomError]:
-    """Yield the columns of a table whose value no manifest can have."""
-    tasks = {task for each in catalog.datasets.values() for task in each.task_names}
-    manifest = catalog.schemas.schema("manifest")
-    for column in artefact.columns:
-        try:
-            path = column.expression.path
-        except FathomError:
-            # Told where the paper is looked at alone.
+def _cards(project: Project) -> Iterator[FathomError]:
+    """Yield the papers and equations that cards name and that do not exist."""
+    for card in project.methods.values():
+        paper = card.about.paper
+        if paper is None:
             continue
-        for name, known, what in _steps(path, manifest, tasks):
-            if name != "*" and name not in known:
-                key = ("artefacts", artefact.name, "columns", column.name, "value")
-                where = file.where(key)
-                yield FathomError(f"no {what} '{name}'", where, nearest(name, known))
-                break
+        if paper not in project.files["paper"]:
+            where = card.file.where(("paper",))
+            yield FathomError(f"no paper '{paper}'", where, nearest(paper, project.files["paper"]))
+            continue
+        known = project.files["paper"][paper].value.get("equations", {})
+        for position, equation in enumerate(card.about.equations):
+            if equation not in known:
+                where = card.file.where(("equations", position))
+                yield FathomError(f"no equation '{equation}'", where, nearest(equation, known))
 
 
-def _steps(
-    path: tuple[str, ...], manifest: dict[str, Any], tasks: set[str]
-) -> Iterator[tuple[str, Iterable[str], str]]:
-    """Yield each name of a column's path with what may stand there, and what that is.
+def _scale(project: Project, name: str) -> Iterator[FathomError]:
+    """Yield the names in a scale that do not exist, and rules that fit no run."""
+    scale, file = project.scales[name], project.files["scale"][name]
+    for pair in scale.datasets.items():
+        for dataset in pair:
+            if dataset not in project.datasets:
+                where = file.where(("datasets", pair[0]))
+                yield FathomError(
+                    f"no data set '{dataset}'", where, nearest(dataset, project.datasets)
+                )
+    yield from _groups_of_updates(project, name)
+    if scale.check_learning:
+        try:
+            project.run_name(scale.check_learning.run)
+        except FathomError as error:
+            yield FathomError(error.what, file.where(("check_learning", "run")), error.remedy)
+    wrong = list(
+        path_findings(scale, file, {name: card.method for name, card in project.methods.items()})
+    )
+    yield from wrong
+    if not wrong:
+        yield from _idle_rules(project, name)
 
-    Args:
-        path: `scores.<task>`, `scores.<gates>.<task>`, `scores.<gates>.<task>.<metric>`, or the
-            keys of a number in a manifest.
-        manifest: the schema of manifests.
-        tasks: the tasks of all data sets.
-    """
-    shared = manifest["$defs"]
-    if path[0] == "scores":
-        gates = manifest["properties"]["scores"]["propertyNames"]["enum"]
-        levels = ((tasks, "task"),)
-        if len(path) > 2:
-            levels = ((gates, "gates"), *levels, (shared["metric"]["enum"], "metric"))
-        for name, (known, what) in zip(path[1:], levels, strict=False):
-            yield name, known, what
+
+def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
+    """Yield the papers and groups of a scale's updates that do not exist."""
+    file = project.files["scale"][name]
+    for paper, groups in project.scales[name].updates.items():
+        if paper not in project.files["runs"]:
+            where = file.where(("updates", paper))
+            yield FathomError(f"no paper '{paper}'", where, nearest(paper, project.files["runs"]))
+            continue
+        known = _groups(project, paper)
+        for group in groups:
+            if group not in known:
+                where = file.where(("updates", paper, group))
+                yield FathomError(f"no group '{group}'", where, nearest(group, known))
+
+
+def _groups(project: Project, paper: str) -> set[str]:
+    return {
+        str(entry.get(("group",)))
+        for name, entry in project.entries.items()
+        if name.startswith(f"{paper}/")
+    }
+
+
+def _idle_rules(project: Project, name: str) -> Iterator[FathomError]:
+    """Yield the rules of a scale that fit no run."""
+    scale, file = project.scales[name], project.files["scale"][name]
+    runs = [
+        (tuple(name.split("/")), project.resolved(name))
+        for name in project.entries
+        if project.resolved(name).run is not None
+    ]
+    for number, rule in enumerate(scale.rules):
+        if not any(fits(rule, run.entry, run.run, name) for name, run in runs):
+            where = file.where(("rules", number, "when"))
+            yield FathomError("the rule fits no run", where, "check its `when`, or delete it")
+
+
+def _run(project: Project, name: str) -> Iterator[FathomError]:
+    """Yield what is wrong with a run at the papers' own settings and at each scale."""
+    resolved = project.resolved(name)
+    if resolved.run is None:
+        yield from resolved.findings
         return
-    schema = manifest
-    for name in path:
-        # What may be null stands behind `oneOf`; what is shared, behind `$ref`.
-        schema = next((each for each in schema.get("oneOf", ()) if "properties" in each), schema)
-        if "properties" not in schema:
+    scales = (None, *project.scales)
+    for scale in scales:
+        resolved = project.resolved(name, scale)
+        if resolved.run is None:
+            yield from resolved.findings
+            continue
+        card = project.methods[resolved.run.method.name]
+        wrong = list(compatibility.findings(resolved.run, card, resolved.entry))
+        if scale is not None:
+            wrong += _updates(project, name, scale)
+        try:
+            spec = project.spec(name, scale)
+            where = resolved.entry.where(("data", "direction"))
+            dataset = project.datasets[spec.data.dataset]
+            wrong += direction_findings(dataset, spec.data.direction, where)
+            other = project.start_name(name)
+            if other is not None:
+                start = project.spec(other, scale)
+                wrong += compatibility.start_findings(spec, start, resolved.entry)
+        except Findings as error:
+            wrong += error.findings
+        except FathomError as error:
+            wrong.append(error)
+        yield from wrong
+        if wrong and scale is None:
             return
-        yield name, schema["properties"], "manifest has"
-        schema = schema["properties"].get(name, {})
-        if "$ref" in schema:
-            schema = shared[schema["$ref"].rpartition("/")[2]]
 
 
-def _scales(catalog: Catalog) -> Iterator[FathomError]:
-    config = catalog.config["scale"]
-    if config not in catalog.scales:
-        yield FathomError(
-            f"no scale '{config}'", "config/config.yaml: scale", nearest(config, catalog.scales)
-        )
-    runs_schema = catalog.schemas.schema("runs")
-    known = runs_schema["$defs"]["run"] | {"$defs": runs_schema["$defs"]}
-    card_settings = {each.name for card in catalog.methods.values() for each in card.settings}
-    for scale in catalog.scales.values():
-        for pair in scale.datasets.items():
-            for name in pair:
-                if name not in catalog.datasets:
-                    where = scale.file.where(("datasets", pair[0]))
-                    yield FathomError(
-                        f"no data set '{name}'", where, nearest(name, catalog.datasets)
-                    )
-        if scale.anchor and scale.anchor.run not in catalog.paper_of:
-            where = scale.file.where(("anchor", "run"))
-            yield FathomError(
-                f"no run '{scale.anchor.run}'", where, nearest(scale.anchor.run, catalog.paper_of)
-            )
-        for name in scale.method_settings:
-            if name not in card_settings:
-                where = scale.file.where(("method_settings", name))
-                yield FathomError(
-                    f"no card has a setting '{name}'", where, nearest(name, card_settings)
-                )
-        partial = YamlFile(scale.file.name, scale.replace, _below(scale.file, "replace"))
-        yield from catalog.schemas.findings_of(known, partial)
-
-
-def _below(file: YamlFile, key: str) -> dict:
-    """Return the line numbers of the keys under one key."""
-    return {path[1:]: line for path, line in file.lines.items() if path[0] == key}
-
-
-def _runs(catalog: Catalog) -> Iterator[FathomError]:
-    """Yield runs whose name stands twice, whose data set or settings are unknown."""
-    owner: dict[str, str] = {}
-    for paper, file in catalog.run_files.items():
-        for run in file.value["runs"]:
-            if run in owner:
-                yield FathomError(
-                    f"the run's name is taken by paper {owner[run]}",
-                    file.where(("runs", run)),
-                    "give it another name",
-                )
-            owner[run] = paper
-            yield from _run(catalog, run)
-        paths = {".".join(leaf) for leaf in leaves(file.value["defaults"])}
-        for path in file.value["sources"]:
-            if path not in paths:
-                yield FathomError(
-                    f"no default '{path}'", file.where(("sources", path)), nearest(path, paths)
-                )
-
-
-def _run_schema(catalog: Catalog) -> dict[str, Any]:
-    """Return the schemas of the parts of a run."""
-    return catalog.schemas.schema("runs")["$defs"]["run"]["properties"]
-
-
-def _schedule(catalog: Catalog, settings: dict[Leaf, Setting]) -> Iterator[FathomError]:
-    """Yield what a run's schedule lacks, and what it has and does not take."""
-    schedules = _run_schema(catalog)["training"]["properties"]["schedule"]["properties"]
-    known = schedules["name"]["x-keywords"]
-    place = ("training", "schedule")
-    name = settings.get((*place, "name"))
-    if name is None:
-        # Told with the other settings that nobody gives.
+def _updates(project: Project, name: str, scale: str) -> Iterator[FathomError]:
+    """Yield a run that a scale with updates of its own leaves as long as the paper's."""
+    updates = project.scale(scale).updates
+    if not updates:
         return
-    keywords = known[name.value]
-    given = {leaf[-1]: each for leaf, each in settings.items() if leaf[:2] == place}
-    del given["name"]
-    for key in keywords:
-        if key not in given:
-            where = name.where.removesuffix("name") + key
-            yield FathomError("no value is given", where, f"'{name.value}' needs it")
-    for key, each in given.items():
-        if key not in keywords:
-            what = f"'{name.value}' has no '{key}'"
-            yield FathomError(what, each.where, f"{nearest(key, keywords)}; or write {key}: null")
+    paper, group = name.split("/")[0], project.run(name).group
+    if group is None:
+        where = project.entries[name].where(())
+        yield FathomError(f"no group, so scale {scale} gives it no updates", where, "add `group`")
+    elif group not in updates.get(paper, {}):
+        file = project.files["scale"][scale]
+        what = f"no updates for the group '{group}' of {paper}"
+        remedy = f"add `{paper}: {{{group}: 300}}`, for example"
+        yield FathomError(what, file.where(("updates",)), remedy)
 
 
-def _run(catalog: Catalog, run: str) -> Iterator[FathomError]:
-    try:
-        for scale in catalog.scales:
-            settings = catalog.settings(run, scale)
-            dataset = settings[("data", "dataset")]
-            if dataset.value not in catalog.datasets:
-                yield FathomError(
-                    f"no data set '{dataset.value}'",
-                    dataset.where,
-                    nearest(dataset.value, catalog.datasets),
-                )
-                return
-            card = catalog.methods[settings[("method", "name")].value]
-            sides = settings[("method", "sides")].value
-            found = list(cards.settings_findings(card, sides, settings))
-            found += _schedule(catalog, settings)
-            # A card can only be asked about settings that it knows.
-            found = found or list(surroundings.method_findings(card, settings))
-            if found:
-                yield from found
-                return
-            sources = catalog.datasets[dataset.value].sources
-            if not catalog.sources.keys() >= sources.keys():
-                # Told at the data set.
-                return
-            spec = catalog.spec(run, scale)
-            start = spec.training.start
-            base = catalog.spec(start.run, scale) if start else None
-            architectures = _run_schema(catalog)["model"]["properties"]["architecture"]
-            yield from surroundings.findings(spec, base, settings, architectures["x-takes"])
-    except Findings as error:
-        file = catalog.run_files[catalog.paper_of[run]]
-        for each in error.findings:
-            yield FathomError(
-                each.what, file.where(("defaults", *each.where.split("."))), each.remedy
-            )
-    except FathomError as error:
-        yield error
+def _equal_runs(project: Project) -> Iterator[FathomError]:
+    """Yield runs with equal settings: they would be trained twice under two names."""
+    for scale in (None, *project.scales):
+        names: dict[str, list[str]] = defaultdict(list)
+        for name in project.entries:
+            try:
+                names[project.spec(name, scale).identity].append(name)
+            except FathomError:
+                continue  # reported with the run
+        for first, *others in names.values():
+            for other in others:
+                where = project.entries[other].where(())
+                at = f" at scale {scale}" if scale else ""
+                what = f"the settings of '{other}' equal those of '{first}'{at}"
+                yield FathomError(what, where, f"use '{first}', and delete this run")
+
+
+def _sources(file: YamlFile) -> Iterator[FathomError]:
+    """Yield the values of a runs.yaml that have no source."""
+    for section in ("families", "runs"):
+        entries = file.value.get(section)
+        for name, entry in (entries if isinstance(entries, dict) else {}).items():
+            for part in _SOURCED:
+                if not isinstance(entry, dict) or not isinstance(entry.get(part), dict):
+                    continue
+                for path in _leaves(entry[part], (section, name, part)):
+                    if path[-1] not in ("name", "run") and not _source(file, path):
+                        remedy = "add a comment with the source at the end of the line"
+                        yield FathomError("no source is given", file.where(path), remedy)
+
+
+def _source(file: YamlFile, path: KeyPath) -> str:
+    """Return the source of a value, on its line or that of a key inside its entry."""
+    while len(path) > 1:
+        if path in file.sources:
+            return file.sources[path]
+        path = path[:-1]
+    return ""
+
+
+def _leaves(value: object, path: KeyPath) -> Iterator[KeyPath]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, key))
+    else:
+        yield path

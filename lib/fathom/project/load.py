@@ -1,108 +1,135 @@
-"""config/ read once, checked whole, and handed out as the catalog."""
+"""config/ read and checked: every file, then every run at every scale; all findings at once."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fathom.config.schema_errors import Schemas
+from fathom.config.inheritance import Entry
+from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import FathomError, Findings
-from fathom.papers.paper import Paper
 from fathom.project import consistency
-from fathom.project.project import Catalog
-from fathom.runs.datasets import Dataset, Source
-from fathom.runs.method_card import Card
-from fathom.runs.resolve import Scale
+from fathom.project.project import Project
+from fathom.project.switches import Switches
+from fathom.runs.datasets import read_dataset
+from fathom.runs.families import read_families, read_runs
+from fathom.runs.method_card import read_card
+from fathom.runs.scales import read_scale
+from fathom.runs.sources import read_source
 
-# Names stand in the paths of results, in targets and in commands.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_NAME_RULE = "a name has small letters, digits and underscores alone, a letter first"
+_NAME_RULE = "a name has small letters, digits and underscores only, a letter first"
+_KINDS = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
+_PAPER_FILES = ("paper", "runs", "tables", "figures", "claims", "deviations", "parameters")
 
 
-def load(root: Path, check: bool = True) -> Catalog:
+def load(root: Path, check: bool = True) -> Project:
     """Read config/ under a folder.
 
     Args:
         root: the project's folder.
-        check: whether to check every file; a job of a start that has checked need not.
+        check: whether to check runs and papers too; a job of a start that has checked need not.
 
     Raises:
         Findings: everything that is wrong, a line each.
     """
-    schemas = Schemas(root / "workflow" / "schemas", root)
-    files, unreadable = _read_all(root)
-    wrong = (
-        each
-        for kind, named in files.items()
-        for file in named.values()
-        for each in schemas.findings(kind, file)
+    files, findings = _read_all(root)
+    switches, wrong = check_part(Switches, *_value(files["config"].get("config")))
+    findings += wrong
+    sources = _parts(files["source"], read_source, findings)
+    datasets = _parts(
+        files["dataset"], lambda name, file: read_dataset(name, file, sources), findings
     )
-    _refuse([*unreadable, *(wrong if check else ())])
-    catalog = Catalog(
+    methods = _parts(files["method"], read_card, findings)
+    scales = _parts(files["scale"], lambda _, file: read_scale(file), findings)
+    entries, families = _entries(files["runs"], findings)
+    if switches is None or (findings and not check):
+        refuse(findings)
+    project = Project(
         root=root,
-        config=files["config"]["config"].value,
-        scales={name: Scale.from_file(name, file) for name, file in files["scale"].items()},
-        sources=_built(files["source"], Source.from_mapping),
-        datasets=_built(files["dataset"], Dataset.from_mapping),
-        methods=_built(files["method"], Card.from_mapping),
-        papers=_built(files["paper"], Paper.from_mapping),
-        run_files=files["runs"],
-        card_files=files["method"],
-        schemas=schemas,
+        switches=switches,
+        scales=scales,
+        sources=sources,
+        datasets=datasets,
+        methods=methods,
+        entries=entries,
+        families=families,
+        files=files,
     )
     if check:
-        _refuse(consistency.findings(catalog, files))
-    return catalog
+        findings += consistency.findings(project)
+    refuse(findings)
+    return project
 
 
-def _refuse(found: Iterable[FathomError]) -> None:
+def refuse(findings: Iterable[FathomError]) -> None:
     """Raise all findings together, each once, if there are any."""
-    findings = {str(each): each for each in found}
-    if findings:
-        raise Findings(findings.values())
+    unique = {str(finding): finding for finding in findings}
+    if unique:
+        raise Findings(unique.values())
 
 
-def _built(files: dict[str, YamlFile], build: Callable[[str, dict], Any]) -> dict[str, Any]:
-    return {name: build(name, file.value) for name, file in files.items()}
+def _value(file: YamlFile | None) -> tuple[Any, Callable]:
+    return ({}, lambda path: "config/config.yaml") if file is None else (file.value, file.where)
+
+
+def _parts(
+    files: Mapping[str, YamlFile],
+    read_part: Callable[[str, YamlFile], tuple[Any, list[FathomError]]],
+    findings: list[FathomError],
+) -> dict[str, Any]:
+    """Return the checked parts of a kind by name; add what is wrong to the findings."""
+    parts = {}
+    for name, file in files.items():
+        part, wrong = read_part(name, file)
+        findings += wrong
+        if part is not None:
+            parts[name] = part
+    return parts
+
+
+def _entries(
+    files: Mapping[str, YamlFile], findings: list[FathomError]
+) -> tuple[dict[str, Entry], dict[str, tuple[str, ...]]]:
+    """Return all runs' entries by full name, and the names of each paper's families."""
+    entries: dict[str, Entry] = {}
+    families: dict[str, tuple[str, ...]] = {}
+    for paper, file in files.items():
+        try:
+            runs, wrong = read_runs(file)
+            findings += wrong
+            families[paper] = tuple(read_families(file))
+        except FathomError as error:
+            findings += error.findings if isinstance(error, Findings) else [error]
+            continue
+        entries |= {f"{paper}/{name}": entry for name, entry in runs.items()}
+    return entries, families
 
 
 def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomError]]:
     """Read every YAML file of config/, by kind and name; return also what cannot be read."""
     config = root / "config"
-    papers = [path for path in config.glob("papers/*") if path.is_dir()]
-    places = {
+    places: dict[str, dict[str, Path]] = {
         "config": {"config": config / "config.yaml"},
-        "scale": _by_stem(config / "scales"),
-        "source": _by_stem(config / "sources"),
-        "dataset": _by_stem(config / "datasets"),
-        "method": _by_stem(config / "methods"),
-        "paper": {path.name: path / "paper.yaml" for path in papers},
-        "runs": _by_folder(config, "runs"),
-        "deviations": _by_folder(config, "deviations"),
-        "parameters": _by_folder(config, "parameters"),
+        "columns": {"columns": config / "columns.yaml"},
     }
-    files: dict[str, dict[str, YamlFile]] = {}
+    for kind, folder in _KINDS.items():
+        places[kind] = {path.stem: path for path in (config / folder).glob("*.yaml")}
+    for kind in _PAPER_FILES:
+        places[kind] = {path.parent.name: path for path in config.glob(f"papers/*/{kind}.yaml")}
+    files: dict[str, dict[str, YamlFile]] = {kind: {} for kind in places}
     findings: list[FathomError] = []
     for kind, named in places.items():
-        files[kind] = {}
         for name, path in sorted(named.items()):
             if not _NAME.fullmatch(name):
-                where, remedy = f"config: {kind} '{name}'", "give it another name"
-                findings.append(FathomError(_NAME_RULE, where, remedy))
+                where = f"config: {kind} '{name}'"
+                findings.append(FathomError(_NAME_RULE, where, "choose another name"))
                 continue
             try:
                 files[kind][name] = read(path, root)
             except Findings as error:
-                findings.extend(error.findings)
+                findings += error.findings
             except FathomError as error:
                 findings.append(error)
     return files, findings
-
-
-def _by_folder(config: Path, kind: str) -> dict[str, Path]:
-    return {path.parent.name: path for path in config.glob(f"papers/*/{kind}.yaml")}
-
-
-def _by_stem(folder: Path) -> dict[str, Path]:
-    return {path.stem: path for path in folder.glob("*.yaml")}

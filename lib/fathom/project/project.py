@@ -1,62 +1,48 @@
-"""The whole of config/; everything that is asked of it is a look-up."""
+"""Everything that config/ says, resolved: runs at a scale, papers, data sets, methods."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fathom.config.schema_errors import Schemas
+from fathom.config.inheritance import Entry
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, nearest
-from fathom.papers import paper as papers
-from fathom.runs import datasets
-from fathom.runs import method_card as cards
-from fathom.runs.resolve import (
-    Leaf,
-    Scale,
-    Setting,
-    nested,
-    paper_settings,
-    scaled,
-    units,
-    with_card,
-)
-from fathom.runs.spec import Data, Spec
-from fathom.runs.specs import spec_from
+from fathom.errors import FathomError, Findings, nearest
+from fathom.papers.known import Known, KnownRun
+from fathom.runs.datasets import Dataset
+from fathom.runs.method_card import Card
+from fathom.runs.resolve import Resolved, resolve
+from fathom.runs.scales import Scale, scaled
+from fathom.runs.settings import Run
+from fathom.runs.sources import Source
+from fathom.runs.spec import DataSpec, Spec, StartSpec
 
 
 @dataclass(frozen=True)
-class Catalog:
-    """Everything that config/ says.
+class Project:
+    """All of config/, read and checked.
 
     Attributes:
         root: the project's folder.
-        config: the user's switches.
+        switches: what a user may switch: scale, results, device and the like.
         scales, sources, datasets, methods, papers: by name.
-        run_files: the runs.yaml of each paper.
-        card_files: the file of each method's card.
+        entries: the runs' entries by full name, `<paper>/<run>`.
+        families: names of the families of each paper.
+        files: the files behind them, by kind and name.
     """
 
     root: Path
-    config: dict[str, Any]
-    scales: dict[str, Scale]
-    sources: dict[str, datasets.Source]
-    datasets: dict[str, datasets.Dataset]
-    methods: dict[str, cards.Card]
-    papers: dict[str, papers.Paper]
-    run_files: dict[str, YamlFile]
-    card_files: dict[str, YamlFile]
-    schemas: Schemas
+    switches: Mapping[str, Any]
+    scales: Mapping[str, Scale]
+    sources: Mapping[str, Source]
+    datasets: Mapping[str, Dataset]
+    methods: Mapping[str, Card]
+    entries: Mapping[str, Entry]
+    families: Mapping[str, tuple[str, ...]]
+    files: Mapping[str, Mapping[str, YamlFile]] = field(repr=False)
 
-    @cached_property
-    def paper_of(self) -> dict[str, str]:
-        """The paper that each run belongs to."""
-        return {run: paper for paper, file in self.run_files.items() for run in file.value["runs"]}
-
-    @cached_property
-    def _units(self) -> dict[Leaf, str]:
-        return units(self.schemas.schema("runs")["$defs"]["run"])
+    # Runs
 
     def scale(self, name: str) -> Scale:
         """Return a scale by name.
@@ -68,118 +54,216 @@ class Catalog:
             raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
         return self.scales[name]
 
-    def settings(self, run: str, scale: str) -> dict[Leaf, Setting]:
-        """Return the resolved settings of a run, each with where its value comes from.
+    def run_name(self, text: str) -> str:
+        """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`.
 
         Raises:
-            FathomError: there is no such run or scale.
+            FathomError: there is no such run, or several papers have one of that name.
         """
-        chosen = self.scale(scale)
-        if run not in self.paper_of:
-            raise FathomError(f"no run '{run}'", "run", nearest(run, self.paper_of))
-        settings = paper_settings(self.run_files[self.paper_of[run]], run)
-        name = settings[("method", "name")].value
-        if name not in self.methods:
-            where = settings[("method", "name")].where
-            raise FathomError(f"no method '{name}'", where, nearest(name, self.methods))
-        card = self.methods[name]
-        settings = with_card(settings, card, self.card_files[name])
-        unit_of = dict(self._units)
-        for each in card.settings:
-            if each.unit:
-                unit_of[("method", "settings", each.name)] = each.unit
-        return scaled(settings, chosen, unit_of)
+        if text in self.entries:
+            return text
+        names = [name for name in self.entries if name.rpartition("/")[2] == text]
+        if len(names) > 1:
+            raise FathomError(f"several papers have a run '{text}'", "run", " or ".join(names))
+        if not names:
+            known = self.entries if "/" in text else {n.rpartition("/")[2] for n in self.entries}
+            raise FathomError(f"no run '{text}'", "run", nearest(text, sorted(known)))
+        return names[0]
 
-    def spec(self, run: str, scale: str) -> Spec:
-        """Return the specification of a run at a scale; the same object's worth for equal calls."""
-        key = (run, scale)
+    @cached_property
+    def _resolved(self) -> dict[str, Resolved]:
+        """Every run at the papers' own settings."""
+        return {name: resolve(entry, self.methods) for name, entry in self.entries.items()}
+
+    def resolved(self, name: str, scale: str | None = None) -> Resolved:
+        """Return a run's entry and settings.
+
+        Args:
+            name: its full name.
+            scale: the scale; None for the papers' own settings.
+        """
+        paper = self._resolved[name]
+        if scale is None or paper.run is None:
+            return paper
+        key = (name, scale)
+        if key not in self._scaled:
+            names = tuple(name.split("/"))
+            file = self.files["scale"][scale]
+            entry = scaled(paper.entry, paper.run, names, self.scale(scale), file)
+            same = entry is paper.entry
+            self._scaled[key] = paper if same else resolve(entry, self.methods)
+        return self._scaled[key]
+
+    @cached_property
+    def _scaled(self) -> dict[tuple[str, str], Resolved]:
+        return {}
+
+    def run(self, name: str, scale: str | None = None) -> Run:
+        """Return a run's checked settings.
+
+        Raises:
+            Findings: what is wrong with them.
+        """
+        resolved = self.resolved(name, scale)
+        if resolved.run is None:
+            raise Findings(resolved.findings)
+        return resolved.run
+
+    def spec(self, name: str, scale: str | None = None) -> Spec:
+        """Return what a run is, resolved.
+
+        Args:
+            name: its full name.
+            scale: the scale; None for the papers' own settings.
+
+        Raises:
+            FathomError: a setting is wrong, or a data set or run that it names does not exist.
+        """
+        key = (name, scale or "")
         if key not in self._specs:
-            settings = self.settings(run, scale)
-            dataset = self.datasets[settings[("data", "dataset")].value]
-            self._specs[key] = spec_from(
-                run,
-                scale,
-                nested(settings),
-                dataset,
-                dataset.definition(self.sources),
-                self.methods[settings[("method", "name")].value].gates,
-                self._base(settings, scale),
+            run = self.run(name, scale)
+            paper, short_name = name.split("/")
+            self._specs[key] = Spec(
+                paper=paper,
+                run=short_name,
+                data=self._data(run, self.resolved(name, scale).entry),
+                model=run.model,
+                method=run.method,
+                training=run.training,
+                outcome=run.outcome,
+                masking=run.masking,
+                start=self._start(name, scale),
+                gates=self.methods[run.method.name].gates(run.method.settings),
+                decoding=run.decoding,
+                scoring=run.scoring,
             )
         return self._specs[key]
-
-    def _base(self, settings: dict[Leaf, Setting], scale: str) -> Spec | None:
-        """Return the run whose weights a run starts from, where its settings name one.
-
-        Raises:
-            FathomError: there is no such run, or it starts from another one itself.
-        """
-        start = settings.get(("training", "start", "run"))
-        if start is None:
-            return None
-        runs = [run for run in self.paper_of if not self._starts(run)]
-        if start.value not in runs:
-            what = f"'{start.value}' cannot be started from"
-            raise FathomError(what, start.where, nearest(start.value, runs))
-        return self.spec(start.value, scale)
-
-    def _starts(self, run: str) -> bool:
-        settings = paper_settings(self.run_files[self.paper_of[run]], run)
-        return ("training", "start", "run") in settings
 
     @cached_property
     def _specs(self) -> dict[tuple[str, str], Spec]:
         return {}
 
-    def seeds(self, run: str, scale: str) -> tuple[int, ...]:
+    def _data(self, run: Run, entry: Entry) -> DataSpec:
+        definitions = {}
+        for key in ("dataset", "pieces_of"):
+            name = getattr(run.data, key)
+            if name is not None and name not in self.datasets:
+                where = entry.where(("data", key))
+                raise FathomError(f"no data set '{name}'", where, nearest(name, self.datasets))
+            definitions[key] = name and self.datasets[name].definition(self.sources)
+        return DataSpec(
+            run.data,
+            self.datasets[run.data.dataset].tasks,
+            definitions["dataset"],
+            definitions["pieces_of"],
+        )
+
+    def start_name(self, name: str) -> str | None:
+        """Return the full name of the run that a run starts from, if it does.
+
+        Raises:
+            FathomError: there is no such run, or it starts from another one itself.
+        """
+        start = self.run(name).start
+        if start is None:
+            return None
+        paper = name.split("/")[0]
+        full = start.run if "/" in start.run else f"{paper}/{start.run}"
+        where = self.entries[name].where(("start", "run"))
+        own = [known.removeprefix(f"{paper}/") for known in self.entries]
+        if full not in self.entries:
+            raise FathomError(f"no run '{start.run}'", where, nearest(start.run, own))
+        if self.entries[full].get(("start",)) is not None:
+            what = f"'{start.run}' starts from another run itself"
+            raise FathomError(what, where, "name a run that starts from nothing")
+        return full
+
+    def _start(self, name: str, scale: str | None) -> StartSpec | None:
+        other = self.start_name(name)
+        if other is None:
+            return None
+        start, spec = self.run(name, scale).start, self.spec(other, scale)
+        assert start is not None
+        average_of = spec.decoding.average_of if spec.decoding else 1
+        return StartSpec(spec.paper, spec.run, spec.identity, average_of, start.freeze)
+
+    def seeds(self, name: str, scale: str) -> tuple[int, ...]:
         """Return the seeds with which a run is trained at a scale."""
         own = self.scale(scale).seeds
-        if own is not None:
-            return own
-        file = self.run_files[self.paper_of[run]].value
-        return tuple(file["runs"][run].get("seeds", file["defaults"].get("seeds", [1])))
+        seeds = self.run(name).seeds if own is None else own
+        return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
-    def reported(self) -> Iterator[tuple[papers.Paper, papers.Artefact, Path]]:
-        """Yield each artefact of which the paper reports numbers, with their file."""
-        for paper in self.papers.values():
-            folder = self.root / "config" / "papers" / paper.name
-            for artefact in paper.artefacts.values():
-                if artefact.reported is not None:
-                    yield paper, artefact, folder / artefact.reported
+    def comparable(self, name: str, scale: str) -> bool:
+        """Return whether a run's settings at a scale are the paper's own.
 
-    def gates(self, spec: Spec) -> tuple[str, ...]:
-        """Return the gates with which a run is decoded: those that its card does not refuse."""
-        card = self.methods[spec.method.name]
-        every = ("soft", "hard") if card.gates else ("plain",)
-        return tuple(each for each in every if card.refusal(each, spec.method.settings) is None)
+        Only then a verdict compares its cells with the paper's. Seeds do not count.
+        """
+        here, paper = self.spec(name, scale), self.spec(name)
+        searches = [spec.decoding and spec.decoding.identity() for spec in (here, paper)]
+        return here.identity == paper.identity and searches[0] == searches[1]
 
-    def run_named(self, name: str, scale: str) -> Spec:
-        """Return the specification of `<run>` or of a run's folder `<run>-<hash8>`.
+    def not_built(self, name: str, scale: str) -> str:
+        """Return why a run cannot be trained yet at a scale; empty where it can."""
+        run = self.run(name, scale)
+        reasons = [f"{path}: {reason}" for path, reason in run.not_built()]
+        reasons += [
+            f"data set {dataset}: {reason}"
+            for dataset in (run.data.dataset, run.data.pieces_of)
+            if dataset
+            for _, reason in self.datasets[dataset].not_built()
+        ]
+        other = self.start_name(name)
+        if other is not None and (reason := self.not_built(other, scale)):
+            reasons.append(f"it starts from {other}: {reason}")
+        return "; ".join(dict.fromkeys(reasons))
+
+    def run_named(self, text: str, scale: str) -> Spec:
+        """Return the spec of a run that a user names, also by its folder `<run>-<hash8>`.
 
         Raises:
             FathomError: no such run, or its settings are no longer those of the folder.
         """
-        run, dash, digits = name.rpartition("-")
-        if name in self.paper_of or not dash:
-            return self.spec(name, scale)
-        spec = self.spec(run, scale)
-        if spec.folder != name:
-            raise FathomError(
-                f"the settings of '{run}' are no longer those of {digits}",
-                f"run {name}",
-                f"start again: the run is now {spec.folder}",
-            )
+        run, dash, digits = text.rpartition("-")
+        if not dash:
+            return self.spec(self.run_name(text), scale)
+        spec = self.spec(self.run_name(run), scale)
+        if not text.endswith(spec.folder):
+            what = f"the settings of '{run}' are no longer those of {digits}"
+            raise FathomError(what, f"run {text}", f"the run is now {spec.folder}")
         return spec
 
-    def data(self, folder: str, scale: str) -> Data:
-        """Return the data whose corpus, subword or tensor folder has this name.
+    # Data
 
-        Raises:
-            FathomError: no run of this scale uses such data.
-        """
-        found: dict[str, Data] = {}
-        for run in self.paper_of:
-            data = self.spec(run, scale).data
-            found[data.folder] = found[data.corpus_folder] = data
-        if folder not in found:
-            raise FathomError(f"no data '{folder}'", f"scale {scale}", nearest(folder, found))
-        return found[folder]
+    def data_folders(self, scale: str) -> dict[str, DataSpec]:
+        """Return the data of all runs of a scale by the names of their folders."""
+        folders: dict[str, DataSpec] = {}
+        for name in self.entries:
+            data = self.spec(name, scale).data
+            for folder in (data.folder, data.corpus_folder, data.subwords_folder):
+                folders.setdefault(folder, data)
+        return folders
+
+    # What papers may name
+
+    def known(self, scale: str | None = None) -> Known:
+        """Return what tables, figures and claims may name, with what they need of each run."""
+        runs = {}
+        for name in self.entries:
+            run = self.resolved(name, scale).run
+            if run is None or run.data.dataset not in self.datasets:
+                continue
+            card = self.methods[run.method.name]
+            runs[name] = KnownRun(
+                tasks=self.datasets[run.data.dataset].tasks,
+                group=run.group or "",
+                updates=run.training.updates,
+                seeds=self.seeds(name, scale) if scale else _seeds(run),
+                gates=card.gates(run.method.settings),
+                stacks=run.method.stacks if card.about.gates else (),
+            )
+        corpora = {name: dataset.tasks for name, dataset in self.datasets.items()}
+        return Known(runs, corpora, self.families, tuple(self.methods))
+
+
+def _seeds(run: Run) -> tuple[int, ...]:
+    return tuple(range(1, run.seeds + 1)) if isinstance(run.seeds, int) else run.seeds

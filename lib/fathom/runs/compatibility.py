@@ -1,132 +1,154 @@
-"""What of a run's network, method, training and decoding does not go together."""
+"""Settings of a run that do not go together: network, method, training and decoding."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
+from fathom.config.inheritance import Entry
 from fathom.errors import FathomError, nearest
 from fathom.runs.method_card import Card
-from fathom.runs.resolve import Leaf, Setting
-from fathom.runs.spec import Masking, Model, Spec
+from fathom.runs.settings import Decoding, Masking, Model, Run
+from fathom.runs.spec import Spec
 
+# Values that a kind of network takes of some settings; all others it takes as they are.
+TAKES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    "transformer": {"block": (None,), "embedding": (None,)},
+    "rnmt_plus": {
+        "ffn": (None,),
+        "norm": ("none",),
+        "activation": ("relu",),
+        "activation_dropout": (0.0,),
+        "tie_embeddings": ("none",),
+        "block": (None,),
+    },
+    "masked_lm": {
+        "decoder_layers": (0,),
+        "tie_embeddings": ("decoder",),
+        "output_bias": (True,),
+        "embedding": (None,),
+    },
+}
 # Another probability of leaving something out does not change what weights mean.
-_DROPOUTS = {"dropout", "attention_dropout", "activation_dropout"}
+_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 
 
-def findings(
-    spec: Spec,
-    base: Spec | None,
-    settings: Mapping[Leaf, Setting],
-    takes: Mapping[str, Mapping[str, list[Any]]],
-) -> Iterator[FathomError]:
-    """Yield what does not fit, each where its value is given.
+def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+    """Yield what does not go together, each where its value is given.
 
     Args:
-        spec: the run, resolved.
-        base: the run that it starts from, if it does.
-        settings: the run's settings by path.
-        takes: by architecture, the fields of a model of which it takes some values alone.
-    """
-    yield from _shape(spec.model, settings, takes)
-    yield from _training(spec, settings)
-    if base is not None:
-        yield from _base(spec, base, settings)
-
-
-def method_findings(card: Card, settings: Mapping[Leaf, Setting]) -> Iterator[FathomError]:
-    """Yield what of a run's model or decoding does not go with its method.
-
-    Args:
+        run: the checked settings.
         card: of the run's method.
-        settings: all settings of the run by path, those of its method included and right.
+        entry: the run's entry, for the places of its values.
     """
-    norm, gates = settings[("model", "norm")], settings[("evaluation", "compared_gates")]
-    if norm.value not in card.norms:
-        what = f"'{card.name}' does not work with the norm '{norm.value}'"
-        yield FathomError(what, norm.where, nearest(norm.value, card.norms))
-    place = ("method", "settings")
-    chosen = {leaf[2]: each.value for leaf, each in settings.items() if leaf[:2] == place}
-    reason = card.refusal(gates.value, chosen) if card.gates else None
-    if reason is not None:
-        yield FathomError(f"{gates.value} gates are refused: {reason}", gates.where, "write soft")
+    yield from _shape(run.model, entry)
+    yield from _method(run, card, entry)
+    yield from _masking(run, entry)
+    yield from _decoding(run, entry)
 
 
-def _shape(
-    model: Model, settings: Mapping[Leaf, Setting], takes: Mapping[str, Mapping[str, list[Any]]]
-) -> Iterator[FathomError]:
+def _shape(model: Model, entry: Entry) -> Iterator[FathomError]:
     if model.width % model.heads:
-        yield FathomError(
-            f"{model.width} is no multiple of {model.heads} heads",
-            settings[("model", "width")].where,
-            "change the width or the number of heads",
-        )
-    for field, possible in takes[model.architecture].items():
-        value = getattr(model, field)
-        if value not in possible:
+        what = f"{model.width} is no multiple of {model.heads} heads"
+        remedy = "change the width or the number of heads"
+        yield FathomError(what, entry.where(("model", "width")), remedy)
+    for key, possible in TAKES[model.architecture].items():
+        value = getattr(model, key)
+        if value not in possible and not (key == "embedding" and value == model.width):
             yield FathomError(
-                f"'{model.architecture}' does not work with {field} {_told(value)}",
-                settings[("model", field)].where,
-                f"write {' or '.join(map(_told, possible))}",
+                f"'{model.architecture}' does not work with {key} {shown(value)}",
+                entry.where(("model", key)),
+                f"write {' or '.join(map(shown, possible))}",
             )
+    if model.ffn is None and model.architecture != "rnmt_plus":
+        yield FathomError("no value is given", entry.where(("model", "ffn")), "add the key")
+    if model.architecture == "rnmt_plus" and model.embedding not in (None, model.width):
+        what = "embeddings of another width than the network's are not built"
+        yield FathomError(what, entry.where(("model", "embedding")), f"write {model.width}")
 
 
-def _told(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a value as YAML writes it."""
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _training(spec: Spec, settings: Mapping[Leaf, Setting]) -> Iterator[FathomError]:
-    model, masking = spec.model, spec.training.masking
-    without_decoder = model.decoder_layers == 0
-    if (masking is not None) != without_decoder:
+def _method(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+    norm, norms = run.model.norm, card.about.norms
+    if norm not in norms and run.model.architecture != "rnmt_plus":
+        what = f"'{card.name}' does not work with the norm '{norm}'"
+        yield FathomError(what, entry.where(("model", "norm")), nearest(norm, norms))
+    if run.model.decoder_layers == 0 and run.method.stacks == ("decoder",):
+        where = entry.where(("method", "stacks"))
+        yield FathomError("the network has no decoder", where, "write [encoder]")
+    if not card.gates(run.method.settings):
+        reasons = {card.refusal(gates, run.method.settings) for gates in ("soft", "hard")}
+        where = entry.where(("method", "name"))
         yield FathomError(
-            "pieces are hidden from networks without a decoder, and from them alone",
-            settings[("model", "decoder_layers")].where,
-            "give training.masking and no decoder layers, or neither",
-        )
-    if masking:
-        yield from _masking(spec, masking, settings)
-    if without_decoder and "decoder" in spec.method.sides:
-        where = settings[("method", "sides")].where
-        yield FathomError("the network has no decoder", where, nearest("decoder", ["encoder"]))
-    yield from _averaging(spec, settings)
-
-
-def _masking(
-    spec: Spec, masking: Masking, settings: Mapping[Leaf, Setting]
-) -> Iterator[FathomError]:
-    positions = spec.model.learned_positions
-    if masking.masked + masking.random > 1:
-        where = settings[("training", "masking", "random")].where
-        yield FathomError("shares over 1 in all", where, "make masked and random smaller")
-    if positions is None:
-        where, remedy = settings[("model", "learned_positions")].where, "write 512, for example"
-        yield FathomError("blocks of text have as many tokens as positions", where, remedy)
-    elif spec.data.max_pieces > positions - 2:
-        yield FathomError(
-            f"a sentence of {spec.data.max_pieces} pieces and two symbols is longer than a block",
-            settings[("data", "max_pieces")].where,
-            f"write {positions - 2} or less",
+            f"no gates are left to decode with: {'; '.join(map(str, reasons))}",
+            where,
+            "change the method's settings",
         )
 
 
-def _averaging(spec: Spec, settings: Mapping[Leaf, Setting]) -> Iterator[FathomError]:
-    average_of, kept = spec.evaluation.decoding.average_of, spec.training.keep_weights
-    if average_of > 1 and kept < average_of:
+def _masking(run: Run, entry: Entry) -> Iterator[FathomError]:
+    masking: Masking | None = run.masking
+    masked = run.model.architecture == "masked_lm"
+    if masking is not None and not masked:
+        where = entry.where(("masking",))
+        yield FathomError("only masked language models hide pieces", where, "delete the key")
+    if not masked:
+        return
+    if masking is None:
+        where = entry.where(("masking",))
+        yield FathomError("a masked language model hides pieces", where, "add masking")
+    block = run.model.block
+    if block is None:
+        where = entry.where(("model", "block"))
+        yield FathomError("a masked language model needs a block", where, "write 512, for example")
+    elif run.data.max_pieces > block - 2:
         yield FathomError(
-            f"{average_of} weights are averaged, and {kept} are kept",
-            settings[("evaluation", "decoding", "average_of")].where,
-            f"write training.keep_weights: {average_of}, or average fewer",
+            f"a sentence of {run.data.max_pieces} pieces and two symbols is longer than a block",
+            entry.where(("data", "max_pieces")),
+            f"write {block - 2} or less",
         )
 
 
-def _base(spec: Spec, base: Spec, settings: Mapping[Leaf, Setting]) -> Iterator[FathomError]:
-    where = settings[("training", "start", "run")].where
-    for field in (each.name for each in fields(Model)):
-        own, other = getattr(spec.model, field), getattr(base.model, field)
-        if field not in _DROPOUTS and own != other:
-            what = f"'{base.run}' has {field} {_told(other)}, and this run {_told(own)}"
+def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
+    decoding: Decoding | None = run.decoding
+    if (decoding is None) != (run.model.decoder_layers == 0):
+        what, remedy = "no beam search is given", "add decoding"
+        if decoding is not None:
+            what, remedy = "a network without decoder translates nothing", "delete decoding"
+        yield FathomError(what, entry.where(("decoding",)), remedy)
+    if decoding is None:
+        return
+    kept = run.training.keep_weights
+    for key in ("average_of", "window"):
+        count = getattr(decoding, key) or 1
+        if count > max(kept, 1):
+            yield FathomError(
+                f"{count} saved weights are decoded, and {kept} are kept",
+                entry.where(("decoding", key)),
+                f"write training.keep_weights: {count} or more",
+            )
+
+
+def start_findings(spec: Spec, start: Spec, entry: Entry) -> Iterator[FathomError]:
+    """Yield what keeps a run from starting with another run's weights.
+
+    The tasks may differ; model, pieces and dictionaries may not.
+
+    Args:
+        spec: the run.
+        start: the run that it starts from.
+        entry: the run's entry, for the places of its values.
+    """
+    where = entry.where(("start", "run"))
+    for key in type(spec.model).model_fields:
+        own, other = getattr(spec.model, key), getattr(start.model, key)
+        if key not in _DROPOUTS and own != other:
+            what = f"'{start.run}' has {key} {shown(other)}, and this run {shown(own)}"
             yield FathomError(what, where, "start from a run with the same model")
-    if spec.data != base.data:
-        yield FathomError(f"'{base.run}' has other data", where, "start from a run with the same")
+    if spec.data.subwords_identity != start.data.subwords_identity:
+        remedy = "start from a run with the same pieces, or give data.pieces_of"
+        yield FathomError(f"'{start.run}' has other pieces", where, remedy)

@@ -1,179 +1,167 @@
-"""A method's card: what it is, where it acts, and every setting with its default and source."""
+"""A method's card: what the method is, where it acts, and a class for its settings.
 
-from collections.abc import Iterator, Mapping, Sequence
+The card is data (`config/methods/<name>.yaml`); the class that is made of it is checked by the same
+validator as every other setting, so a run's method is refused like any other key.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import Field, create_model
+
+from fathom.config.settings import NOTHING, About, Absent, Part, Several
+from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, nearest
+from fathom.runs.settings import Method, StackName, Text
 
-_SETTINGS = ("method", "settings")
-NORMS = ("pre", "post", "lingvo", "none")
-_WORDS = {
-    "number": "a number",
-    "integer": "a whole number",
-    "string": "text",
-    "boolean": "true or false",
-    "list": "a list",
-}
+Gates = Literal["plain", "soft", "hard"]
+Norm = Literal["pre", "post", "lingvo", "none"]
+_TYPES = {"number": float, "integer": int, "string": str, "boolean": bool}
 
 
-class Given(Protocol):
-    """A setting of a run: its value, and the file and key where it stands."""
+class CardSetting(Part):
+    """One setting of a method, as its card describes it."""
 
-    value: Any
-    where: str
+    description: Annotated[Text, About("What the setting does.")]
+    type: Literal["number", "integer", "string", "boolean", "list"]
+    default: Annotated[Any, About("The value where a run gives none.")]
+    source: Annotated[Text, About("Where the paper gives the default, or why it was chosen.")]
+    unit: Annotated[
+        Literal["layers", "width", "updates"] | None, About("What a scale multiplies.")
+    ] = None
+    values: Annotated[
+        tuple[str, ...], Several, About("What is possible, or what a list's items may be.")
+    ] = ()
+    minimum: Annotated[float | None, About("The smallest value.")] = None
+    above: Annotated[float | None, About("The value must be more than this.")] = None
+    maximum: Annotated[float | None, About("The largest value.")] = None
+    optional: Annotated[bool, About("Whether null is possible, which turns it off.")] = False
+    absent: Annotated[
+        Any, About("What the code did before the setting existed; never changed.")
+    ] = NOTHING
+
+    @property
+    def annotation(self) -> Any:
+        """The setting's type with its bounds, as a field of the card's class."""
+        one: Any = Literal[self.values] if self.values else _TYPES.get(self.type, str | float)
+        kind: Any = Annotated[tuple[one, ...], Several] if self.type == "list" else one
+        bounds = ((Ge, self.minimum), (Gt, self.above), (Le, self.maximum))
+        for bound, limit in bounds:
+            if limit is not None:
+                kind = Annotated[kind, bound(limit)]
+        if self.optional:
+            kind = kind | None
+        marks = [About(self.description, self.unit)]
+        marks += [] if self.absent is NOTHING else [Absent(self.absent)]
+        for mark in marks:
+            kind = Annotated[kind, mark]
+        return kind
+
+    @property
+    def value(self) -> Any:
+        """The default in the setting's type."""
+        if isinstance(self.default, list):
+            return tuple(self.default)
+        whole = isinstance(self.default, int) and not isinstance(self.default, bool)
+        return float(self.default) if whole and self.type == "number" else self.default
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One setting of a card; the fields are the keys of `workflow/schemas/method.schema.yaml`.
+class Refusal(Part):
+    """Gates with which runs of these settings are not decoded, and why.
 
-    Attributes:
-        unit: "updates" or "layers" where a scale shrinks the value, else None.
-        values: what is possible, or what each item of a list may be; empty for anything.
-        optional: whether null is possible.
+    Text and null refuse where the run's value is equal, a number where it is at least this.
     """
 
-    name: str
-    description: str
-    type: str
-    default: Any
-    source: str
-    unit: str | None = None
-    values: tuple[str, ...] = ()
-    minimum: float | None = None
-    above: float | None = None
-    maximum: float | None = None
-    optional: bool = False
+    gates: Gates
+    settings: dict[str, Any]
+    reason: Text
 
-    def finding(self, value: object, where: str) -> FathomError | None:
-        """Return what is wrong with a value, or None.
-
-        Args:
-            value: what is given.
-            where: file and key at which it stands.
-        """
-        if value is None and self.optional:
-            return None
-        items = value if isinstance(value, list) and self.type == "list" else [value]
-        if not _is(value, self.type):
-            return FathomError(*_type_sentence(value, self.type, where))
-        for item in items:
-            if self.values and item not in self.values:
-                return FathomError(
-                    f"'{item}' is not possible here", where, nearest(item, self.values)
-                )
-        if self.minimum is not None and value < self.minimum:
-            return FathomError(f"{value} is too small", where, f"write {self.minimum} or more")
-        if self.above is not None and value <= self.above:
-            return FathomError(f"{value} is too small", where, f"write more than {self.above}")
-        if self.maximum is not None and value > self.maximum:
-            return FathomError(f"{value} is too large", where, f"write {self.maximum} or less")
-        return None
+    def holds(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether it holds for the settings of a run's method, all of them."""
+        return all(
+            settings[name] is not None and settings[name] >= value
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else settings[name] == value
+            for name, value in self.settings.items()
+        )
 
 
-@dataclass(frozen=True)
-class Neutral:
+class Neutral(Part):
     """When a method equals the static model: these settings, and parameters filled with a value."""
 
     settings: dict[str, Any]
     parameters: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(Part):
     """A tiny network for the contract tests: layers of each stack, tasks, settings."""
 
-    layers: int
-    tasks: int
+    layers: Annotated[int, Ge(1)]
+    tasks: Annotated[int, Ge(1)]
     settings: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """Gates with which runs of these settings are not decoded, and why.
+class CardFile(Part):
+    """The keys of config/methods/<name>.yaml."""
 
-    Text and null refuse where the run's value is equal, a number where it is at least this.
-    """
-
-    gates: str
-    settings: dict[str, Any]
-    reason: str
-
-    def holds(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether it holds for the settings of a run's method, all of them."""
-        return all(
-            settings[name] >= value if _is(value, "number") else settings[name] == value
-            for name, value in self.settings.items()
-        )
+    title: Annotated[Text, About("The method's name, as tables print it.")]
+    summary: Annotated[Text, About("What the method does, in one sentence.")]
+    paper: Annotated[str | None, About("The paper whose equations the method computes.")]
+    equations: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...],
+        Several,
+        About("The equations that the method's files compute, as their tags name them."),
+    ]
+    stacks: Annotated[
+        tuple[StackName, ...], Several, About("The stacks on which it can act; empty: nowhere.")
+    ]
+    gates: Annotated[bool, About("Whether it has gates; runs are then decoded soft and hard.")]
+    norms: Annotated[
+        tuple[Norm, ...], Several, MinLen(1), About("The norms with which its layers make sense.")
+    ] = ("pre", "post", "lingvo", "none")
+    settings: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting],
+        About("Every setting of the method; they are the keyword arguments of its class."),
+    ]
+    presets: Annotated[
+        dict[str, dict[str, Any]], About("Settings that belong together, by name.")
+    ] = Field(default_factory=dict)
+    refused: Annotated[tuple[Refusal, ...], Several, About("Decodings that make no sense.")] = ()
+    neutral: Annotated[Neutral | None, About("When it equals the static model; null: never.")]
+    example: Example
 
 
 @dataclass(frozen=True)
 class Card:
-    """A method, as config/methods/<name>.yaml describes it.
-
-    Attributes:
-        paper: the paper of `equations`; None where the method has none of its own here.
-        equations: the paper's equations that the method's file computes.
-        sides: the stacks on which the method can act; empty for one that acts nowhere.
-        gates: whether it has gates, so that runs are decoded with soft and with hard ones.
-        norms: the norms with which its layers make sense.
-        presets: settings that belong together, by name.
-        refused: decodings that make no sense.
-        neutral: when it equals the static model; None where it never does.
-    """
+    """A method by name, with its card and the card's file."""
 
     name: str
-    title: str
-    summary: str
-    paper: str | None
-    equations: tuple[str, ...]
-    sides: tuple[str, ...]
-    gates: bool
-    norms: tuple[str, ...]
-    settings: tuple[Setting, ...]
-    presets: dict[str, dict[str, Any]]
-    refused: tuple[Refusal, ...]
-    neutral: Neutral | None
-    example: Example
+    about: CardFile
+    file: YamlFile
 
-    @classmethod
-    def from_mapping(cls, name: str, value: dict[str, Any]) -> "Card":
-        """Build a card from a YAML mapping that has passed its schema.
-
-        Args:
-            name: the file's name without suffix.
-            value: the mapping.
-        """
-        settings = (
-            Setting(name=each, **{**parts, "values": tuple(parts.get("values", ()))})
-            for each, parts in value["settings"].items()
+    @cached_property
+    def method(self) -> type[Method]:
+        """The class of the method's settings: name, stacks, and every setting of the card."""
+        fields: dict[str, Any] = {
+            "name": (Literal[self.name], ...),
+            "stacks": (Method.model_fields["stacks"].annotation, self.about.stacks),
+        }
+        fields["stacks"] = (
+            Annotated[tuple[StackName, ...], Several, About("The stacks on which it acts.")],
+            self.about.stacks,
         )
-        return cls(
-            name=name,
-            title=value["title"],
-            summary=value["summary"],
-            paper=value["paper"],
-            equations=tuple(value["equations"]),
-            sides=tuple(value["sides"]),
-            gates=value["gates"],
-            norms=tuple(value.get("norms", NORMS)),
-            settings=tuple(settings),
-            presets=dict(value.get("presets", {})),
-            refused=tuple(Refusal(**each) for each in value.get("refused", ())),
-            neutral=Neutral(**value["neutral"]) if value["neutral"] else None,
-            example=Example(**value["example"]),
-        )
+        for name, setting in self.about.settings.items():
+            fields[name] = (setting.annotation, setting.value)
+        return create_model(self.name, __base__=Method, **fields)
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Every setting's default, by name."""
-        return {setting.name: setting.default for setting in self.settings}
-
-    def filled(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return the given settings with the defaults of those that are not given."""
-        return self.defaults | settings
+        return {name: setting.value for name, setting in self.about.settings.items()}
 
     def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
         """Return why a run is not decoded with these gates, or None where it may be.
@@ -183,85 +171,68 @@ class Card:
             settings: all settings of the run's method.
         """
         reasons = (
-            each.reason for each in self.refused if each.gates == gates and each.holds(settings)
+            refusal.reason
+            for refusal in self.about.refused
+            if refusal.gates == gates and refusal.holds(settings)
         )
         return next(reasons, None)
 
+    def gates(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the gates with which a run is decoded: those that the card does not refuse."""
+        names = ("soft", "hard") if self.about.gates else ("plain",)
+        return tuple(name for name in names if self.refusal(name, settings) is None)
 
-def findings(card: Card, file: YamlFile) -> Iterator[FathomError]:
-    """Yield what a schema cannot say of a card: values that its own settings refuse.
+
+def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]]:
+    """Check a card; its own defaults, presets and example must be possible values.
 
     Args:
-        card: the card.
+        name: the method's name.
         file: its file.
     """
-    known = {setting.name: setting for setting in card.settings}
-    for setting in card.settings:
-        path = ("settings", setting.name, "default")
-        if finding := setting.finding(setting.default, file.where(path)):
-            yield finding
-    places = [("neutral", "settings")] * (card.neutral is not None) + [("example", "settings")]
-    places += [("presets", preset) for preset in card.presets]
-    for place in places:
-        for name, value in file.value[place[0]][place[1]].items():
-            yield from _setting_findings(card, known, name, value, file.where((*place, name)))
-    for refusal in card.refused:
-        for name, value in refusal.settings.items():
-            yield from _setting_findings(card, known, name, value, file.where(("refused",)))
+    about, findings = check(CardFile, file.value, file.where)
+    if about is None:
+        return None, findings
+    card = Card(name, about, file)
+    findings += list(_findings(card))
+    return card, findings
 
 
-def settings_findings(
-    card: Card, sides: Sequence[str], settings: Mapping[tuple[str, ...], Given]
-) -> Iterator[FathomError]:
-    """Yield what is wrong with a run's method: its sides, and each setting against the card.
+def _findings(card: Card) -> Iterator[FathomError]:
+    defaults = {"name": card.name, **{n: s.default for n, s in card.about.settings.items()}}
+    where = card.file.where
+    _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
+    yield from wrong
+    if wrong:
+        return
+    parts: list[tuple[tuple[str | int, ...], Mapping[str, Any]]] = [
+        (("presets", name), settings) for name, settings in card.about.presets.items()
+    ]
+    parts.append((("example", "settings"), card.about.example.settings))
+    if card.about.neutral:
+        parts.append((("neutral", "settings"), card.about.neutral.settings))
+    parts += [
+        (("refused", number, "settings"), refusal.settings)
+        for number, refusal in enumerate(card.about.refused)
+    ]
+    for path, settings in parts:
+        yield from check(card.method, {"name": card.name, **settings}, where, path)[1]
+
+
+def stack_findings(card: Card, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:
+    """Yield the stacks of a run on which its method cannot act.
 
     Args:
-        card: the card of the run's method.
-        sides: the stacks on which the run lets it act.
-        settings: all settings of the run by path; those of the method stand under
-            ("method", "settings").
+        card: the method's card.
+        stacks: the run's.
+        where: file and key at which they are given.
     """
-    place = settings[("method", "sides")].where
-    for side in sides:
-        if side not in card.sides:
-            possible = nearest(side, card.sides) if card.sides else "write []"
-            yield FathomError(f"'{card.name}' does not act on the side '{side}'", place, possible)
-    if card.sides and not sides:
+    possible = card.about.stacks
+    for stack in stacks:
+        if stack not in possible:
+            remedy = nearest(stack, possible) if possible else "write []"
+            yield FathomError(f"'{card.name}' does not act on the {stack}", where, remedy)
+    if possible and not stacks:
         yield FathomError(
-            f"'{card.name}' acts on no side", place, f"name some of: {', '.join(card.sides)}"
+            f"'{card.name}' acts on no stack", where, f"name some of: {', '.join(possible)}"
         )
-    known = {setting.name: setting for setting in card.settings}
-    for leaf, given in settings.items():
-        if leaf[:2] == _SETTINGS:
-            yield from _setting_findings(card, known, ".".join(leaf[2:]), given.value, given.where)
-
-
-def _setting_findings(
-    card: Card, known: dict[str, Setting], name: str, value: object, where: str
-) -> Iterator[FathomError]:
-    if name not in known:
-        yield FathomError(f"'{card.name}' has no setting '{name}'", where, nearest(name, known))
-    elif finding := known[name].finding(value, where):
-        yield finding
-
-
-def _is(value: object, kind: str) -> bool:
-    """Return whether a YAML value has a setting's type; true and false are no numbers."""
-    if isinstance(value, bool):
-        return kind == "boolean"
-    types = {"number": (int, float), "integer": int, "string": str, "list": list, "boolean": ()}
-    return isinstance(value, types[kind])
-
-
-def _type_sentence(value: object, kind: str, where: str) -> tuple[str, str, str]:
-    """Return what, where and remedy of a value of another type, naming YAML's trap if it is one."""
-    if isinstance(value, bool) and kind == "string":
-        return "YAML reads no, on, yes and off as true or false", where, "put it in quotes"
-    if isinstance(value, str) and kind in ("number", "integer"):
-        try:
-            number = float(value)
-        except ValueError:
-            pass
-        else:
-            return f"YAML reads {value} as text", where, f"write it with a point, as {number!r}"
-    return f"{value!r} is not {_WORDS[kind]}", where, f"write {_WORDS[kind]}"

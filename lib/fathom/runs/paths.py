@@ -1,9 +1,13 @@
-"""Where each file stands under results/; rules and code take their paths from here alone."""
+"""Where each file is under results/; rules and code take their paths from here alone.
+
+What a hash names is shared by all scales. A scale's own folder holds what people read.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.runs.spec import Data, Spec
+from fathom.io.hashes import short
+from fathom.runs.spec import DataSpec, Spec
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Paths:
 
     @property
     def top(self) -> Path:
-        """The scale's own folder."""
+        """The scale's own folder: tables, figures, the comparison, the report."""
         return self.results / self.scale
 
     @property
@@ -29,52 +33,62 @@ class Paths:
         return self.results / "sources" / "by_hand"
 
     def source(self, name: str) -> Path:
-        """Return the folder of a fetched source; all scales share it."""
+        """Return the folder of a fetched source."""
         return self.results / "sources" / name
 
-    def corpus(self, data: Data) -> Path:
+    def corpus(self, data: DataSpec) -> Path:
         """Return the folder of the cleaned and split text."""
-        return self.top / "corpora" / data.corpus_folder
+        return self.results / "corpora" / data.corpus_folder
 
-    def subwords(self, data: Data) -> Path:
+    def statistics(self, data: DataSpec) -> Path:
+        """Return the measurements of the cleaned and split text."""
+        return self.corpus(data) / "statistics.json"
+
+    def subwords(self, data: DataSpec) -> Path:
         """Return the folder of the subword models and dictionaries."""
-        return self.top / "subwords" / data.folder
+        return self.results / "subwords" / data.subwords_folder
 
-    def tensors(self, data: Data) -> Path:
+    def tensors(self, data: DataSpec) -> Path:
         """Return the folder of the encoded text."""
-        return self.top / "tensors" / data.folder
+        return self.results / "tensors" / data.folder
 
     def run(self, spec: Spec, seed: int) -> Path:
         """Return the folder of one training."""
-        return self.top / "runs" / spec.folder / str(seed)
+        return self.results / "runs" / spec.paper / spec.folder / str(seed)
 
-    def base(self, spec: Spec, seed: int) -> Path | None:
+    def start(self, spec: Spec, seed: int) -> Path | None:
         """Return the folder of the training whose weights a run starts from, if it does."""
-        start = spec.training.start
-        return start and self.top / "runs" / start.folder / str(seed)
+        start = spec.start
+        return start and self.results / "runs" / start.paper / start.folder / str(seed)
 
     def training(self, spec: Spec, seed: int) -> Path:
         """Return the file whose presence says that a training has ended."""
         return self.run(spec, seed) / "training.json"
 
-    def decoding(self, spec: Spec, seed: int, gates: str) -> Path:
-        """Return the folder of one decoding of a training's test sentences."""
-        return self.run(spec, seed) / "decodings" / gates
+    def decodings(self, spec: Spec, seed: int) -> Path:
+        """Return the folder of all decodings of a training."""
+        return self.run(spec, seed) / "decodings"
+
+    def decoding(self, spec: Spec, seed: int, split: str, gates: str) -> Path:
+        """Return the folder of one decoding of a split's sentences."""
+        name = f"{split}.{gates}-{short(spec.decoding_identity(gates))}"
+        return self.decodings(spec, seed) / name
+
+    def window(self, spec: Spec, seed: int, gates: str) -> Path:
+        """Return the folder of the translations of a window of saved weights."""
+        name = f"{gates}-{short(spec.decoding_identity(gates, window=True))}"
+        return self.run(spec, seed) / "window" / name
 
     def pruned(self, spec: Spec, seed: int, task: str) -> Path:
         """Return the folder of one task's layers of a training."""
         return self.run(spec, seed) / "pruned" / task
 
-    def likelihood(self, spec: Spec, seed: int, gates: str, split: str) -> Path:
-        """Return the file of how well a training predicts a split."""
-        return self.run(spec, seed) / "likelihood" / f"{gates}.{split}.json"
-
-    def window(self, spec: Spec, seed: int, gates: str) -> Path:
-        """Return the folder of a window of a training's checkpoints."""
-        return self.run(spec, seed) / "window" / gates
+    def measurements(self, spec: Spec, seed: int, name: str) -> Path:
+        """Return one file of measurements of a training, by its name without suffix."""
+        return self.run(spec, seed) / "measurements" / f"{name}.json"
 
     def manifest(self, spec: Spec, seed: int) -> Path:
-        """Return the file that says everything about one finished run."""
+        """Return the file that gathers what is known of one run."""
         return self.run(spec, seed) / "manifest.json"
 
     def artefact(self, paper: str, artefact: str, suffix: str) -> Path:

@@ -155,11 +155,22 @@ class Temperature(Part):
     temperature: Annotated[Positive, About("A task's share is its training lines to this power.")]
 
 
+class Schedule(Part):
+    """The course of the learning rate, a function of training/schedules.py and its keywords."""
+
+    name: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keywords of the function."""
+        return {key: getattr(self, key) for key in type(self).model_fields if key != "name"}
+
+
 LearningRate = Annotated[Positive, About("The peak learning rate.")]
 Warmup = Annotated[Whole, About("Updates until the peak.", unit="updates")]
 
 
-class InverseSqrt(Part):
+class InverseSqrt(Schedule):
     """Linear warm-up, then the inverse square root of the update."""
 
     name: Literal["inverse_sqrt"]
@@ -167,7 +178,7 @@ class InverseSqrt(Part):
     warmup: Warmup
 
 
-class Noam(Part):
+class Noam(Schedule):
     """The Transformer's course, scale · width^−½ · min(step^−½, step · warmup^−3/2)."""
 
     name: Literal["noam"]
@@ -176,7 +187,7 @@ class Noam(Part):
     step_duration: Annotated[Count, About("Updates in a step of the course.")] = 1
 
 
-class Polynomial(Part):
+class Polynomial(Schedule):
     """Linear warm-up, then a polynomial fall."""
 
     name: Literal["polynomial"]
@@ -189,7 +200,7 @@ class Polynomial(Part):
     final: Annotated[NotNegative, About("The last rate.")] = 0.0
 
 
-class ReplicaRamp(Part):
+class ReplicaRamp(Schedule):
     """RNMT+'s course: a ramp to `replicas` times the rate, then an exponential fall."""
 
     name: Literal["replica_ramp"]

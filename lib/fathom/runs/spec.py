@@ -1,219 +1,194 @@
-"""What a run is, resolved: nothing implicit is left, and nothing that does not change the result.
+"""What a run is, resolved: its checked settings, its data, and what they are hashed to.
 
-The field names are the keys of `workflow/schemas/runs.schema.yaml`, which describes each.
+A spec has no scale and no seed: two scales with equal settings share a run's folder.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from fathom.io.hashes import identity, short
+from fathom.runs import settings
 
 
 @dataclass(frozen=True)
-class Subwords:
-    """How text becomes pieces, with one model for a side ("joint") or one a task ("per_task")."""
-
-    algorithm: str
-    source_vocabulary: int
-    source_parts: str
-    target_vocabulary: int
-    target_parts: str
-
-
-@dataclass(frozen=True)
-class Data:
+class DataSpec:
     """Which text, in which direction, in which pieces.
 
-    `definition` is the resolved data set (sources with checksums, tasks, cleaning, split), so that
-    another definition is another run.
+    Attributes:
+        settings: what config says.
+        tasks: the tasks of the data set, in its order.
+        definition: the data set with its sources' checksums, cleaning and split, so that another
+            definition is another run.
+        pieces_definition: that of the data set whose pieces are used; None for its own.
     """
 
-    dataset: str
-    direction: str
+    settings: settings.Data
     tasks: tuple[str, ...]
-    max_pieces: int
-    subwords: Subwords
     definition: dict[str, Any] = field(repr=False)
+    pieces_definition: dict[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name."""
+        return self.settings.dataset
+
+    @property
+    def direction(self) -> str | None:
+        """Into the pivot language or out of it."""
+        return self.settings.direction
+
+    @property
+    def target_token(self) -> str:
+        """Where the target language is named."""
+        return self.settings.target_token
+
+    @property
+    def max_pieces(self) -> int:
+        """Training pairs with a longer side are left out."""
+        return self.settings.max_pieces
+
+    @property
+    def subwords(self) -> settings.Subwords:
+        """How text becomes pieces."""
+        return self.settings.subwords
+
+    @cached_property
+    def corpus_identity(self) -> str:
+        """The hash of the data set's definition."""
+        return identity(self.definition)
+
+    @cached_property
+    def subwords_identity(self) -> str:
+        """The hash of what determines the subword models and dictionaries."""
+        return identity(
+            {
+                "definition": self.pieces_definition or self.definition,
+                "direction": self.direction,
+                "subwords": self.subwords.identity(),
+            }
+        )
+
+    @property
+    def hashed(self) -> dict[str, Any]:
+        """What is hashed: definitions in place of the data sets' names."""
+        hashed = self.settings.identity() | {"dataset": self.definition}
+        if self.pieces_definition is not None:
+            hashed["pieces_of"] = self.pieces_definition
+        return hashed
 
     @property
     def corpus_folder(self) -> str:
-        """The name of the corpus's folder: the data set and the hash of its definition."""
-        return f"{self.dataset}-{short(identity(self.definition))}"
+        """The name of the corpus's folder."""
+        return f"{self.dataset}-{short(self.corpus_identity)}"
 
     @property
+    def subwords_folder(self) -> str:
+        """The name of the folder of subword models and dictionaries."""
+        name = self.settings.pieces_of or self.dataset
+        return f"{name}-{short(self.subwords_identity)}"
+
+    @cached_property
     def folder(self) -> str:
-        """The name of the folders of subwords and tensors: the data set and the hash of it all."""
-        return f"{self.dataset}-{short(identity(asdict(self)))}"
+        """The name of the folder of tensors."""
+        return f"{self.dataset}-{short(identity(self.hashed))}"
 
 
 @dataclass(frozen=True)
-class Model:
-    """The network's shape; layers, width and heads are counts, dropouts are probabilities.
+class StartSpec:
+    """The finished run, of the same seed, whose decoded weights a run starts from.
 
-    `residuals` names the sides whose sub-layers add their input to their output; without
-    `learned_positions`, positions are sinusoids.
-    """
-
-    architecture: str
-    encoder_layers: int
-    decoder_layers: int
-    width: int
-    ffn: int
-    heads: int
-    norm: str
-    residuals: tuple[str, ...]
-    activation: str
-    dropout: float
-    attention_dropout: float
-    activation_dropout: float
-    share_embeddings: str
-    output_bias: bool
-    learned_positions: int | None
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method by the name of its card, the stacks it acts on, and all of its settings."""
-
-    name: str
-    sides: tuple[str, ...]
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Batches:
-    """The order of data; `tokens` are target tokens for each task or in all (`tokens_are`)."""
-
-    tokens: int
-    tokens_are: str
-    shares: str
-    scheme: str
-    pool_updates: int
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The learning rate's course: a function of training/schedules.py and its keywords."""
-
-    name: str
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Masking:
-    """How many pieces of a masked language model are hidden, and how its languages are mixed.
-
-    Attributes:
-        chosen: share of the pieces that are predicted.
-        masked: share of the chosen that become the mask symbol.
-        random: share of the chosen that become a random piece; the others stay.
-        language_exponent: a language's share of an update is its lines to this power.
-    """
-
-    chosen: float
-    masked: float
-    random: float
-    language_exponent: float
-
-
-@dataclass(frozen=True)
-class Start:
-    """The finished run, of the same seed, whose weights a run starts from.
-
-    Its last `average_of` kept weights are averaged; with `freeze` they stay as they are, and only
+    Its last `average_of` saved weights are averaged; with `freeze` they stay as they are, and only
     what the method adds is trained.
     """
 
+    paper: str
     run: str
     identity: str
     average_of: int
     freeze: bool
 
     @property
+    def name(self) -> str:
+        """That run's name over all papers: `<paper>/<run>`."""
+        return f"{self.paper}/{self.run}"
+
+    @property
     def folder(self) -> str:
         """The name of that run's folder."""
         return f"{self.run}-{short(self.identity)}"
 
-
-@dataclass(frozen=True)
-class Training:
-    """The optimisation of one run; counts are updates of Θ."""
-
-    updates: int
-    batches: Batches
-    label_smoothing: float
-    schedule: Schedule
-    adam_betas: tuple[float, float]
-    adam_eps: float
-    weight_decay: float
-    clip: float
-    precision: str
-    validate_every: int
-    keep_weights: int
-    masking: Masking | None
-    start: Start | None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """When a run counts as diverged or as failed to train (nats a token; updates)."""
-
-    exploded_above: float
-    exploded_for: int
-    failed_margin: float
-
-
-@dataclass(frozen=True)
-class Decoding:
-    """Beam search; a sentence's cap is `cap_ratio` × source pieces + `cap_constant` pieces.
-
-    The weights are the mean of the last `average_of` that the training kept; 1 takes the last.
-    """
-
-    average_of: int
-    beam: int
-    length_penalty: float
-    cap_ratio: float
-    cap_constant: int
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """Which metric is compared with the paper's, and the resamples of its interval."""
-
-    compared_metric: str
-    bootstrap_samples: int
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What happens after training: outside the run's identity, since it can be done again."""
-
-    decoding: Decoding
-    scoring: Scoring
-    compared_gates: str
+    @property
+    def hashed(self) -> dict[str, Any]:
+        """What is hashed: the run's identity in place of its name."""
+        return {"run": self.identity, "average_of": self.average_of, "freeze": self.freeze}
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A training, whole. `run` is its name; its identity leaves out name, seed and evaluation."""
+    """A training with everything that determines it, and how it is decoded.
 
+    Attributes:
+        paper, run: the paper's folder in config/papers, and the run's name in its runs.yaml.
+        gates: the gates with which the run may be decoded: "plain", or "soft" and "hard"; the first
+            is used for validation.
+        decoding: None for a network without a decoder.
+    """
+
+    paper: str
     run: str
-    scale: str
-    data: Data
-    model: Model
-    method: Method
-    training: Training
-    outcome: Outcome
-    evaluation: Evaluation
+    data: DataSpec
+    model: settings.Model
+    method: settings.Method
+    training: settings.Training
+    outcome: settings.Outcome
+    masking: settings.Masking | None
+    start: StartSpec | None
+    gates: tuple[str, ...]
+    decoding: settings.Decoding | None
+    scoring: settings.Scoring
 
     @property
+    def name(self) -> str:
+        """The run's name over all papers: `<paper>/<run>`."""
+        return f"{self.paper}/{self.run}"
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """Everything that determines the training, as JSON and YAML have it."""
+        parts: dict[str, Any] = {
+            "data": self.data.hashed,
+            "model": self.model.identity(),
+            "method": self.method.identity(),
+            "training": self.training.identity(),
+            "outcome": self.outcome.identity(),
+        }
+        if self.masking is not None:
+            parts["masking"] = self.masking.identity()
+        if self.start is not None:
+            parts["start"] = self.start.hashed
+        return parts
+
+    @cached_property
     def identity(self) -> str:
         """The SHA-256 of what determines the training, 64 hexadecimal digits."""
-        parts = ("data", "model", "method", "training", "outcome")
-        return identity({part: asdict(getattr(self, part)) for part in parts})
+        return identity(self.described)
 
     @property
     def folder(self) -> str:
         """The name of the run's folder: its name and the first eight digits of its identity."""
         return f"{self.run}-{short(self.identity)}"
+
+    def decoding_identity(self, gates: str, window: bool = False) -> str:
+        """Return the hash of what determines hypotheses: weights, gates and search.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            window: whether a window of saved weights is decoded, whose size then counts.
+        """
+        search = self.decoding.identity() if self.decoding else {}
+        if not window:
+            search.pop("window", None)
+        if gates != "hard":
+            search.pop("hard_at_least", None)
+        return identity({"training": self.identity, "gates": gates, "search": search})

@@ -1,0 +1,60 @@
+"""runs.yaml: families of settings, and the runs that are like them."""
+
+from collections.abc import Iterator
+
+from fathom.config.inheritance import Entry, expand
+from fathom.config.validation import check
+from fathom.config.yaml_files import YamlFile
+from fathom.errors import FathomError
+from fathom.runs.settings import Run
+
+_SECTIONS = ("families", "runs")
+
+
+def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
+    """Return the runs of a runs.yaml by name, each with all that it inherits.
+
+    Args:
+        file: a paper's runs.yaml.
+    """
+    findings = [
+        FathomError(f"unknown key '{key}'", file.where((key,)), "write families and runs")
+        for key in file.value
+        if key not in _SECTIONS
+    ]
+    findings += list(_family_findings(file))
+    runs = expand(file, "runs", also=("families",), normal=written_out)
+    return runs, findings
+
+
+def read_families(file: YamlFile) -> dict[str, Entry]:
+    """Return the families of a runs.yaml by name."""
+    return expand(file, "families", also=("runs",), normal=written_out)
+
+
+def _family_findings(file: YamlFile) -> Iterator[FathomError]:
+    """Yield what is wrong in a family, whether or not a run uses it."""
+    for family in read_families(file).values():
+        values = {key: value for key, value in family.values.items() if key != "method"}
+        yield from check(Run, values, family.where, partial=True)[1]
+
+
+def written_out(entry: Entry) -> Entry:
+    """Return an entry without short forms: `layers: 12/24`, `method: dlcl`, `start: <run>`.
+
+    Raises:
+        FathomError: `layers` has another form.
+    """
+    layers = entry.get(("layers",))
+    if layers is not None:
+        counts = str(layers).split("/")
+        if len(counts) != 2 or not all(count.isdigit() for count in counts):
+            where = entry.where(("layers",))
+            raise FathomError(f"'{layers}' is no pair of layer counts", where, "write 12/24")
+        stacks = ("encoder_layers", "decoder_layers")
+        values = {("model", stack): int(count) for stack, count in zip(stacks, counts, strict=True)}
+        entry = entry.spelled("layers", values)
+    for key, name in (("method", "name"), ("start", "run")):
+        if isinstance(entry.get((key,)), str):
+            entry = entry.with_value((key,), {name: entry.get((key,))}, entry.place((key,)))
+    return entry
