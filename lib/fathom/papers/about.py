@@ -1,0 +1,67 @@
+"""What a paper is: paper.yaml."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from fathom.config.settings import About, Part, Several
+from fathom.papers.table_settings import Mark, Metric
+
+# The names that tags in docstrings use, as in [<paper> Eq. 5].
+EquationName = Annotated[str, StringConstraints(pattern=r"^(Eq|Alg)\. [0-9]+$")]
+
+
+class Equation(Part):
+    """A numbered equation or algorithm."""
+
+    title: Annotated[str, About("About five words that say what it is.")]
+    reason: Annotated[str, About("Why no function computes it; without one, exactly one does.")] = (
+        ""
+    )
+
+    @property
+    def computed(self) -> bool:
+        """Whether exactly one function claims it by its tag."""
+        return not self.reason
+
+
+class Citation(Part):
+    """The fields of a BibTeX entry; title and authors are the paper's."""
+
+    type: Annotated[Literal["inproceedings", "article", "misc"], About("The kind of entry.")]
+    key: Annotated[str, About("The entry's key.")]
+    year: Annotated[str, About("The year of publication.")]
+    booktitle: Annotated[str, About("The proceedings.")] = ""
+    journal: Annotated[str, About("The journal.")] = ""
+    volume: Annotated[str, About("The volume.")] = ""
+    pages: Annotated[str, About("First and last page.")] = ""
+    publisher: Annotated[str, About("The publisher.")] = ""
+    eprint: Annotated[str, About("The number at arXiv.")] = ""
+
+    def fields(self) -> dict[str, str]:
+        """Return the fields that are given."""
+        return {key: value for key, value in self.model_dump().items() if value}
+
+
+class PaperSettings(Part):
+    """The form of paper.yaml."""
+
+    title: Annotated[str, About("The paper's title.")]
+    authors: Annotated[
+        tuple[str, ...], Several, Field(min_length=1), About("In the paper's order.")
+    ]
+    url: Annotated[str, About("Where the paper can be read.")]
+    citation: Citation
+    equations: Annotated[
+        dict[EquationName, Equation], About("Every numbered equation and algorithm.")
+    ]
+    metric: Annotated[Metric, About("How tables score that do not say otherwise.")] = Metric()
+    marks: Annotated[dict[str, Mark], About("What marks mean in tables that have none.")] = Field(
+        default_factory=dict
+    )
+    artefacts: Any = None
+
+    @property
+    def reference(self) -> str:
+        """One line that names the paper: authors, title, year."""
+        return f"{', '.join(self.authors)}: {self.title}. {self.citation.year}"

@@ -1,0 +1,177 @@
+"""Reported cells: a paper's table as CSV, each cell as printed."""
+
+import csv
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fathom.errors import FathomError, Findings, nearest
+from fathom.io.files import read_lines
+from fathom.papers.cells import Cell
+from fathom.papers.known import Known
+from fathom.papers.tables import Table, mark_findings
+
+HEADER = ("row", "column", "value", "stderr", "mark", "right", "note")
+OUTCOMES = ("diverged", "failed to train")
+EMPTY = "N/A as printed"
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A cell as the paper prints it.
+
+    Attributes:
+        row: the id of its row, as in `Cell.id`.
+        column: the id of its column.
+        value: the digits as printed; empty where the paper has no number.
+        stderr: the printed standard error; empty without one.
+        mark: how the cell is set off, such as `bold`; the table says what it means.
+        right: the number that is compared, where the printed one is a misprint.
+        note: the outcome of a run without a result, or EMPTY; what else is printed with a number.
+        where: its file and line.
+    """
+
+    row: str
+    column: str
+    value: str
+    stderr: str
+    mark: str
+    right: str
+    note: str
+    where: str
+
+    @property
+    def number(self) -> float | None:
+        """The number that is compared: the correct one of a misprint."""
+        return float(self.right or self.value) if self.value else None
+
+    @property
+    def deviation(self) -> float | None:
+        """The printed standard error as a number."""
+        return float(self.stderr) if self.stderr else None
+
+    @property
+    def outcome(self) -> str:
+        """How a run without a result ended, in words; empty for a number and for N/A."""
+        return self.note if not self.value and self.note != EMPTY else ""
+
+    @property
+    def decimals(self) -> int:
+        """How many digits are printed after the point."""
+        return len(self.value.partition(".")[2])
+
+
+def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[Reported, ...]:
+    """Read the reported cells of a table, in the order of the file.
+
+    Args:
+        path: the CSV, `reported/<table>.csv`.
+        cells: the table's cells; those that the paper has must be reported, each once.
+        root: the project's folder, which messages leave out.
+
+    Raises:
+        Findings: every line that is wrong, and every cell that is not reported.
+    """
+    name = str(path.relative_to(root)) if root and path.is_relative_to(root) else str(path)
+    places = {(cell.id, cell.column): cell for cell in cells}
+    findings: list[FathomError] = []
+    reported: dict[tuple[str, str], Reported] = {}
+    for number, fields in enumerate(_table(path, name), start=2):
+        where = f"{name}:{number}"
+        if len(fields) != len(HEADER):
+            remedy = f"write {len(HEADER)}; quote an id that has a comma"
+            findings.append(FathomError(f"{len(fields)} fields", where, remedy))
+            continue
+        cell = Reported(*fields, where)
+        wrong = [*_form(cell), *_position(cell, places, reported)]
+        findings += wrong
+        reported.setdefault((cell.row, cell.column), cell)
+    for key, cell in places.items():
+        if not cell.ours and key not in reported:
+            what = f"no reported cell for row '{key[0]}' and column '{key[1]}'"
+            findings.append(FathomError(what, name, f"add it, or note {EMPTY}"))
+    if findings:
+        raise Findings(findings)
+    return tuple(reported.values())
+
+
+def findings(
+    table: Table, cells: tuple[Cell, ...], reported: Iterable[Reported], known: Known
+) -> Iterator[FathomError]:
+    """Yield marks without a meaning, and standard errors of runs with one seed."""
+    places = {(cell.id, cell.column): cell for cell in cells}
+    used: dict[str, Reported] = {}
+    for item in reported:
+        if item.mark and item.mark not in table.marks:
+            what = f"mark '{item.mark}' has no meaning"
+            yield FathomError(what, item.where, nearest(item.mark, table.marks))
+        used.setdefault(item.mark, item)
+        cell = places[item.row, item.column]
+        if item.stderr and cell.kind == "run" and len(known.runs[cell.source].seeds) < 2:
+            what = f"± of a run with one seed, {cell.source}"
+            yield FathomError(what, item.where, "give the run `seeds`")
+    for name, mark in table.marks.items():
+        if name in used and table.settings.marks is None:
+            for finding in mark_findings(table, name, mark, cells, known):
+                yield FathomError(finding.what, used[name].where, finding.remedy)
+
+
+def _table(path: Path, name: str) -> list[list[str]]:
+    """Return the lines of a CSV below its header."""
+    try:
+        lines = list(csv.reader(read_lines(path)))
+    except FileNotFoundError:
+        raise FathomError("no such file", name, "copy the paper's numbers into it") from None
+    except UnicodeDecodeError as error:
+        what = f"not UTF-8 at byte {error.start + 1}"
+        raise FathomError(what, name, "save it as UTF-8") from None
+    if not lines or tuple(lines[0]) != HEADER:
+        raise FathomError("another header", f"{name}:1", f"write {','.join(HEADER)}")
+    return lines[1:]
+
+
+def _form(cell: Reported) -> Iterator[FathomError]:
+    """Yield what is wrong with a line by itself."""
+    for text in (cell.value, cell.stderr, cell.right):
+        if text and not _is_number(text):
+            yield FathomError(f"'{text}' is no number", cell.where, "write the digits as printed")
+    if not cell.value and cell.note not in (*OUTCOMES, EMPTY):
+        what = f"no outcome '{cell.note}'" if cell.note else "neither a number nor an outcome"
+        yield FathomError(what, cell.where, nearest(cell.note, (*OUTCOMES, EMPTY)))
+    if not cell.value and (cell.stderr or cell.mark or cell.right):
+        what = "stderr, mark or right without a number"
+        yield FathomError(what, cell.where, "write the value, or clear them")
+
+
+def _position(
+    cell: Reported,
+    places: dict[tuple[str, str], Cell],
+    seen: dict[tuple[str, str], Reported],
+) -> Iterator[FathomError]:
+    """Yield what is wrong with a line's place in the table."""
+    key = (cell.row, cell.column)
+    printed = {key for key, place in places.items() if not place.ours}
+    rows = dict.fromkeys(row for row, _ in printed)
+    if cell.row not in rows:
+        yield FathomError(f"no row '{cell.row}'", cell.where, nearest(cell.row, rows))
+    elif key not in printed:
+        columns = [column for row, column in places if (row, column) in printed and row == cell.row]
+        what = f"row '{cell.row}' has no column '{cell.column}'"
+        yield FathomError(what, cell.where, nearest(cell.column, columns))
+    elif key in seen:
+        what = f"this cell is also in line {seen[key].where.rpartition(':')[2]}"
+        yield FathomError(what, cell.where, "delete one of the two")
+    elif (cell.note == EMPTY) != (places[key].kind == "empty"):
+        what = f"N/A, where the table has {places[key].source}"
+        if cell.note != EMPTY:
+            yield FathomError("this cell is empty in the table", cell.where, f"note {EMPTY}")
+        else:
+            yield FathomError(what, cell.where, "name the column in the row's `empty`")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,178 @@
+"""Tables of a paper: tables.yaml read, and the cells of each table."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from fathom.config.inheritance import Entry, expand
+from fathom.config.validation import check
+from fathom.config.yaml_files import YamlFile
+from fathom.errors import FathomError, Findings, nearest
+from fathom.papers.blocks import blocks
+from fathom.papers.cells import Cell, resolve
+from fathom.papers.known import Known
+from fathom.papers.table_settings import Mark, Metric, TableSettings
+from fathom.papers.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper.
+
+    Attributes:
+        paper: the paper's name.
+        name: its key in tables.yaml.
+        settings: what tables.yaml says, with what the table is like.
+        entry: the same with the file and line of each value.
+        vocabulary: measurements and shared columns.
+        metric: the paper's; the table and its blocks may say otherwise.
+        marks: what marks on printed cells mean: the table's, or else the paper's.
+    """
+
+    paper: str
+    name: str
+    settings: TableSettings
+    entry: Entry
+    vocabulary: Vocabulary
+    metric: Metric
+    marks: Mapping[str, Mark]
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return self.settings.title
+
+    @property
+    def section(self) -> str:
+        """Where the paper discusses it."""
+        return self.settings.section
+
+    @property
+    def caption(self) -> str:
+        """What a reader must know to read it; may be empty."""
+        return self.settings.caption
+
+    def cells(self, known: Known) -> tuple[Cell, ...]:
+        """Return the cells block by block and row by row, in the printed order, ours last.
+
+        Raises:
+            Findings: everything that does not resolve.
+        """
+        cells, findings = self.resolve(known)
+        if findings:
+            raise Findings(findings)
+        return cells
+
+    def resolve(self, known: Known) -> tuple[tuple[Cell, ...], list[FathomError]]:
+        """Return the cells that resolve, and why others do not."""
+        cells: list[Cell] = []
+        findings: dict[str, FathomError] = {}
+        for block in blocks(self, known):
+            for cell in [block] if isinstance(block, FathomError) else resolve(self, block, known):
+                if isinstance(cell, FathomError):
+                    findings[str(cell)] = cell
+                else:
+                    cells.append(cell)
+        repeated = any(n > 1 for n in Counter((cell.row, cell.column) for cell in cells).values())
+        if repeated and self.settings.blocks:
+            cells = [replace(cell, id=f"{cell.block}/{cell.row}") for cell in cells]
+        return tuple(cells), list(findings.values())
+
+
+def load(
+    file: YamlFile, paper: str, vocabulary: Vocabulary, metric: Metric, marks: Mapping[str, Mark]
+) -> dict[str, Table]:
+    """Read a paper's tables.yaml.
+
+    Args:
+        file: tables.yaml.
+        paper: the paper's name.
+        vocabulary: measurements and shared columns.
+        metric: the paper's.
+        marks: the paper's.
+
+    Raises:
+        Findings: everything that is wrong in the file alone.
+    """
+    tables: dict[str, Table] = {}
+    findings: list[FathomError] = []
+    for name, entry in expand(file).items():
+        settings, wrong = check(TableSettings, entry.values, entry.where)
+        findings += wrong
+        if settings is not None:
+            means = marks if settings.marks is None else settings.marks
+            tables[name] = Table(paper, name, settings, entry, vocabulary, metric, means)
+    if findings:
+        raise Findings({str(finding): finding for finding in findings}.values())
+    return tables
+
+
+def findings(table: Table, known: Known) -> Iterator[FathomError]:
+    """Yield what is wrong with a table: cells, lengths of training, names in `first` and marks."""
+    cells, wrong = table.resolve(known)
+    yield from wrong
+    if wrong:
+        return
+    yield from _repeated(table, cells)
+    yield from _lengths(table, cells, known)
+    yield from _first(table, cells)
+    yield from _unknown_metric(table, cells)
+    for name, mark in (table.settings.marks or {}).items():
+        yield from mark_findings(table, name, mark, cells, known)
+
+
+def mark_findings(
+    table: Table, name: str, mark: Mark, cells: tuple[Cell, ...], known: Known
+) -> Iterator[FathomError]:
+    """Yield a mark's `to` that is no row, column or run."""
+    names = {cell.row for cell in cells} | {cell.id for cell in cells}
+    names |= {cell.column for cell in cells} | {*known.runs, *known.names(table.paper)}
+    if mark.to not in names:
+        where = table.entry.where(("marks", name, "to"))
+        yield FathomError(f"no row, column or run '{mark.to}'", where, nearest(mark.to, names))
+
+
+def _repeated(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
+    for (row, column), times in Counter((cell.id, cell.column) for cell in cells).items():
+        if times > 1:
+            what = f"row '{row}' and column '{column}' meet {times} times"
+            yield FathomError(what, table.entry.where(()), "delete the repeated row or column")
+
+
+def _lengths(table: Table, cells: tuple[Cell, ...], known: Known) -> Iterator[FathomError]:
+    """Yield whether rows are trained unequally long and the table does not say so, or says so."""
+    runs = {cell.source for cell in cells if cell.kind == "run"}
+    lengths = sorted({(known.runs[run].group, str(known.runs[run].updates)) for run in runs})
+    if len(lengths) > 1 and not table.settings.unequal:
+        said = ", ".join(f"{group} {updates}" for group, updates in lengths)
+        remedy = "add `unequal` and say why"
+        yield FathomError(f"rows train unequally long ({said})", table.entry.where(()), remedy)
+    if len(lengths) < 2 and table.settings.unequal:
+        where = table.entry.where(("unequal",))
+        yield FathomError("all rows train equally long", where, "delete `unequal`")
+
+
+def _first(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
+    first = table.settings.first
+    if first is None:
+        return
+    rows = dict.fromkeys(cell.id for cell in cells)
+    if first.row not in rows:
+        where = table.entry.where(("first", "row"))
+        yield FathomError(f"no row '{first.row}'", where, nearest(first.row, rows))
+    columns = dict.fromkeys(cell.column for cell in cells)
+    for name in first.bands:
+        if name not in columns:
+            where = table.entry.where(("first", name))
+            yield FathomError(f"no column '{name}'", where, nearest(name, columns))
+    if not first.bands:
+        where = table.entry.where(("first",))
+        yield FathomError("no column has a band", where, "write `column: [low, high]`")
+
+
+def _unknown_metric(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
+    tasks = {task for cell in cells for task in (*cell.tasks, cell.task) if task}
+    for name in table.settings.metric.unknown_for if table.settings.metric else ():
+        if name not in tasks:
+            where = table.entry.where(("metric", "unknown_for"))
+            yield FathomError(f"no task '{name}'", where, nearest(name, sorted(tasks)))
