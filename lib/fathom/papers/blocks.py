@@ -2,17 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fathom.config.places import substitute
 from fathom.config.yaml_files import KeyPath
 from fathom.errors import FathomError, nearest
 from fathom.papers import table_settings as settings
 from fathom.papers.known import Known, full_name
-from fathom.papers.table_settings import Metric, Row
-
-if TYPE_CHECKING:
-    from fathom.papers.tables import Table
+from fathom.papers.table_settings import Metric, Row, TableEntry
 
 TASKS = "tasks"
 
@@ -86,7 +82,7 @@ class Block:
         return tuple(task for task in tasks if task in ids)
 
 
-def blocks(table: "Table", known: Known) -> Iterator[Block | FathomError]:
+def blocks(table: TableEntry, known: Known) -> Iterator[Block | FathomError]:
     """Yield each block of a table, or what is wrong with it."""
     for heading, own in table.settings.blocks.items() or [("", settings.Block())]:
         try:
@@ -95,7 +91,7 @@ def blocks(table: "Table", known: Known) -> Iterator[Block | FathomError]:
             yield error
 
 
-def _block(heading: str, own: settings.Block, table: "Table", known: Known) -> Block:
+def _block(heading: str, own: settings.Block, table: TableEntry, known: Known) -> Block:
     """Return a block; what it does not say is the table's."""
     above, ours, where = table.settings, table.settings.ours, table.entry.where
 
@@ -114,7 +110,8 @@ def _block(heading: str, own: settings.Block, table: "Table", known: Known) -> B
     if corpus is None and not isinstance(rows, dict):
         remedy = "write {row: run}, or name a `corpus`"
         raise FathomError("these rows name no runs", where(path("rows")), remedy)
-    expand = _Expansion(table, known, corpus, rows, names, path("corpus" if corpus else "rows"))
+    first = rows if isinstance(rows, dict) else {}
+    expand = _Expansion(table, known, corpus, first, names, path("corpus" if corpus else "rows"))
     return Block(
         heading=heading,
         corpus=corpus,
@@ -139,10 +136,10 @@ def _block(heading: str, own: settings.Block, table: "Table", known: Known) -> B
 class _Expansion:
     """Writes out `tasks` and the short forms of a block's rows and columns."""
 
-    table: "Table"
+    table: TableEntry
     known: Known
     corpus: str | None
-    first: settings.Rows
+    first: Mapping[str, str | Row]
     names: Mapping[str, str]
     path: KeyPath
 
@@ -154,7 +151,6 @@ class _Expansion:
                 remedy = nearest(self.corpus, known.corpora)
                 raise FathomError(f"no data set '{self.corpus}'", where(self.path), remedy)
             return known.corpora[self.corpus]
-        assert isinstance(self.first, dict)
         first, row = next(iter(self.first.items()))
         run = substitute(row if isinstance(row, str) else row.run or "", self.names)
         name = full_name(paper, run)

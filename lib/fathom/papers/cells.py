@@ -7,17 +7,15 @@ task is the row or column whose id is a task of the run's data; a cell without a
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from fathom.config.places import placeholders, substitute
 from fathom.config.yaml_files import KeyPath
 from fathom.errors import FathomError, nearest
 from fathom.papers.blocks import Block, BlockColumn, BlockRow
 from fathom.papers.known import Known, KnownRun, full_name
+from fathom.papers.table_settings import TableEntry
 from fathom.papers.values import Value, parse
-
-if TYPE_CHECKING:
-    from fathom.papers.tables import Table
 
 Kind = Literal["run", "corpus", "empty"]
 
@@ -63,7 +61,7 @@ class Cell:
         return self.value.key(self.gates, self.metric) if self.value else ""
 
 
-def resolve(table: "Table", block: Block, known: Known) -> Iterator[Cell | FathomError]:
+def resolve(table: TableEntry, block: Block, known: Known) -> Iterator[Cell | FathomError]:
     """Yield each cell of a block, row by row, or why it does not resolve."""
     for row in block.rows:
         yield from _wrong_keys(table, block, row)
@@ -74,16 +72,13 @@ def resolve(table: "Table", block: Block, known: Known) -> Iterator[Cell | Fatho
                 yield error
 
 
-def _wrong_keys(table: "Table", block: Block, row: BlockRow) -> Iterator[FathomError]:
+def _wrong_keys(table: TableEntry, block: Block, row: BlockRow) -> Iterator[FathomError]:
     """Yield what a row says of columns that do not exist."""
     columns = [column.id for column in block.columns]
     for name in row.row.runs():
         if name not in columns:
-            where, remedy = (
-                table.entry.where((*row.path, name)),
-                nearest(name, ["run", "value", "empty", *columns]),
-            )
-            yield FathomError(f"no column '{name}'", where, remedy)
+            remedy = nearest(name, ["run", "value", "empty", *columns])
+            yield FathomError(f"no column '{name}'", table.entry.where((*row.path, name)), remedy)
     for name in row.row.empty:
         if name not in columns:
             where = table.entry.where((*row.path, "empty"))
@@ -94,7 +89,7 @@ def _wrong_keys(table: "Table", block: Block, row: BlockRow) -> Iterator[FathomE
 class _Place:
     """Where a row and a column meet."""
 
-    table: "Table"
+    table: TableEntry
     block: Block
     row: BlockRow
     column: BlockColumn

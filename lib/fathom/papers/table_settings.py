@@ -1,10 +1,14 @@
 """The form of a table in tables.yaml."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator
 
+from fathom.config.inheritance import Entry
 from fathom.config.settings import About, Part, Several
+from fathom.papers.vocabulary import Vocabulary
 
 
 def _text(value: Any) -> Any:
@@ -128,3 +132,26 @@ class TableSettings(Block):
             if low > high:
                 raise ValueError(f"{column}: {low} is above {high}; write [low, high]")
         return first
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """A table of a paper as config has it.
+
+    Attributes:
+        paper: the paper's name.
+        name: its key in tables.yaml.
+        settings: what tables.yaml says, with what the table is like.
+        entry: the same with the file and line of each value.
+        vocabulary: measurements and shared columns.
+        metric: the paper's; the table and its blocks may say otherwise.
+        marks: what marks on printed cells mean: the table's, or else the paper's.
+    """
+
+    paper: str
+    name: str
+    settings: TableSettings
+    entry: Entry
+    vocabulary: Vocabulary
+    metric: Metric
+    marks: Mapping[str, Mark]

@@ -2,40 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from fathom.config.inheritance import Entry, expand
+from fathom.config.inheritance import expand
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest
 from fathom.papers.blocks import blocks
 from fathom.papers.cells import Cell, resolve
 from fathom.papers.known import Known
-from fathom.papers.table_settings import Mark, Metric, TableSettings
+from fathom.papers.table_settings import Mark, Metric, TableEntry, TableSettings
 from fathom.papers.vocabulary import Vocabulary
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of a paper.
-
-    Attributes:
-        paper: the paper's name.
-        name: its key in tables.yaml.
-        settings: what tables.yaml says, with what the table is like.
-        entry: the same with the file and line of each value.
-        vocabulary: measurements and shared columns.
-        metric: the paper's; the table and its blocks may say otherwise.
-        marks: what marks on printed cells mean: the table's, or else the paper's.
-    """
-
-    paper: str
-    name: str
-    settings: TableSettings
-    entry: Entry
-    vocabulary: Vocabulary
-    metric: Metric
-    marks: Mapping[str, Mark]
+class Table(TableEntry):
+    """A table of a paper, with its cells."""
 
     @property
     def title(self) -> str:

@@ -11,37 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathom.errors import FathomError, nearest
+from fathom.provenance.measurements import NAMES, QUALIFIERS
 
-# The words of each kind of qualifier; a language and a tokenizer may be any word.
-QUALIFIERS: dict[str, tuple[str, ...] | None] = {
-    "split": ("train", "valid", "test"),
-    "stack": ("encoder", "decoder"),
-    "gates": ("plain", "soft", "hard"),
-    "window": ("window",),
-    "language": None,
-    "tokenizer": None,
-}
 # Which kinds of qualifier each measurement has, in the order of a key.
-QUALIFIERS_OF: dict[str, tuple[str, ...]] = {
-    "parameters": (),
-    "bleu": ("split", "gates", "window", "tokenizer"),
-    "chrf": ("split", "gates", "window"),
-    "nll": ("split", "gates"),
-    "perplexity": ("split", "gates"),
-    "gates": ("stack",),
-    "depth": ("stack",),
-    "depth_probability": ("stack",),
-    "abs_alpha": ("stack",),
-    "undecided": ("stack",),
-    "sharing": (),
-    "similarity": (),
-    "pairs": ("split",),
-    "sentences": ("split",),
-    "share": ("split",),
-    "tokens": ("split", "language"),
-    "types": ("split", "language"),
-    "own_types": ("split", "language"),
-}
+QUALIFIERS_OF = {name: qualifiers for name, (_, qualifiers) in NAMES.items()}
 # A number times its factor is in this unit.
 UNITS = {"bits": 1 / math.log(2), "millions": 1e-6, "thousands": 1e-3, "percent": 100.0}
 _VALUE = re.compile(r"(\w+)((?:\.\w+)*)(?: in (\w+))?")
