@@ -1,4 +1,4 @@
-"""A paper's folder read: paper.yaml, tables.yaml, figures.yaml, deviations.yaml."""
+"""A paper's files as one object, and the checks between them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,25 +6,29 @@ from pathlib import Path
 
 from fathom.config.settings import Part
 from fathom.config.validation import check
-from fathom.config.yaml_files import read
+from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest
-from fathom.papers import figures, reported, tables
+from fathom.papers import deviations, figures, reported, tables
 from fathom.papers.about import PaperSettings
+from fathom.papers.deviations import Deviation
 from fathom.papers.figures import Figure
 from fathom.papers.known import Known
+from fathom.papers.table_settings import Metric
 from fathom.papers.tables import Table
 from fathom.papers.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: what it is, and its tables and figures by name.
+    """A paper: what it is, its tables and figures by name, and what it leaves open.
 
     Attributes:
         name: of its folder.
         folder: config/papers/<name>.
         about: paper.yaml.
         tables, figures: in the order of their files.
+        deviations: in the order of deviations.yaml.
+        files: the files behind them, by kind: paper, tables, figures, deviations.
     """
 
     name: str
@@ -32,6 +36,13 @@ class Paper:
     about: PaperSettings
     tables: Mapping[str, Table]
     figures: Mapping[str, Figure]
+    deviations: tuple[Deviation, ...]
+    files: Mapping[str, YamlFile]
+
+    @property
+    def reference(self) -> str:
+        """One line that names the paper: authors, title, year."""
+        return self.about.reference
 
     def reported(self, table: str) -> Path:
         """Return the file of a table's reported cells."""
@@ -39,66 +50,79 @@ class Paper:
 
 
 def load(
-    folder: Path, root: Path, vocabulary: Vocabulary, kinds: Mapping[str, type[Part]]
+    folder: Path,
+    files: Mapping[str, YamlFile],
+    vocabulary: Vocabulary,
+    kinds: Mapping[str, type[Part]],
 ) -> Paper:
-    """Read a paper's folder.
+    """Build a paper from its files.
 
     Args:
         folder: config/papers/<name>.
-        root: the project's folder, which messages leave out.
+        files: its files by kind: paper, and tables, figures, deviations where it has them.
         vocabulary: measurements and shared columns.
         kinds: the class of each kind of figure.
 
     Raises:
         Findings: everything that is wrong in each file alone.
     """
-    wrong: list[FathomError] = []
-    file = read(folder / "paper.yaml", root)
-    about, findings = check(PaperSettings, file.value, file.where)
-    wrong += findings
-    metric, marks = (about.metric, about.marks) if about else (PaperSettings.metric, {})
-    made: dict[str, Mapping] = {}
-    for name, build in (
-        ("tables", lambda file: tables.load(file, folder.name, vocabulary, metric, marks)),
-        ("figures", lambda file: figures.load(file, folder.name, kinds)),
-    ):
-        path = folder / f"{name}.yaml"
+    name, file = folder.name, files["paper"]
+    about, wrong = check(PaperSettings, file.value, file.where)
+    metric, marks = (about.metric, about.marks) if about else (Metric(), {})
+    builders = {
+        "tables": lambda file: tables.load(file, name, vocabulary, metric, marks),
+        "figures": lambda file: figures.load(file, name, kinds),
+        "deviations": deviations.load,
+    }
+    built = {}
+    for kind, build in builders.items():
         try:
-            made[name] = build(read(path, root)) if path.exists() else {}
+            built[kind] = build(files[kind]) if kind in files else ()
         except Findings as error:
             wrong += error.findings
-        except FathomError as error:
-            wrong.append(error)
-    if not wrong and not any(made.values()):
+    if not wrong and not built["tables"] and not built["figures"]:
         what = "a paper without tables and figures"
         wrong.append(FathomError(what, file.name, "add tables.yaml or figures.yaml"))
     if wrong or about is None:
         raise Findings(wrong)
-    return Paper(folder.name, folder, about, made["tables"], made["figures"])
+    artefacts = dict(built["tables"]), dict(built["figures"])
+    return Paper(name, folder, about, *artefacts, tuple(built["deviations"]), files)
 
 
-def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
-    """Yield what is wrong between a paper's tables, its reported cells, and the runs.
+def findings(paper: Paper, known: Known, root: Path, runs: YamlFile) -> Iterator[FathomError]:
+    """Yield what is wrong between a paper's files, its reported cells, and the runs.
 
     Args:
         paper: the paper.
-        known: runs and corpora that it may name.
+        known: what it may name.
         root: the project's folder, which messages leave out.
+        runs: its runs.yaml.
     """
     for table in paper.tables.values():
-        wrong = list(tables.findings(table, known))
-        yield from wrong
-        cells, unresolved = table.resolve(known)
-        if unresolved:
-            continue
-        try:
-            printed = reported.read(paper.reported(table.name), cells, root)
-        except Findings as error:
-            yield from error.findings
-        except FathomError as error:
-            yield error
-        else:
-            yield from reported.findings(table, cells, printed, known)
+        yield from _table_findings(paper, table, known, root)
+    if "deviations" in paper.files:
+        families = known.families.get(paper.name, ())
+        names = [*families, *known.methods, *paper.tables, *paper.figures]
+        start = f"{paper.name}/"
+        own = {name.removeprefix(start) for name in known.runs if name.startswith(start)}
+        file = paper.files["deviations"]
+        yield from deviations.findings(paper.deviations, file, names, own - {*names})
+    yield from deviations.silent_findings(paper.deviations, runs)
+
+
+def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Iterator[FathomError]:
+    yield from tables.findings(table, known)
+    cells, unresolved = table.resolve(known)
+    if unresolved:
+        return
+    try:
+        printed = reported.read(paper.reported(table.name), cells, root)
+    except Findings as error:
+        yield from error.findings
+    except FathomError as error:
+        yield error
+    else:
+        yield from reported.findings(table, cells, printed, known)
 
 
 def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Table | Figure]:

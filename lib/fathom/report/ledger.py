@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fathom.config.yaml_files import read
 from fathom.io.files import write_text
-from fathom.papers.deviations import Deviation, from_mapping
+from fathom.papers.deviations import Deviation, load
 from fathom.papers.paper import Paper
 
 _PARTS = ("paper", "released", "ours", "why")
@@ -24,7 +24,7 @@ def ledgers(root: Path, papers: Iterable[str]) -> dict[str, tuple[Deviation, ...
     """
     places = {name: root / "config" / "papers" / name / "deviations.yaml" for name in papers}
     return {
-        name: from_mapping(read(path, root).value) for name, path in places.items() if path.exists()
+        name: load(read(path, root)) for name, path in places.items() if path.exists()
     }
 
 
