@@ -199,22 +199,20 @@ def path_findings(
             for dotted in paths:
                 if part == "when" and dotted in _ASKED:
                     continue
-                known = _known(dotted, methods)
-                if known is not None:
+                wrong = _unknown(dotted, methods)
+                if wrong:
                     where = file.where(("rules", number, part, dotted))
-                    last = dotted.rpartition(".")[2]
-                    yield FathomError(f"no setting '{dotted}'", where, nearest(last, known))
+                    yield FathomError(f"no setting '{dotted}'", where, nearest(*wrong))
 
 
-def _known(dotted: str, methods: Mapping[str, type[Part]]) -> list[str] | None:
-    """Return None for a path that some run may have, else the names that are possible there."""
+def _unknown(dotted: str, methods: Mapping[str, type[Part]]) -> tuple[str, list[str]] | None:
+    """Return the part of a path that no run can have, with the names that are possible there."""
     path = tuple(dotted.split("."))
-    if path[0] == "method" and len(path) == 2:
-        names = {name for method in methods.values() for name in method.model_fields}
-    else:
-        for length in range(1, len(path)):
-            names = set(field_names(Run, path[: length - 1]))
-            if path[length - 1] not in names:
-                return sorted(names)
-        names = set(field_names(Run, path[:-1]))
-    return None if path[-1] in names else sorted(names)
+    for length, part in enumerate(path):
+        if path[:length] == ("method",):
+            names = {name for method in methods.values() for name in method.model_fields}
+        else:
+            names = set(field_names(Run, path[:length]))
+        if part not in names:
+            return part, sorted(names)
+    return None

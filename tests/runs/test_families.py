@@ -1,0 +1,84 @@
+"""runs.yaml: families, `like`, `for`, and the short forms."""
+
+import pytest
+
+from fathom.config.yaml_files import read
+from fathom.errors import FathomError
+from fathom.runs.families import read_families, read_runs
+
+TEXT = """\
+families:
+  base:
+    layers: 6/6
+    method: static
+    model: {width: 8}  # §3
+  deep: {like: base, layers: 12/6}
+runs:
+  run_<n>:
+    for: {n: [1, 2]}
+    like: deep
+    model: {heads: <n>}  # Table 1
+  started: {like: base, start: run_1, method: dlcl}
+"""
+
+
+@pytest.fixture
+def runs_of(tmp_path):
+    def load(text=TEXT):
+        (tmp_path / "runs.yaml").write_text(text)
+        return read_runs(read(tmp_path / "runs.yaml", tmp_path))
+
+    return load
+
+
+def test_a_run_has_what_its_families_give(runs_of):
+    runs, findings = runs_of()
+    assert findings == []
+    assert list(runs) == ["run_1", "run_2", "started"]
+    run = runs["run_2"]
+    assert run.get(("model",)) == {
+        "encoder_layers": 12,
+        "decoder_layers": 6,
+        "width": 8,
+        "heads": 2,
+    }
+    assert run.ancestors == ("base", "deep", "run_2")
+
+
+def test_a_value_keeps_its_line_and_its_source(runs_of):
+    run = runs_of()[0]["run_1"]
+    assert run.where(("model", "width")) == "runs.yaml:5: families.base.model.width"
+    assert run.source(("model", "width")) == "§3"
+    assert run.source(("model", "heads")) == "Table 1"
+    assert run.where(("model", "encoder_layers")).startswith("runs.yaml:6: ")
+
+
+def test_short_forms_are_written_out(runs_of):
+    run = runs_of()[0]["started"]
+    assert run.get(("start",)) == {"run": "run_1"}
+    assert run.get(("method",)) == {"name": "dlcl"}
+    assert run.get(("layers",)) is None
+
+
+@pytest.mark.parametrize("layers", ["6", "6/x", "6/6/6", "6.0/6"])
+def test_layers_of_another_form_are_refused(runs_of, layers):
+    with pytest.raises(FathomError, match=r"runs\.yaml:3: families\.base\.layers: .* write 12/24"):
+        runs_of(TEXT.replace("layers: 6/6", f"layers: {layers}"))
+
+
+def test_a_wrong_key_of_a_family_that_no_run_uses_is_found(runs_of):
+    text = TEXT.replace("  deep:", "  unused: {model: {widht: 8}}\n  deep:")
+    _, findings = runs_of(text)
+    assert [str(finding) for finding in findings] == [
+        "runs.yaml:6: families.unused.model.widht: unknown key 'widht'; nearest valid name: 'width'"
+    ]
+
+
+def test_another_section_is_refused(runs_of):
+    _, findings = runs_of(TEXT + "defaults: {}\n")
+    assert [finding.what for finding in findings] == ["unknown key 'defaults'"]
+
+
+def test_families_are_read_without_runs(tmp_path):
+    (tmp_path / "runs.yaml").write_text(TEXT)
+    assert list(read_families(read(tmp_path / "runs.yaml", tmp_path))) == ["base", "deep"]

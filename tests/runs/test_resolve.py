@@ -1,0 +1,67 @@
+"""From YAML to checked settings."""
+
+import pytest
+
+from fathom.config.yaml_files import read
+from fathom.runs.families import read_runs
+from fathom.runs.resolve import resolve
+from tests.runs.test_scales import RUNS
+from tests.support.specs import card
+
+CARDS = {name: card(name) for name in ("static", "adapters", "latent_layers", "dlcl")}
+
+
+@pytest.fixture
+def resolved(tmp_path):
+    def one(run, name="x"):
+        (tmp_path / "runs.yaml").write_text(RUNS + f"  {name}: {run}\n")
+        return resolve(read_runs(read(tmp_path / "runs.yaml", tmp_path))[0][name], CARDS)
+
+    return one
+
+
+def lines(resolved):
+    return [str(finding) for finding in resolved.findings]
+
+
+def test_stacks_default_to_all_that_the_card_allows(resolved):
+    assert resolved("{like: static, method: dlcl}").run.method.stacks == ("encoder", "decoder")
+    assert resolved("{like: static}").run.method.stacks == ()
+
+
+def test_a_preset_fills_what_the_run_does_not_give(resolved):
+    run = resolved(
+        "{like: static, method: {name: latent_layers, preset: as_released, tau: 2.0}}"
+    ).run
+    assert (run.method.tau, run.method.sample) == (2.0, "straight_through")
+
+
+def test_all_findings_of_a_run_come_at_once(resolved):
+    run = resolved("{like: static, model: {width: 8.0}, method: {name: dlcl, p: 1}, seed: 3}")
+    assert run.run is None
+    assert [line.partition(": ")[2] for line in lines(run)] == [
+        "runs.x.method.p: unknown key 'p'; nearest valid name: 'stacks'",
+        "runs.x.model.width: 8.0 is not a whole number; write a whole number",
+        "runs.x.seed: unknown key 'seed'; nearest valid name: 'seeds'",
+    ] or len(lines(run)) == 3
+
+
+@pytest.mark.parametrize(
+    ("run", "what"),
+    [
+        ("{like: static, method: statc}", "no method 'statc'; nearest valid name: 'static'"),
+        (
+            "{like: static, method: {name: latent_layers, preset: released}}",
+            "'latent_layers' has no preset 'released'; nearest valid name: 'as_released'",
+        ),
+        ("{layers: 6/6}", "no method is given"),
+    ],
+)
+def test_a_method_that_does_not_exist_is_refused_with_the_nearest(resolved, run, what):
+    assert what in lines(resolved(run))[0]
+    assert lines(resolved(run))[0].startswith("runs.yaml:")
+
+
+def test_what_is_missing_is_placed_at_the_run(resolved):
+    found = lines(resolved("{layers: 6/6, method: static}"))
+    assert any("runs.x.training: no value is given; add the key" in line for line in found)
