@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, nearest
+from fathom.figures import kinds
+from fathom.papers import load as papers
+from fathom.papers.known import Known, full_name
 from fathom.project.project import Project
 from fathom.runs import compatibility
 from fathom.runs.datasets import direction_findings
@@ -23,6 +26,12 @@ def findings(project: Project) -> Iterator[FathomError]:
     for name in project.entries:
         yield from _run(project, name)
     yield from _equal_runs(project)
+    known = project.known()
+    for paper in project.papers.values():
+        yield from papers.findings(paper, known, project.root)
+        for figure in paper.figures.values():
+            yield from kinds.findings(figure, known, paper.tables)
+    yield from _unused_runs(project, known)
     for paper, file in project.files["runs"].items():
         yield from _sources(file)
         if paper not in project.files["paper"]:
@@ -181,6 +190,24 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
                 at = f" at scale {scale}" if scale else ""
                 what = f"the settings of '{other}' equal those of '{first}'{at}"
                 yield FathomError(what, where, f"use '{first}', and delete this run")
+
+
+def _unused_runs(project: Project, known: Known) -> Iterator[FathomError]:
+    """Yield the runs that no table, no figure and no other run uses."""
+    used: set[str] = set()
+    for name in known.runs:
+        start = project.run(name).start
+        if start is not None:
+            used.add(full_name(name.split("/")[0], start.run))
+    for paper in project.papers.values():
+        for table in paper.tables.values():
+            used |= {cell.source for cell in table.resolve(known)[0]}
+        for figure in paper.figures.values():
+            used |= {full_name(paper.name, run) for run in figure.settings.runs}
+    for name in known.runs:
+        if name not in used:
+            where = project.entries[name].where(())
+            yield FathomError("no table and no figure uses this run", where, "use it or delete it")
 
 
 def _sources(file: YamlFile) -> Iterator[FathomError]:

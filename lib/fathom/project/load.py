@@ -9,6 +9,11 @@ from fathom.config.inheritance import Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import FathomError, Findings
+from fathom.figures import kinds
+from fathom.papers.load import Paper
+from fathom.papers.load import load as load_paper
+from fathom.papers.vocabulary import Vocabulary
+from fathom.papers.vocabulary import load as load_vocabulary
 from fathom.project import consistency
 from fathom.project.project import Project
 from fathom.project.switches import Switches
@@ -44,7 +49,8 @@ def load(root: Path, check: bool = True) -> Project:
     methods = _parts(files["method"], read_card, findings)
     scales = _parts(files["scale"], lambda _, file: read_scale(file), findings)
     entries, families = _entries(files["runs"], findings)
-    if switches is None or (findings and not check):
+    vocabulary, papers = _papers(root, files, findings)
+    if switches is None or vocabulary is None or (findings and not check):
         refuse(findings)
     project = Project(
         root=root,
@@ -55,6 +61,8 @@ def load(root: Path, check: bool = True) -> Project:
         methods=methods,
         entries=entries,
         families=families,
+        papers=papers,
+        vocabulary=vocabulary,
         files=files,
     )
     if check:
@@ -105,6 +113,27 @@ def _entries(
             continue
         entries |= {f"{paper}/{name}": entry for name, entry in runs.items()}
     return entries, families
+
+
+def _papers(
+    root: Path, files: Mapping[str, Mapping[str, YamlFile]], findings: list[FathomError]
+) -> tuple[Vocabulary | None, dict[str, Paper]]:
+    """Return the vocabulary of measurements, and every paper with its tables and figures."""
+    papers: dict[str, Paper] = {}
+    if "columns" not in files["columns"]:
+        return None, papers
+    try:
+        vocabulary = load_vocabulary(files["columns"]["columns"])
+    except Findings as error:
+        findings += error.findings
+        return None, papers
+    for name in files["paper"]:
+        try:
+            folder = root / "config" / "papers" / name
+            papers[name] = load_paper(folder, root, vocabulary, kinds.classes())
+        except FathomError as error:
+            findings += error.findings if isinstance(error, Findings) else [error]
+    return vocabulary, papers
 
 
 def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomError]]:

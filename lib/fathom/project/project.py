@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from fathom.config.inheritance import Entry
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest
 from fathom.papers.known import Known, KnownRun
+from fathom.papers.load import Paper
+from fathom.papers.vocabulary import Vocabulary
+from fathom.project.switches import Switches
 from fathom.runs.datasets import Dataset
 from fathom.runs.method_card import Card
 from fathom.runs.resolve import Resolved, resolve
@@ -29,17 +31,20 @@ class Project:
         scales, sources, datasets, methods, papers: by name.
         entries: the runs' entries by full name, `<paper>/<run>`.
         families: names of the families of each paper.
+        vocabulary: the measurements and the shared columns.
         files: the files behind them, by kind and name.
     """
 
     root: Path
-    switches: Mapping[str, Any]
+    switches: Switches
     scales: Mapping[str, Scale]
     sources: Mapping[str, Source]
     datasets: Mapping[str, Dataset]
     methods: Mapping[str, Card]
     entries: Mapping[str, Entry]
     families: Mapping[str, tuple[str, ...]]
+    papers: Mapping[str, Paper]
+    vocabulary: Vocabulary
     files: Mapping[str, Mapping[str, YamlFile]] = field(repr=False)
 
     # Runs
