@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from fathom.io.files import write_json
-from fathom.runs.datasets import Dataset, Source
+from fathom.runs.datasets import FORMATS, BuiltDataset, LineDataset, MessageDataset, TalkDataset
+from fathom.runs.sources import KINDS, Source
 
 # All sixty, in the order of the real tables.
 # fmt: off
@@ -33,7 +34,10 @@ def source(path: Path, name: str, **changes) -> Source:
         "licence": "CC0-1.0",
         "notice": "Invented for a test.",
     }
-    return Source.from_mapping(name, value | changes)
+    value |= changes
+    if value["kind"] == "archive":
+        value.setdefault("mirrors", ["https://example.org/file"])
+    return KINDS[value["kind"]].model_validate(value | {"name": name})
 
 
 def fetched(folder: Path, file: Path, name: str) -> Source:
@@ -111,7 +115,12 @@ def installable(folder: Path, requires: str = "") -> Source:
     return source(path, "invented", **named)
 
 
-def messages_dataset(sources: dict, tasks: list[str], **changes) -> Dataset:
+def dataset(name: str, value: dict) -> BuiltDataset:
+    """Return a data set from the values of its card."""
+    return FORMATS[value["format"]].model_validate(value | {"name": name})
+
+
+def messages_dataset(sources: dict, tasks: list[str], **changes) -> MessageDataset:
     """Return a data set of message catalogues; half of its sentences are for test."""
     value = {
         "title": "invented",
@@ -132,10 +141,17 @@ def messages_dataset(sources: dict, tasks: list[str], **changes) -> Dataset:
         "max_alike": 0.2,
         "expected": {},
     }
-    return Dataset.from_mapping("invented", value | changes)
+    return dataset("invented", value | changes)
 
 
-def talks_dataset(columns: dict[str, str], **changes) -> Dataset:
+def lines_dataset(sources: dict, tasks: list[str], **changes) -> LineDataset:
+    """Return a data set of sentences without pairs; those of `en` are the messages."""
+    value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
+    value |= {"format": "gettext_lines", "messages": "en"}
+    return dataset("lines", value | changes)
+
+
+def talks_dataset(columns: dict[str, str], **changes) -> TalkDataset:
     """Return a data set of TED's form, from task to column; English is `en`."""
     value = {
         "title": "invented",
@@ -152,7 +168,7 @@ def talks_dataset(columns: dict[str, str], **changes) -> Dataset:
         "max_alike": 0.2,
         "expected": {},
     }
-    return Dataset.from_mapping("talks", value | changes)
+    return dataset("talks", value | changes)
 
 
 def row(name: str, **cells: str) -> list[str]:

@@ -4,9 +4,9 @@ import pytest
 
 from fathom.data.clean import fault, key, one_line, tidy
 from fathom.data.texts import Pair
-from fathom.runs.datasets import Cleaning
+from fathom.runs.text_rules import MessageCleaning
 
-RULES = Cleaning(
+RULES = MessageCleaning(
     equal_plurals="both", max_characters=60, max_ratio=4.0, min_ratio=0.2, ratio_from=20
 )
 # Each splits a line for str.splitlines, and none is the line end of our files.
@@ -66,7 +66,9 @@ def test_a_long_side_is_dropped_and_one_of_just_the_length_kept():
 
 
 def test_ratios_count_from_the_pivots_length_on():
-    rules = Cleaning(max_characters=500, max_ratio=4.0, min_ratio=0.2, ratio_from=20)
+    rules = MessageCleaning(
+        equal_plurals="both", max_characters=500, max_ratio=4.0, min_ratio=0.2, ratio_from=20
+    )
     assert fault(Pair("m" * 81, "w" * 20), rules) == "unequal_length"
     assert fault(Pair("m" * 80, "w" * 20), rules) is None
     assert fault(Pair("m" * 3, "w" * 20), rules) == "unequal_length"

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from fathom.data.packages import download
@@ -37,13 +35,13 @@ def test_another_file_under_the_same_name_is_refused(index, tmp_path):
 
 
 def test_a_version_that_the_index_lacks_is_told(index, tmp_path):
-    source = replace(installable(index), version="2.0")
+    source = installable(index).model_copy(update={"version": "2.0"})
     with pytest.raises(FathomError, match="does not have this version"):
         download(source, tmp_path, tmp_path / "by_hand")
 
 
 def test_a_name_that_the_index_lacks_is_told(index, tmp_path):
-    source = replace(installable(index), package="never-heard-of")
+    source = installable(index).model_copy(update={"package": "never-heard-of"})
     with pytest.raises(FathomError, match="pip finds nothing under this name"):
         download(source, tmp_path, tmp_path / "by_hand")
 

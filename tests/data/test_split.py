@@ -2,9 +2,14 @@ import random
 
 from fathom.data.split import by_key, distinct, split_of
 from fathom.data.texts import Pair
-from fathom.runs.datasets import Split
+from fathom.runs.text_rules import KeyHash
 
-SPLIT = Split("key_hash", "salt", test_per_mille=150, valid_per_mille=50)
+
+def shares(salt, test, valid):
+    return KeyHash(by="key_hash", salt=salt, test_per_mille=test, valid_per_mille=valid)
+
+
+SPLIT = shares("salt", 150, 50)
 
 
 def test_the_most_frequent_pair_of_a_key_is_kept_and_of_equals_the_least():
@@ -29,7 +34,7 @@ def test_the_order_in_which_pairs_are_met_does_not_count():
 def test_the_split_of_a_sentence_is_frozen():
     """Another hash, byte order or modulus would move sentences between splits."""
     keys = ("save", "open", "delete", "password", "11", "entry", "yesterday", "settings")
-    found = [split_of(key, Split("key_hash", "fathom-split-1", 150, 50)) for key in keys]
+    found = [split_of(key, shares("fathom-split-1", 150, 50)) for key in keys]
     frozen = ["train", "test", "train", "train", "valid", "train", "test", "test"]
     assert found == frozen
 
@@ -42,7 +47,7 @@ def test_shares_are_about_what_was_asked():
 
 
 def test_another_salt_is_another_split():
-    other = Split("key_hash", "pepper", test_per_mille=150, valid_per_mille=50)
+    other = shares("pepper", 150, 50)
     keys = [f"sentence {n}" for n in range(200)]
     assert [split_of(key, SPLIT) for key in keys] != [split_of(key, other) for key in keys]
 
@@ -61,6 +66,6 @@ def test_no_sentence_is_in_two_splits_of_any_language():
 
 
 def test_shares_of_nothing_and_everything_are_possible():
-    assert split_of("x", Split("key_hash", "s", 0, 0)) == "train"
-    assert split_of("x", Split("key_hash", "s", 1000, 0)) == "test"
-    assert split_of("x", Split("key_hash", "s", 0, 1000)) == "valid"
+    assert split_of("x", shares("s", 0, 0)) == "train"
+    assert split_of("x", shares("s", 1000, 0)) == "test"
+    assert split_of("x", shares("s", 0, 1000)) == "valid"

@@ -35,17 +35,17 @@ def test_a_file_that_is_packed_on_the_way_keeps_its_bytes(site, part, lines):
 
 
 @pytest.mark.parametrize("version", [{"etag": '"one"'}, {"etag": None, "date": "Mon, 1 Jan 2024"}])
-def test_a_dropped_connection_is_gone_on_with(site, part, lines, version):
+def test_a_dropped_connection_is_resumed(site, part, lines, version):
     address = site.put("/file", content=FILE, drops=[1000, 300_000], **version)
     download(address, part, SIZE, lines.append)
     assert part.read_bytes() == FILE
     assert [place for _, place in site.requests] == [None, "bytes=1000-", "bytes=301000-"]
-    assert any("at 1,000 of 640,000 bytes; going on" in line for line in lines)
+    assert any("at 1,000 of 640,000 bytes; resuming" in line for line in lines)
 
 
-def test_another_start_goes_on_where_the_first_one_stopped(site, part, lines):
+def test_another_start_resumes_where_the_first_one_stopped(site, part, lines):
     address = site.put("/file", content=FILE, drops=[1000, 0])
-    with pytest.raises(FathomError, match=r"at 1,000 of 640,000 bytes; run it again: it goes on"):
+    with pytest.raises(FathomError, match=r"at 1,000 of 640,000 bytes; run it again to resume"):
         download(address, part, SIZE, lines.append)
     assert part.read_bytes() == FILE[:1000]
     download(address, part, SIZE, lines.append)
@@ -75,12 +75,12 @@ def test_a_file_that_has_changed_is_not_spliced(site, part, lines):
     assert part.read_bytes() == OTHER
 
 
-def test_a_server_that_goes_on_with_another_version_is_not_believed(site, part, lines):
+def test_a_download_is_not_resumed_with_another_version(site, part, lines):
     address = stopped(site, part, lines, content=OTHER, etag='"two"', ranges="always")
     download(address, part, SIZE, lines.append)
     assert part.read_bytes() == OTHER
     assert [place for _, place in site.requests] == ["bytes=1000-", None]
-    assert any("has changed meanwhile" in line for line in lines)
+    assert any("has changed" in line for line in lines)
 
 
 def test_a_file_that_has_become_shorter_is_told_by_its_length(site, part, lines):
@@ -107,7 +107,7 @@ def test_a_part_from_another_address_is_not_gone_on_with(site, part, lines):
 def test_a_web_page_with_status_200_is_named_and_touches_nothing(site, part, lines):
     page = b"\n<!DOCTYPE html>\n<html><body>I moved.</body></html>"
     address = stopped(site, part, lines, content=page, etag='"two"')
-    with pytest.raises(FathomError, match="answers with a web page, not with the file"):
+    with pytest.raises(FathomError, match="answers with a web page"):
         download(address, part, SIZE, lines.append)
     assert part.read_bytes() == FILE[:1000]
 

@@ -17,8 +17,6 @@ SCHEMAS = ROOT / "workflow" / "schemas"
 BREAKABLE = {
     "config/config.yaml": "scale",
     "config/scales/*.yaml": "width",
-    "config/sources/*.yaml": "title",
-    "config/datasets/*.yaml": "title",
     "config/methods/*.yaml": "summary",
     "config/papers/*/paper.yaml": "authors",
     "config/papers/*/runs.yaml": "defaults",

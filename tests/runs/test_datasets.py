@@ -1,168 +1,226 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fathom.config.schema_errors import Schemas
 from fathom.config.yaml_files import YamlFile, read
-from fathom.runs.datasets import SPLITS, Dataset, Source, findings
+from fathom.runs.datasets import (
+    FORMATS,
+    SPLITS,
+    BuiltDataset,
+    PlannedDataset,
+    direction_findings,
+    read_dataset,
+)
+from fathom.runs.sources import read_source
 
 ROOT = Path(__file__).parents[2]
-SCHEMAS = Schemas(ROOT / "workflow" / "schemas", ROOT)
-SOURCE_FILES = sorted((ROOT / "config" / "sources").glob("*.yaml"))
-DATASET_FILES = sorted((ROOT / "config" / "datasets").glob("*.yaml"))
+DATASETS = {path.stem: path for path in sorted((ROOT / "config" / "datasets").glob("*.yaml"))}
 SOURCES = {
-    path.stem: Source.from_mapping(path.stem, read(path, ROOT).value) for path in SOURCE_FILES
+    path.stem: read_source(path.stem, read(path, ROOT))[0]
+    for path in sorted((ROOT / "config" / "sources").glob("*.yaml"))
 }
+RELATED = ("aze", "bel", "glg", "slk", "tur", "rus", "por", "ces")
+DIVERSE = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
+DOMAINS = ("med", "law", "bank", "it", "talk", "rel")
+HALVES = ("med", "law1", "law2", "bank", "it", "talk", "rel")
 
 
-def dataset_of(path):
-    return Dataset.from_mapping(path.stem, read(path, ROOT).value)
+def file_of(name):
+    return read(DATASETS[name], ROOT)
 
 
-@pytest.fixture
-def wheels():
-    return read(ROOT / "config" / "datasets" / "po_wheels_diverse.yaml", ROOT)
+def dataset_of(name):
+    dataset, findings = read_dataset(name, file_of(name), SOURCES)
+    assert findings == []
+    return dataset
 
 
-@pytest.mark.parametrize("path", SOURCE_FILES, ids=lambda path: path.stem)
-def test_every_source_of_config_is_right(path):
-    file = read(path, ROOT)
-    assert list(SCHEMAS.findings("source", file)) == []
-    assert Source.from_mapping(path.stem, file.value).name == path.stem
+def changed(name, *without, **changes):
+    """Return what is found in a card with other keys, as lines."""
+    file = file_of(name)
+    value = {key: part for key, part in file.value.items() if key not in without} | changes
+    _, findings = read_dataset(name, YamlFile(file.name, value, file.lines), SOURCES)
+    return [str(finding) for finding in findings]
 
 
-@pytest.mark.parametrize("path", DATASET_FILES, ids=lambda path: path.stem)
-def test_every_data_set_of_config_is_right(path):
-    file = read(path, ROOT)
-    assert list(SCHEMAS.findings("dataset", file)) == []
-    assert list(findings(dataset_of(path), SOURCES, file)) == []
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_data_set_of_config_is_right(name):
+    assert dataset_of(name).name == name
 
 
-@pytest.mark.parametrize("kind", ["source", "dataset"])
-def test_every_key_of_a_schema_is_described(kind):
-    def keys(schema):
-        for name, each in schema.get("properties", {}).items():
-            yield name, each
-            yield from keys(each)
-        for nested in (schema.get("additionalProperties"), schema.get("items")):
-            if isinstance(nested, dict):
-                yield from keys(nested)
-
-    assert [name for name, each in keys(SCHEMAS.schema(kind)) if "description" not in each] == []
+def test_every_key_is_described():
+    for model in (PlannedDataset, *FORMATS.values()):
+        missing = [name for name, field in model.model_fields.items() if not field.description]
+        assert missing == [], model
 
 
-def test_tasks_stand_in_the_papers_order():
-    diverse = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
-    related = ("aze", "bel", "glg", "slk", "tur", "rus", "por", "ces")
-    for path in DATASET_FILES:
-        assert dataset_of(path).task_names == (diverse if "diverse" in path.stem else related)
+def test_each_format_has_its_reader_and_each_reader_its_class():
+    readers = (ROOT / "lib" / "fathom" / "data" / "formats").glob("[a-z]*.py")
+    assert sorted(path.stem for path in readers) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("names", "tasks"),
+    [
+        (("ted8_related", "po_wheels_related"), RELATED),
+        (("ted8_diverse", "po_wheels_diverse"), DIVERSE),
+        (("wmt16_en_de", "wmt14_en_de", "po_wheels_german"), ("deu",)),
+        (("wmt15_cs_en", "po_wheels_czech"), ("ces",)),
+        (("domains6", "wheels_domains6"), DOMAINS),
+        (("domains7", "wheels_domains7"), HALVES),
+    ],
+)
+def test_tasks_are_in_the_papers_order_and_a_substitute_has_the_same(names, tasks):
+    assert {dataset_of(name).tasks for name in names} == {tasks}
+
+
+def test_only_sinhala_has_no_substitute():
+    wikipedia, strings = dataset_of("wikipedia25").tasks, dataset_of("strings25").tasks
+    assert len(wikipedia) == 25
+    assert [task for task in wikipedia if task != "si"] == [*strings]
+
+
+@pytest.mark.parametrize(
+    ("names", "languages"),
+    [
+        (("wmt16_en_de", "wmt14_en_de", "po_wheels_german"), ("eng", "deu")),
+        (("wmt15_cs_en", "po_wheels_czech"), ("ces", "eng")),
+        (("domains6", "wheels_domains6", "domains7", "wheels_domains7"), ("eng", "fra")),
+        (("ted8_related", "strings25", "wikipedia25"), None),
+    ],
+)
+def test_a_data_set_of_one_language_pair_says_what_it_translates(names, languages):
+    assert {dataset_of(name).translates for name in names} == {languages}
 
 
 def test_expected_counts_are_the_published_ones():
-    expected = dataset_of(ROOT / "config/datasets/ted8_related.yaml").expected
-    assert expected["por"] == {"train": "185k", "valid": 4035, "test": 4855}
-    assert expected["glg"]["train"] == "10.0k"
-    wheels = dataset_of(ROOT / "config/datasets/po_wheels_diverse.yaml").expected
-    sums = [sum(counts[split] for counts in wheels.values()) for split in SPLITS]
+    expected = dataset_of("ted8_related").expected
+    assert expected["por"].model_dump() == {"train": "185k", "valid": 4035, "test": 4855}
+    assert expected["glg"].train == "10.0k"
+    counts = dataset_of("po_wheels_diverse").expected.values()
+    sums = [sum(getattr(of_task, split) for of_task in counts) for split in SPLITS]
     assert sums == [12090, 774, 2390]
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
-    [
-        ("sources/django.yaml", "bytes: 8276471", "bytes: 8e6", "YAML reads 8e6 as text"),
-        ("sources/django.yaml", 'version: "5.1.4"', "version: 5.1", "put it in quotes"),
-        ("sources/django.yaml", "kind: package", "kind: pakage", "nearest valid name: 'package'"),
-        ("sources/django.yaml", "package: Django\n", "", "the key 'package' is missing"),
-        ("sources/ted_talks.yaml", "  - http://ph", "  - ftp://ph", "has another form"),
-        ("datasets/ted8_related.yaml", "pivot: eng", "pivot: eng\nlanguage: {}", "'languages'"),
-        ("datasets/po_wheels_diverse.yaml", "[bs]", "[no]", "YAML reads no, on, yes and off"),
-        ("datasets/po_wheels_diverse.yaml", "valid: 17", "valid: 1.7k5", "has another form"),
-        ("datasets/po_wheels_diverse.yaml", "  salt: fathom-split-1\n", "", "'salt' is missing"),
-        ("datasets/po_wheels_diverse.yaml", "equal_plurals: both", "equal_plurals: all", "both"),
-    ],
-)
-def test_a_broken_file_gives_one_line_that_names_the_cause(project, edit, file, old, new, said):
-    edit(f"config/{file}", old, new)
-    kind = "source" if file.startswith("sources") else "dataset"
-    found = list(SCHEMAS.findings(kind, read(project / "config" / file, project)))
-    assert len(found) == 1
-    assert said in str(found[0])
-    assert f"config/{file}" in str(found[0])
+def test_a_data_set_without_a_reader_says_why_and_has_a_definition():
+    planned = dataset_of("wmt15_cs_en")
+    assert isinstance(planned, PlannedDataset)
+    ((path, reason),) = planned.not_built()
+    assert path == "not_built"
+    assert "CzEng" in reason
+    assert planned.definition(SOURCES) == {
+        "tasks": [["ces", "ces"]],
+        "pivot": "eng",
+        "translates": ["ces", "eng"],
+        "not_built": True,
+    }
+    assert dataset_of("po_wheels_czech").not_built() == []
+
+
+def test_a_planned_data_set_has_no_key_of_its_text():
+    (line,) = changed("wmt16_en_de", format="gettext")
+    assert "unknown key 'format'" in line
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("without", "changes", "where", "words"),
     [
-        ({"format": "getext"}, "no format 'getext'; nearest valid name: 'gettext'"),
-        ({"tasks": ["bos", "mar", "hin", "mkd", "ell", "bul", "fra"]}, "no task 'kor'"),
-        ({"pivot": "fra"}, "'fra' is the pivot"),
-        ({"languages": {"boss": "bos"}}, "no task 'boss'; nearest valid name: 'bos'"),
-        ({"cleaning": {"equal_plurals": "both"}}, "the rule 'max_ratio' is missing"),
-        ({"split": {"by": "published"}}, "the rule 'missing_marks' is missing"),
+        ((), {"format": "getext"}, ": format", "nearest valid name: 'gettext'"),
+        (("format",), {}, ": format", "write format:"),
+        (("pivot",), {}, ": pivot", "no value is given"),
+        ((), {"title": False}, ": title", "YAML reads no, on, yes and off"),
+        ((), {"citation": 1}, ": citation", "put it in quotes"),
+        ((), {"tasks": [*DIVERSE, "bos"]}, ": tasks", "'bos' is there 2 times"),
+        ((), {"tasks": [*DIVERSE[:-1]]}, ": sources.django.kor", "no task 'kor'"),
+        ((), {"tasks": [*DIVERSE[:-1]]}, ": expected.kor", "no task 'kor'"),
+        ((), {"pivot": "fra"}, ": tasks", "'fra' is the pivot"),
+        ((), {"languages": {"boss": "bos"}}, ": languages.boss", "nearest valid name: 'bos'"),
+        ((), {"cleaning": {"equal_plurals": "both"}}, ": cleaning.max_ratio", "no value is given"),
+        ((), {"cleaning": {"missing_marks": ["x"]}}, ": cleaning.missing_marks", "unknown key"),
+        ((), {"split": {"by": "published"}}, ": split.by", "valid names: key_hash"),
+        ((), {"translates": ["eng", "fra"]}, ": translates", "bos, bul, ell"),
+        ((), {"sources": {"djungo": {"bos": ["bs"]}}}, ": sources.djungo", "'django'"),
+        ((), {"sources": {"django": {"bos": ["bs"]}}}, ": sources", "no source has text for 'kor'"),
+        ((), {"sources": {"django": {"bos": []}}}, ": sources.django.bos", "too short"),
+        ((), {"expected": {}}, ": expected", "no counts for 'bos'"),
+        ((), {"colour": "blue"}, ": colour", "unknown key 'colour'"),
     ],
 )
-def test_names_that_do_not_fit_are_found(wheels, changes, said):
-    file = YamlFile(wheels.name, wheels.value | changes, wheels.lines)
-    found = findings(Dataset.from_mapping("x", file.value), SOURCES, file)
-    assert any(said in str(each) for each in found)
+def test_a_broken_card_is_named_with_file_and_key(without, changes, where, words):
+    lines = changed("po_wheels_diverse", *without, **changes)
+    right = [line for line in lines if f"{where}: " in line and words in line]
+    assert right, lines
+    assert all(line.startswith("config/datasets/po_wheels_diverse.yaml") for line in lines)
 
 
-def test_unknown_sources_missing_counts_and_tasks_without_text_are_found(wheels):
-    value = dict(wheels.value)
-    value["sources"] = {"djungo": {"bos": ["bs"]}}
-    value["expected"] = {"bos": value["expected"]["bos"]}
-    found = [str(each) for each in findings(Dataset.from_mapping("x", value), SOURCES, wheels)]
-    assert any("no source 'djungo'; nearest valid name: 'django'" in each for each in found)
-    assert sum("no source has text for" in each for each in found) == 7
-    assert sum("no counts for" in each for each in found) == 7
+def test_all_findings_of_a_card_come_at_once():
+    assert len(changed("po_wheels_diverse", sources={"django": {"bos": ["bs"]}}, expected={})) == 15
 
 
-def test_shares_over_the_whole_are_found(wheels):
-    dataset = Dataset.from_mapping("x", wheels.value)
-    dataset = replace(dataset, split=replace(dataset.split, test_per_mille=960))
-    assert "shares over 1000 in all" in str(next(findings(dataset, SOURCES, wheels)))
+@pytest.mark.parametrize(
+    ("changes", "where", "words"),
+    [
+        ({"messages": "eng"}, ": messages", "nearest valid name: 'en'"),
+        ({"pivot": "eng"}, ": pivot", "format: gettext"),
+        ({"translates": ["en", "fr"]}, ": translates", "no pivot"),
+    ],
+)
+def test_sentences_without_pairs_have_rules_of_their_own(changes, where, words):
+    (line,) = changed("strings25", **changes)
+    assert f"{where}: " in line
+    assert words in line
 
 
-def test_a_rule_without_effect_is_found():
-    file = read(ROOT / "config/datasets/ted8_diverse.yaml", ROOT)
-    value = file.value | {"cleaning": file.value["cleaning"] | {"max_characters": 500}}
-    found = list(findings(Dataset.from_mapping("x", value), SOURCES, file))
-    assert ["'max_characters' has no effect" in str(each) for each in found] == [True]
+def test_a_tasks_languages_are_its_own_and_the_pivot():
+    assert dataset_of("ted8_diverse").languages_of("bos") == ("bos", "eng")
+    assert dataset_of("domains6").languages_of("law") == ("fra", "eng")
+    assert dataset_of("strings25").languages_of("fr") == ("fr",)
 
 
-def test_a_tasks_languages_are_its_own_and_the_pivot(wheels):
-    dataset = Dataset.from_mapping("x", wheels.value)
-    assert dataset.languages("bos") == ("bos", "eng")
-    domains = Dataset.from_mapping("x", wheels.value | {"languages": {"bos": "fra"}})
-    assert domains.languages("bos") == ("fra", "eng")
+@pytest.mark.parametrize(
+    ("name", "takes_one"),
+    [("ted8_diverse", True), ("po_wheels_german", False), ("strings25", False)],
+)
+def test_only_several_language_pairs_take_a_direction(name, takes_one):
+    dataset = dataset_of(name)
+    assert bool([*direction_findings(dataset, None, "here")]) is takes_one
+    assert bool([*direction_findings(dataset, "many_to_one", "here")]) is not takes_one
 
 
-def test_the_definition_holds_what_changes_the_text_and_nothing_else(wheels):
-    dataset = Dataset.from_mapping("x", wheels.value)
+def test_the_definition_holds_what_changes_the_text_and_nothing_else():
+    dataset = dataset_of("po_wheels_diverse")
+    assert isinstance(dataset, BuiltDataset)
     definition = dataset.definition(SOURCES)
-    same = replace(
-        dataset, name="y", title="other", citation="", licence="", max_alike=1, expected={}
-    )
-    assert same.definition(SOURCES) == definition
-    others = [
-        replace(dataset, split=replace(dataset.split, salt="other")),
-        replace(dataset, cleaning=replace(dataset.cleaning, max_characters=400)),
-        replace(dataset, sources={"django": dataset.sources["django"]}),
-        replace(dataset, task_names=dataset.task_names[:-1]),
-    ]
-    for other in others:
+    named = {"name": "y", "title": "other", "citation": "", "licence": "", "max_alike": 1.0}
+    assert dataset.model_copy(update=named).definition(SOURCES) == definition
+    assert dataset.model_copy(update={"expected": {}}).definition(SOURCES) == definition
+    for change in (
+        {"split": dataset.split.model_copy(update={"salt": "other"})},
+        {"cleaning": dataset.cleaning.model_copy(update={"max_characters": 400})},
+        {"sources": {"django": dataset.sources["django"]}},
+        {"tasks": dataset.tasks[:-1]},
+        {"translates": ("eng", "fra")},
+    ):
+        other = dataset.model_copy(update=change)
         assert other.definition(SOURCES) != definition
         assert other.corpus_folder(SOURCES) != dataset.corpus_folder(SOURCES)
-    altered = SOURCES | {"django": replace(SOURCES["django"], sha256="0" * 64)}
+    django = SOURCES["django"]
+    altered = SOURCES | {"django": django.model_copy(update={"sha256": "0" * 64})}
     assert dataset.definition(altered) != definition
-    moved = SOURCES | {"django": replace(SOURCES["django"], title="x", notice="y")}
+    moved = SOURCES | {"django": django.model_copy(update={"title": "x", "notice": "y"})}
     assert dataset.definition(moved) == definition
 
 
+def test_the_task_of_the_messages_is_part_of_the_definition():
+    dataset = dataset_of("strings25")
+    other = dataset.model_copy(update={"messages": "fr"})
+    assert other.definition(SOURCES) != dataset.definition(SOURCES)
+
+
 def test_the_corpus_folder_is_the_one_that_runs_use(catalog):
-    folders = {each.corpus_folder(catalog.sources) for each in catalog.datasets.values()}
+    folders = {
+        dataset.corpus_folder(catalog.sources) for dataset in catalog.datasets.values()
+    }  # fmt: skip
     used = {
         catalog.spec(run, scale).data.corpus_folder
         for run in catalog.paper_of

@@ -1,8 +1,8 @@
 """Members of a zip or tar archive, read where they are; nothing is ever unpacked to disk.
 
-Every member is looked at, wanted or not: one that points outside the archive's folder, or is no
-plain file, folder or harmless link, condemns the archive. `zipfile` silently strips such paths, so
-the test is made here for both kinds.
+Every member is checked, also those that nobody reads: one that points outside the archive's folder,
+or is not a plain file, a folder or a harmless link, makes the archive unusable. `zipfile` silently
+strips such paths, so both kinds of archive are checked here.
 """
 
 import stat
@@ -24,13 +24,13 @@ _REMEDY = "do not use this file; fetch it from another address"
 
 
 def visit(
-    path: Path, wanted: Callable[[str], bool], take: Callable[[str, IO[bytes]], None]
+    path: Path, selected: Callable[[str], bool], take: Callable[[str, IO[bytes]], None]
 ) -> None:
-    """Hand over the wanted plain files, in the archive's order, and look at all the others.
+    """Read the selected plain files, in the archive's order, and check all the others.
 
     Args:
         path: a zip (a wheel is one) or a tar, packed or not.
-        wanted: whether a name is wanted.
+        selected: whether a member is read, by its name.
         take: gets a name and the file's bytes, which it reads before it returns.
 
     Raises:
@@ -38,7 +38,7 @@ def visit(
     """
     try:
         members = _zip_members if zipfile.is_zipfile(path) else _tar_members
-        for name, stream in members(path, wanted):
+        for name, stream in members(path, selected):
             take(name, stream)
     except _BROKEN as error:
         what = f"not a readable archive ({str(error) or type(error).__name__})"
@@ -46,7 +46,7 @@ def visit(
 
 
 def check(path: Path) -> None:
-    """Look at every member of an archive.
+    """Check every member of an archive.
 
     Raises:
         FathomError: as `visit`.
@@ -54,42 +54,42 @@ def check(path: Path) -> None:
     visit(path, lambda name: False, lambda name, stream: None)
 
 
-def _zip_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
     with zipfile.ZipFile(path) as archive:
         size = 0
-        for each in archive.infolist():
+        for member in archive.infolist():
             # The name before zipfile normalises it to what it would unpack.
-            _refuse_outside(each.orig_filename, path)
-            size += each.file_size
+            _refuse_outside(member.orig_filename, path)
+            size += member.file_size
             _refuse_bomb(size, path)
-            kind = stat.S_IFMT(each.external_attr >> 16)
+            kind = stat.S_IFMT(member.external_attr >> 16)
             if kind == stat.S_IFLNK:
-                _refuse_link(each.filename, archive.read(each).decode("utf-8", "replace"), path)
+                _refuse_link(member.filename, archive.read(member).decode("utf-8", "replace"), path)
             elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise _refusal(f"the member '{each.filename}' is a device", path)
-        for each in archive.infolist():
-            plain = stat.S_IFMT(each.external_attr >> 16) in (0, stat.S_IFREG)
-            if plain and not each.is_dir() and wanted(each.filename):
-                with archive.open(each) as stream:
-                    yield each.filename, stream
+                raise _refusal(f"the member '{member.filename}' is a device", path)
+        for member in archive.infolist():
+            plain = stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)
+            if plain and not member.is_dir() and selected(member.filename):
+                with archive.open(member) as stream:
+                    yield member.filename, stream
 
 
-def _tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
     with tarfile.open(path, "r|*") as archive:
         size = 0
-        for each in archive:
-            _refuse_outside(each.name, path)
-            size += each.size
+        for member in archive:
+            _refuse_outside(member.name, path)
+            size += member.size
             _refuse_bomb(size, path)
-            if each.issym():
-                _refuse_link(each.name, each.linkname, path)
-            elif each.islnk():
+            if member.issym():
+                _refuse_link(member.name, member.linkname, path)
+            elif member.islnk():
                 # A hard link names another member from the archive's top.
-                _refuse_link("", each.linkname, path)
-            elif not each.isfile() and not each.isdir():
-                raise _refusal(f"the member '{each.name}' is a device", path)
-            if each.isfile() and wanted(each.name):
-                yield each.name, archive.extractfile(each)
+                _refuse_link("", member.linkname, path)
+            elif not member.isfile() and not member.isdir():
+                raise _refusal(f"the member '{member.name}' is a device", path)
+            if member.isfile() and selected(member.name):
+                yield member.name, archive.extractfile(member)
 
 
 def _refuse_outside(name: str, path: Path) -> None:

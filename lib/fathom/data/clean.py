@@ -2,8 +2,8 @@
 
 1. `tidy`: NFC, entities, invisible characters, tags, white space.
 2. `fault`: placeholders that differ, placeholders that remain, a side without a letter, a side that
-   repeats the other, too long, too unequal.
-3. `key`: what makes two sentences the same one, for duplicates and for the split.
+   repeats the other, too long, too unequal. `line_fault`: the rules that need one side only.
+3. `key`: two sentences with the same key count as one, for duplicates and for the split.
 """
 
 import html
@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 from fathom.data.texts import Pair
-from fathom.runs.datasets import Cleaning
+from fathom.runs.text_rules import MessageCleaning
 
 # Characters at which str.splitlines() ends a line, though the files end lines with LF alone.
 _SEPARATORS = dict.fromkeys(map(ord, "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")
@@ -22,7 +22,6 @@ _CONVERSION = r"[#0\- +]*\d*(?:\.\d+)?[a-zA-Z]"
 _PLACEHOLDER = re.compile(
     rf"%\([^)]*\){_CONVERSION}|%{_CONVERSION}|\{{\{{[^{{}}]*\}}\}}|\{{[^{{}}]*\}}|\$\w+|&[A-Za-z]+;"
 )
-_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
 def one_line(text: str) -> str:
@@ -33,18 +32,25 @@ def one_line(text: str) -> str:
 def tidy(text: str) -> str:
     """Return a message as a sentence: composed, without entities, tags and stray white space."""
     text = html.unescape(unicodedata.normalize("NFC", text)).translate(_INVISIBLE)
-    # Splitting at white space also ends at every character of `one_line`.
+    # Splitting at white space also splits at every character of `one_line`.
     return " ".join(_TAG.sub(" ", text).split())
 
 
-def key(pivot: str) -> str:
-    """Return what two pivot sentences share when they count as the same one."""
-    text = unicodedata.normalize("NFKC", pivot).casefold()
+def key(sentence: str) -> str:
+    """Return a normalised sentence: letters, digits and marks in lower case, single blanks.
+
+    Marks are the vowel signs of Hindi and Burmese, among others: words differ in them alone.
+    """
+    text = unicodedata.normalize("NFKC", sentence).casefold()
     text = _TAG.sub(" ", _PLACEHOLDER.sub(" ", text))
-    return _NOT_ALPHANUMERIC.sub(" ", text).strip()
+    return " ".join("".join(c if _in_a_word(c) else " " for c in text).split())
 
 
-def fault(pair: Pair, rules: Cleaning) -> str | None:
+def _in_a_word(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def fault(pair: Pair, rules: MessageCleaning) -> str | None:
     """Return the first rule that a tidied pair breaks, or None.
 
     Args:
@@ -52,10 +58,9 @@ def fault(pair: Pair, rules: Cleaning) -> str | None:
         rules: the numbers of the rules.
     """
     text, pivot = pair
-    marks = sorted(_PLACEHOLDER.findall(text)), sorted(_PLACEHOLDER.findall(pivot))
-    if marks[0] != marks[1]:
+    if sorted(_PLACEHOLDER.findall(text)) != sorted(_PLACEHOLDER.findall(pivot)):
         return "placeholders_differ"
-    if marks[0]:
+    if _PLACEHOLDER.search(text):
         return "placeholders"
     if not _has_letter(text) or not _has_letter(pivot):
         return "no_letter"
@@ -67,6 +72,20 @@ def fault(pair: Pair, rules: Cleaning) -> str | None:
     if len(pivot) >= rules.ratio_from and not rules.min_ratio <= ratio <= rules.max_ratio:
         return "unequal_length"
     return None
+
+
+def line_fault(text: str, rules: MessageCleaning) -> str | None:
+    """Return the first rule that a tidied sentence without translation breaks, or None.
+
+    Args:
+        text: the sentence.
+        rules: the numbers of the rules.
+    """
+    if _PLACEHOLDER.search(text):
+        return "placeholders"
+    if not _has_letter(text):
+        return "no_letter"
+    return "too_long" if len(text) > rules.max_characters else None
 
 
 def _has_letter(text: str) -> bool:

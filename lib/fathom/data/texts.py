@@ -1,4 +1,4 @@
-"""Pairs of sentences, and a task's text on its way through the room."""
+"""Sentences, with or without their translation, and a task's text on its way to the corpus."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,10 +12,16 @@ class Pair(NamedTuple):
     pivot: str
 
 
+class Line(NamedTuple):
+    """One sentence of a data set without pairs."""
+
+    text: str
+
+
 @dataclass
 class TaskText:
-    """A task's pairs by split, how many were read, and how many each rule dropped."""
+    """A task's sentences by split, how many were read, and how many each rule dropped."""
 
-    splits: dict[str, list[Pair]]
+    splits: dict[str, list[Pair] | list[Line]]
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)

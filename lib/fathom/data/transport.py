@@ -1,8 +1,7 @@
-"""One file over HTTP: resumed where it stopped, and never spliced from two versions.
+"""Download one file over HTTP: resumed where it stopped, and never mixed from two versions.
 
-What has come so far stands in `<file>.part`; beside it, `<file>.part.json` says from which address
-it is, and which version (ETag or date). Only when the server confirms that version is it gone on
-with.
+The bytes received so far are in `<file>.part`; `<file>.part.json` records their address and version
+(ETag or date). A download is resumed only if the server confirms that version.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ Report = Callable[[str], None]
 CHUNK = 1 << 18  # bytes
 PROGRESS = 1 << 25  # bytes between two lines for the user
 CONNECT_SECONDS, SILENCE_SECONDS = 15, 60
-_AGAIN = "run it again: it goes on where it stopped"
+_AGAIN = "run it again to resume"
 _OTHER = "try another address, or put the file by hand"
 
 
@@ -29,17 +28,17 @@ class _Dropped(Exception):
 
 
 class _Changed(Exception):
-    """The server goes on with another version than the part that is here."""
+    """The server has another version than the part that was received."""
 
 
 class _Part:
-    """The beginning of a file, and the version that it is the beginning of."""
+    """The first bytes of a file, and the file's version."""
 
     def __init__(self, path: Path):
         self.path, self.note = path, path.with_name(f"{path.name}.json")
 
     def size(self) -> int:
-        """Return the number of bytes that are here."""
+        """Return the number of bytes received."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def version(self, address: str) -> str | None:
@@ -50,44 +49,45 @@ class _Part:
         return note["version"] if note["address"] == address else None
 
     def begin(self, address: str, version: str | None) -> None:
-        """Start anew; a part without a version is never gone on with."""
+        """Start from nothing; a part without a version is never resumed."""
         self.forget()
         if version:
             write_json(self.note, {"address": address, "version": version})
 
     def forget(self) -> None:
-        """Delete what is here."""
+        """Delete the part and its note."""
         self.path.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
 
 
 def download(address: str, part: Path, size: int, report: Report) -> None:
-    """Bring a file of a known size to `part`, going on with what is there.
+    """Download a file of a known size to `part`, resuming where possible.
 
     Args:
-        address: where it is.
-        part: where it goes; not to be trusted before its checksum has been compared.
-        size: its size in bytes.
+        address: the file's address.
+        part: the path to write; its checksum is not compared here.
+        size: the file's size in bytes.
         report: takes a line for the user.
 
     Raises:
-        FathomError: it is not there, is another file, or the connection drops without progress.
+        FathomError: the address has no file or another one, or the connection drops without
+            progress.
     """
     received = _Part(part)
-    # A whole part is left for the checksum to judge.
+    # A complete part is left to the caller, who compares its checksum.
     while received.size() != size:
         before = received.size()
         try:
             _receive(address, received, size, report)
         except _Changed:
-            report(f"{address} has changed meanwhile: starting again")
+            report(f"{address} has changed: starting again")
             received.forget()
         except _Dropped as drop:
             now = received.size()
             what = f"{drop} at {now:,} of {size:,} bytes"
             if now <= before:
                 raise FathomError(what, address, _AGAIN) from None
-            report(f"{address}: {what}; going on")
+            report(f"{address}: {what}; resuming")
 
 
 def forget(part: Path) -> None:
@@ -96,13 +96,13 @@ def forget(part: Path) -> None:
 
 
 def _receive(address: str, part: _Part, size: int, report: Report) -> None:
-    """Make one request and append what it brings."""
+    """Make one request and append the bytes of its answer."""
     import requests
     import urllib3
 
     version = part.version(address)
     start = part.size() if version else 0
-    # Packed on the way would mean other bytes than the checksum is of.
+    # A compressed answer would have other bytes than the checksum.
     headers = {"Accept-Encoding": "identity"}
     if version:
         headers |= {"Range": f"bytes={start}-", "If-Range": version}
@@ -114,12 +114,12 @@ def _receive(address: str, part: _Part, size: int, report: Report) -> None:
             first = next(chunks, b"")
             _refuse(response, first, start, size, address)
             if start:
-                report(f"{address}: going on at {start:,} of {size:,} bytes")
+                report(f"{address}: resuming at {start:,} of {size:,} bytes")
             else:
                 part.begin(address, _version(response))
             _append(part, first, chunks, size, address, report)
     except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
-        raise _Dropped("the server fell silent") from None
+        raise _Dropped("the server stopped sending") from None
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError):
         raise _Dropped("the connection failed") from None
     if part.size() < size:
@@ -129,7 +129,7 @@ def _receive(address: str, part: _Part, size: int, report: Report) -> None:
 def _append(
     part: _Part, first: bytes, chunks: Iterator[bytes], size: int, address: str, report: Report
 ) -> None:
-    """Write chunks as they come, and stop at the first byte too many."""
+    """Write chunks as they arrive; stop at the first byte beyond the published size."""
     with open(part.path, "ab") as stream:
         count = stream.tell()
         chunk: bytes | None = first
@@ -145,17 +145,18 @@ def _append(
 
 
 def _start(response: "Response", version: str | None, start: int, size: int, address: str) -> int:
-    """Return the byte at which an answer begins.
+    """Return the byte at which an answer starts.
 
     Raises:
-        _Changed: it would go on with another version than ours.
+        _Changed: the server has another version than the part.
         FathomError: the server refuses.
     """
     if version and response.status_code == 416:
         raise _Changed
     if response.status_code == 206:
-        place = response.headers.get("Content-Range", "")
-        if place != f"bytes {start}-{size - 1}/{size}" or _version(response) not in (None, version):
+        rest = f"bytes {start}-{size - 1}/{size}"
+        same_version = _version(response) in (None, version)
+        if response.headers.get("Content-Range", "") != rest or not same_version:
             raise _Changed
         return start
     if response.status_code != 200:
@@ -165,10 +166,10 @@ def _start(response: "Response", version: str | None, start: int, size: int, add
 
 
 def _refuse(response: "Response", first: bytes, start: int, size: int, address: str) -> None:
-    """Refuse what cannot be the file, before anything that is here is touched."""
+    """Refuse an answer that cannot be the file, before the part is changed."""
     head = first[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if start == 0 and head.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
-        raise FathomError("the server answers with a web page, not with the file", address, _OTHER)
+        raise FathomError("the server answers with a web page instead of the file", address, _OTHER)
     length = response.headers.get("Content-Length", "")
     if length.isdigit() and start + int(length) != size:
         what = f"{start + int(length):,} bytes, not the published {size:,}"
@@ -176,7 +177,7 @@ def _refuse(response: "Response", first: bytes, start: int, size: int, address: 
 
 
 def _version(response: "Response") -> str | None:
-    """Return what names the version of a file: a strong ETag, else its date."""
+    """Return the version of a file: a strong ETag, else its date."""
     tag = response.headers.get("ETag", "")
     if tag and not tag.startswith("W/"):
         return tag

@@ -2,11 +2,11 @@
 
 Tab-separated, a header row, no quoting: a bare double quote is a character like any other. Columns
 are found by name. The published split is kept, and so are duplicates and the tokenisation, since
-the papers score on it. A row gives a task no pair, for the first of these reasons that fits:
+the papers score on it. A row gives a task no pair for the first of these reasons that applies:
 
 1. too_many_cells: the row has more cells than the header, so that its columns are not certain;
 2. no_cell: the row ends before one of the two columns;
-3. missing_mark: one of the marks of a missing translation stands anywhere in either cell;
+3. missing_mark: one of the marks of a missing translation is anywhere in either cell;
 4. empty: nothing is left of a cell when blanks are trimmed.
 
 Entities are unescaped; characters that some reader takes for the end of a line become blanks.
@@ -21,7 +21,7 @@ from fathom.data.archives import visit
 from fathom.data.clean import one_line
 from fathom.data.texts import Pair, TaskText
 from fathom.errors import FathomError, nearest
-from fathom.runs.datasets import SPLITS, Dataset
+from fathom.runs.datasets import SPLITS, TalkDataset
 
 _MEMBERS = {
     "all_talks_train.tsv": "train",
@@ -31,7 +31,7 @@ _MEMBERS = {
 _REMEDY = "the source is not the file that this reader was written for"
 
 
-def read(files: dict[str, Path], dataset: Dataset) -> dict[str, TaskText]:
+def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText]:
     """Read the talks of all tasks.
 
     Args:
@@ -41,37 +41,37 @@ def read(files: dict[str, Path], dataset: Dataset) -> dict[str, TaskText]:
     Raises:
         FathomError: a table or a column is missing, or is not UTF-8.
     """
-    texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.task_names}
+    texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks}
     for source, archive in files.items():
         _read_archive(archive, _columns(source, dataset), dataset, texts)
     return texts
 
 
-def _columns(source: str, dataset: Dataset) -> dict[str, str]:
+def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
     """Return the column's name of each task that a source has, and of the pivot."""
-    languages = (*dataset.task_names, dataset.pivot)
-    columns = {each: dataset.codes(source, each)[0:1] for each in languages}
+    languages = (*dataset.tasks, dataset.pivot)
+    columns = {language: dataset.codes(source, language)[0:1] for language in languages}
     if not columns[dataset.pivot]:
         where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
         what = f"the column of the pivot '{dataset.pivot}' is not given"
-        raise FathomError(what, where, "add it beside the tasks' columns")
+        raise FathomError(what, where, "add it to the tasks' columns")
     return {language: names[0] for language, names in columns.items() if names}
 
 
 def _read_archive(
-    archive: Path, columns: dict[str, str], dataset: Dataset, texts: dict[str, TaskText]
+    archive: Path, columns: dict[str, str], dataset: TalkDataset, texts: dict[str, TaskText]
 ) -> None:
     """Add the pairs of an archive's three tables to each task's splits."""
-    found = set()
+    present = set()
 
     def take(name: str, stream: IO[bytes]) -> None:
         split = _MEMBERS[_plain(name)]
-        found.add(split)
+        present.add(split)
         _read_table(stream, f"{archive.name}: {name}", columns, split, dataset, texts)
 
     visit(archive, lambda name: _plain(name) in _MEMBERS, take)
     for name, split in _MEMBERS.items():
-        if split not in found:
+        if split not in present:
             raise FathomError(f"the table {name} is missing", archive.name, _REMEDY)
 
 
@@ -85,7 +85,7 @@ def _read_table(
     where: str,
     columns: dict[str, str],
     split: str,
-    dataset: Dataset,
+    dataset: TalkDataset,
     texts: dict[str, TaskText],
 ) -> None:
     """Add a table's pairs to each task's split.
@@ -131,13 +131,13 @@ def _rows(stream: IO[bytes], where: str) -> Iterator[list[str]]:
 def _place(header: list[str], column: str, where: str) -> int:
     """Return the place of a column by its name."""
     if header.count(column) != 1:
-        times = "twice" if column in header else "nowhere"
-        raise FathomError(f"the column '{column}' stands {times}", where, nearest(column, header))
+        what = f"{header.count(column)} columns are called '{column}', not one"
+        raise FathomError(what, where, nearest(column, header))
     return header.index(column)
 
 
 def _cell(row: list[str], place: int, marks: tuple[str, ...]) -> tuple[str, str | None]:
-    """Return a cell's text, and why it is none."""
+    """Return a cell's text, and the reason why it has none."""
     if place >= len(row):
         return "", "no_cell"
     if any(mark in row[place] for mark in marks):

@@ -1,8 +1,6 @@
-from collections import Counter
-
 import pytest
 
-from fathom.data.statistics import alike, drift, figures, fits, same_text
+from fathom.data.checks import count_matches, same_text, shared_sentences, unexpected_counts
 from fathom.data.texts import Pair, TaskText
 from tests.data.small_archives import talks_dataset
 
@@ -33,18 +31,18 @@ def text(train, valid=(), test=()):
     ],
 )
 def test_a_count_holds_to_the_printed_digits(count, expected, right):
-    assert fits(count, expected) is right
+    assert count_matches(count, expected) is right
 
 
-def test_drift_names_task_split_count_and_expectation():
+def test_an_unexpected_count_names_task_split_count_and_expectation():
     expected = {
         "one": {"train": "0.01k", "valid": 1, "test": 0},
         "two": {"train": 2, "valid": 0, "test": 1},
     }
     dataset = talks_dataset({"one": "fr", "two": "mr"}, expected=expected)
     texts = {"one": text(["a"] * 10, ["b"]), "two": text(["c"], [], ["d", "e"])}
-    found = list(drift(dataset, texts))
-    assert [each.what for each in found] == [
+    found = list(unexpected_counts(dataset, texts))
+    assert [finding.what for finding in found] == [
         "task two, split train: 1 pairs, expected 2",
         "task two, split test: 2 pairs, expected 1",
     ]
@@ -57,7 +55,11 @@ def test_sharing_is_a_share_of_the_smaller_tasks_distinct_sentences():
         "small": text(["1", "1", "1"], ["2"], ["x", "y"]),
         "none": text([]),
     }
-    assert alike(texts) == {("big", "small"): 0.5, ("big", "none"): 0.0, ("small", "none"): 0.0}
+    assert shared_sentences(texts) == {
+        ("big", "small"): 0.5,
+        ("big", "none"): 0.0,
+        ("small", "none"): 0.0,
+    }
 
 
 def test_one_text_under_two_names_is_found_and_related_languages_are_not():
@@ -68,23 +70,7 @@ def test_one_text_under_two_names_is_found_and_related_languages_are_not():
         "ces": text(czech),
         "pol": text([*czech[:20], *(f"zdanie {n}" for n in range(80))]),
     }
-    found = list(same_text(dataset, texts))
-    assert [each.what for each in found] == ["tasks slk and ces share 100.0% of their sentences"]
-
-
-def test_figures_count_pairs_words_and_what_was_dropped():
-    one = TaskText(
-        {"train": [Pair("un mot", "a single word")], "valid": [], "test": []},
-        read=3,
-        dropped=Counter(empty=2, no_cell=0),
-    )
-    assert figures(one, ("fra", "eng")) == {
-        "languages": ["fra", "eng"],
-        "read": 3,
-        "dropped": {"empty": 2},
-        "splits": {
-            "train": {"pairs": 1, "words": {"fra": 2, "eng": 3}},
-            "valid": {"pairs": 0, "words": {"fra": 0, "eng": 0}},
-            "test": {"pairs": 0, "words": {"fra": 0, "eng": 0}},
-        },
-    }
+    findings = list(same_text(dataset, texts))
+    assert [finding.what for finding in findings] == [
+        "tasks slk and ces share 100.0% of their sentences"
+    ]

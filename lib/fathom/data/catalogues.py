@@ -1,0 +1,156 @@
+"""Message catalogues (.po) inside wheels: which a data set needs, and the pairs of one."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from gettext import c2py
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from fathom.data.archives import visit
+from fathom.data.clean import one_line
+from fathom.data.texts import Pair
+from fathom.errors import FathomError
+from fathom.runs.datasets import BuiltDataset
+
+if TYPE_CHECKING:
+    from polib import POEntry, POFile
+
+_PLACE = re.compile(r"(?:^|/)locale/([^/]+)/LC_MESSAGES/[^/]+\.po$")
+_CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
+_PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
+# The numbers that stand for "one" and "many" in every language's rule.
+_ONE, _MANY = 1, 5
+_REMEDY = "the source is not the file that this reader was written for"
+
+
+class Catalogue(NamedTuple):
+    """One catalogue of a task."""
+
+    task: str
+    where: str
+    text: str
+
+
+def catalogues(files: dict[str, Path], dataset: BuiltDataset) -> Iterator[Catalogue]:
+    """Yield the catalogues of all tasks, source by source, in the order of each wheel.
+
+    Args:
+        files: the wheel of each source.
+        dataset: tasks and codes.
+
+    Raises:
+        FathomError: a wheel has no catalogue for a code, or one that cannot be decoded.
+    """
+    for source, wheel in files.items():
+        yield from _of_wheel(source, wheel, dataset)
+
+
+def _of_wheel(source: str, wheel: Path, dataset: BuiltDataset) -> list[Catalogue]:
+    codes_of = {task: dataset.codes(source, task) for task in dataset.tasks}
+    codes = {code for of_task in codes_of.values() for code in of_task}
+    read: list[Catalogue] = []
+
+    def take(name: str, stream: IO[bytes]) -> None:
+        where = f"{wheel.name}: {name}"
+        text = _decoded(stream.read(), where)
+        tasks = [task for task in codes_of if _code(name) in codes_of[task]]
+        read.extend(Catalogue(task, where, text) for task in tasks)
+
+    visit(wheel, lambda name: _code(name) in codes, take)
+    missing = codes - {_code(catalogue.where) for catalogue in read}
+    if missing:
+        what = f"{wheel.name} has no messages in {', '.join(sorted(missing))}"
+        where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
+        raise FathomError(what, where, "correct the codes")
+    return read
+
+
+def _code(name: str) -> str | None:
+    """Return the language code in a member's name, or None where it is no catalogue."""
+    match = _PLACE.search(name)
+    return match[1] if match else None
+
+
+def _decoded(content: bytes, where: str) -> str:
+    """Decode a catalogue as its header says, or as UTF-8 where the header says nothing."""
+    named = _CHARSET.search(content)
+    charset = named[1].decode() if named else "utf-8"
+    try:
+        return content.decode("utf-8" if charset == "CHARSET" else charset)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise FathomError(f"cannot be decoded ({error})", where, _REMEDY) from None
+
+
+def translations(
+    catalogue: Catalogue, dropped: Counter[str], equal_plurals: bool
+) -> Iterator[Pair]:
+    """Yield the raw pairs of a catalogue.
+
+    Args:
+        catalogue: the catalogue.
+        dropped: where messages without a pair are counted: obsolete, fuzzy, empty, no_translation.
+        equal_plurals: whether a message whose translations for one and for many are equal gives
+            both pairs, or the plural's alone.
+
+    Raises:
+        FathomError: the text is not a catalogue.
+    """
+    entries, many_of = _parsed(catalogue)
+    for entry in entries:
+        if entry.obsolete or entry.fuzzy or not entry.msgid:
+            dropped["obsolete" if entry.obsolete else "fuzzy" if entry.fuzzy else "empty"] += 1
+            continue
+        pairs = [Pair(entry.msgstr, entry.msgid)]
+        if entry.msgid_plural:
+            pairs = _forms(entry, many_of, equal_plurals)
+        translated = [pair for pair in pairs if pair.text]
+        if not translated:
+            dropped["no_translation"] += 1
+        yield from translated
+
+
+def messages(catalogue: Catalogue, dropped: Counter[str]) -> Iterator[str]:
+    """Yield the messages of a catalogue, singular and plural, whatever their translation.
+
+    Args:
+        catalogue: the catalogue.
+        dropped: where obsolete and empty messages are counted.
+
+    Raises:
+        FathomError: the text is not a catalogue.
+    """
+    for entry in _parsed(catalogue)[0]:
+        if entry.obsolete or not entry.msgid:
+            dropped["obsolete" if entry.obsolete else "empty"] += 1
+            continue
+        yield entry.msgid
+        if entry.msgid_plural:
+            yield entry.msgid_plural
+
+
+def _parsed(catalogue: Catalogue) -> tuple["POFile", Callable[[int], int]]:
+    """Return a catalogue's entries, and the function from a number to the index of its form."""
+    import polib
+
+    try:
+        # polib splits text with str.splitlines(), which would cut a message at U+2028.
+        entries = polib.pofile("\n".join(map(one_line, catalogue.text.split("\n"))))
+        rule = _PLURAL.search(entries.metadata.get("Plural-Forms", ""))
+        # As in English where the header has no rule.
+        many_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
+    except (OSError, ValueError) as error:
+        what = f"not a message catalogue ({error})"
+        raise FathomError(what, catalogue.where, _REMEDY) from None
+    return entries, many_of
+
+
+def _forms(entry: "POEntry", many_of: Callable[[int], int], both: bool) -> list[Pair]:
+    """Return the pairs of a message with plural forms: for one and for many.
+
+    A catalogue may have more or fewer forms than its header announces.
+    """
+    one = entry.msgstr_plural.get(many_of(_ONE), "")
+    many = entry.msgstr_plural.get(many_of(_MANY), "")
+    plural = Pair(many, entry.msgid_plural)
+    return [Pair(one, entry.msgid), plural] if both or one != many else [plural]

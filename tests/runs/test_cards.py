@@ -1,0 +1,71 @@
+from typing import Literal
+
+import pytest
+
+from fathom.config.settings import Part
+from fathom.config.yaml_files import read
+from fathom.runs.cards import read_card, read_chosen
+
+
+class Bird(Part):
+    name: str
+    kind: Literal["bird"]
+    wings: int
+
+
+class Fish(Part):
+    name: str
+    kind: Literal["fish"]
+    fins: int
+
+
+KINDS = {"bird": Bird, "fish": Fish}
+
+
+@pytest.fixture
+def card(tmp_path):
+    """A function that writes a card and returns it as a file."""
+
+    def write(text):
+        (tmp_path / "heron.yaml").write_text(text, encoding="utf-8")
+        return read(tmp_path / "heron.yaml", tmp_path)
+
+    return write
+
+
+def test_a_card_is_called_like_its_file(card):
+    bird, findings = read_card(Bird, "heron", card("kind: bird\nwings: 2\n"))
+    assert (bird.name, findings) == ("heron", [])
+
+
+def test_a_card_does_not_name_itself(card):
+    bird, (finding,) = read_card(Bird, "heron", card("kind: bird\nwings: 2\nname: gull\n"))
+    assert bird is None
+    assert (finding.where, finding.what) == ("heron.yaml:3: name", "unknown key 'name'")
+
+
+def test_one_key_chooses_the_class(card):
+    fish, findings = read_chosen(KINDS, "kind", "heron", card("kind: fish\nfins: 7\n"))
+    assert (type(fish), findings) == (Fish, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "remedy"),
+    [
+        ("kind: brid\nwings: 2\n", "heron.yaml:1: kind", "nearest valid name: 'bird'"),
+        ("wings: 2\n", "heron.yaml: kind", "write kind: bird or fish"),
+        ("kind: bird\nwing: 2\nwings: 2\n", "heron.yaml:2: wing", "nearest valid name: 'wings'"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_line(card, text, where, remedy):
+    bird, (finding,) = read_chosen(KINDS, "kind", "heron", card(text))
+    assert bird is None
+    assert (finding.where, finding.remedy) == (where, remedy)
+
+
+def test_all_findings_come_at_once(card):
+    _, findings = read_chosen(KINDS, "kind", "heron", card("kind: bird\nwing: 2\n"))
+    assert sorted(finding.where for finding in findings) == [
+        "heron.yaml: wings",
+        "heron.yaml:2: wing",
+    ]
