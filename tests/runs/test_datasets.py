@@ -215,15 +215,3 @@ def test_the_task_of_the_messages_is_part_of_the_definition():
     dataset = dataset_of("strings25")
     other = dataset.model_copy(update={"messages": "fr"})
     assert other.definition(SOURCES) != dataset.definition(SOURCES)
-
-
-def test_the_corpus_folder_is_the_one_that_runs_use(catalog):
-    folders = {
-        dataset.corpus_folder(catalog.sources) for dataset in catalog.datasets.values()
-    }  # fmt: skip
-    used = {
-        catalog.spec(run, scale).data.corpus_folder
-        for run in catalog.paper_of
-        for scale in catalog.scales
-    }
-    assert used <= folders
