@@ -8,6 +8,7 @@ from fathom.errors import FathomError, Findings, nearest
 from fathom.figures import kinds
 from fathom.papers import load as papers
 from fathom.papers.known import Known, full_name
+from fathom.project import parameters
 from fathom.project.project import Project
 from fathom.runs import compatibility
 from fathom.runs.datasets import direction_findings
@@ -32,6 +33,7 @@ def findings(project: Project) -> Iterator[FathomError]:
         for figure in paper.figures.values():
             yield from kinds.findings(figure, known, paper.tables)
     yield from _unused_runs(project, known)
+    yield from parameters.findings(project)
     for paper, file in project.files["runs"].items():
         yield from _sources(file)
         if paper not in project.files["paper"]:

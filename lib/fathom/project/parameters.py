@@ -1,30 +1,59 @@
-"""The parameter counts that papers print, each with the network that it describes."""
+"""The parameter counts that papers print, each with the network that it describes.
+
+The printed counts are cells of the tables. parameters.yaml adds what the tables do not say: the
+sizes of the dictionaries, and why a printed count is no count of the network.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
-from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, nearest
-from fathom.project.project import Catalog
-from fathom.runs import method_card as cards
-from fathom.runs.resolve import Leaf, Scale, Setting, leaves, nested, with_card
-from fathom.runs.spec import Method, Model
+from annotated_types import MinLen
+from pydantic import Field
 
+from fathom.config.settings import About, Part, Several
+from fathom.config.validation import check
+from fathom.config.yaml_files import YamlFile
+from fathom.errors import FathomError, Findings, nearest
+from fathom.papers import reported
+from fathom.papers.cells import Cell
+from fathom.papers.known import full_name
+from fathom.papers.load import Paper
+from fathom.papers.reported import Reported
+from fathom.papers.tables import Table
+from fathom.project.project import Project
+from fathom.runs.settings import Count, Text
+from fathom.runs.spec import Spec
+
+KEY = "parameters"
 # A share of the printed number.
 AGREEMENT = 0.01
 _MILLION = 1_000_000
+_ADDED = "difference"
 
 
-@dataclass(frozen=True)
-class Network:
-    """What determines a number of parameters; entries are those of the two dictionaries."""
+class VocabularySizes(Part):
+    """The sizes of the dictionaries of some runs."""
 
-    model: Model
-    method: Method
-    tasks: int
-    source_entries: int
-    target_entries: int
+    like: Annotated[Text, About("A family of runs.yaml; the last entry that fits counts.")]
+    source: Annotated[Count, About("Entries of the source dictionary.")]
+    target: Annotated[Count, About("Entries of the target dictionary.")]
+    origin: Annotated[Text, About("How the sizes are known.")]
+
+
+class Unexplained(Part):
+    """Printed counts that are no count of the network."""
+
+    tables: Annotated[tuple[str, ...], Several, MinLen(1), About("Tables of the paper.")]
+    columns: Annotated[tuple[str, ...], Several, About("Columns; none: all.")] = ()
+    reason: Annotated[Text, About("What is known of it.")]
+
+
+class Parameters(Part):
+    """The keys of parameters.yaml."""
+
+    vocabularies: Annotated[tuple[VocabularySizes, ...], Several, MinLen(1)]
+    unexplained: Annotated[tuple[Unexplained, ...], Several] = Field(default=())
 
 
 @dataclass(frozen=True)
@@ -32,26 +61,26 @@ class Printed:
     """A count as a paper prints it.
 
     Attributes:
-        paper, table, row: where it stands; the row as printed.
-        millions: the number as printed, in millions.
-        network: what it counts.
-        added_to: what its network adds to, where the number counts only what is added.
-        right: what a misprint must mean, in millions; empty where there is none.
+        paper, table: where it is printed.
+        cell: the reported cell; in millions.
+        spec: the run whose network it counts.
+        added_to: the run whose network is taken off, where the number counts only what is added.
+        source_entries, target_entries: sizes of the two dictionaries.
         reason: why the number is no count of the network; empty where it is.
     """
 
     paper: str
     table: str
-    row: str
-    millions: str
-    network: Network
-    added_to: Network | None
-    right: str
+    cell: Reported
+    spec: Spec
+    added_to: Spec | None
+    source_entries: int
+    target_entries: int
     reason: str
 
     def difference(self, ours: int) -> float | None:
         """Return by which share of the printed number ours is larger; None where 0 is printed."""
-        printed = float(self.millions) * _MILLION
+        printed = float(self.cell.value) * _MILLION
         return ours / printed - 1 if printed else None
 
     def verdict(self, ours: int) -> str:
@@ -62,12 +91,12 @@ class Printed:
 
         Returns:
             "agrees" (within 1 %, or the same digits: few are printed of what is added), "misprint"
-            (what must be meant agrees), "unexplained" or "differs".
+            (the corrected number agrees), "unexplained" or "differs".
         """
-        if _agrees(self.millions, ours):
+        if _agrees(self.cell.value, ours):
             return "agrees"
-        if self.right:
-            return "misprint" if _agrees(self.right, ours) else "differs"
+        if self.cell.right:
+            return "misprint" if _agrees(self.cell.right, ours) else "differs"
         return "unexplained" if self.reason else "differs"
 
 
@@ -77,176 +106,104 @@ def _agrees(millions: str, ours: int) -> bool:
     return same_digits or abs(ours - printed) <= AGREEMENT * printed
 
 
-def undiminished(scale: Scale) -> bool:
-    """Return whether a scale leaves every network as the papers describe it."""
-    changed = scale.datasets or scale.replace or scale.method_settings
-    return scale.layers == scale.width == 1 and not changed
+def printed(project: Project) -> Iterator[Printed]:
+    """Yield the printed counts of all papers, at the papers' own settings.
 
-
-def printed(catalog: Catalog, scale: str) -> list[Printed]:
-    """Return the printed counts of all papers, in the papers' order.
-
-    Args:
-        catalog: a catalog whose files have been checked.
-        scale: the scale of the runs that networks name.
+    Raises:
+        Findings: a reported cell or a parameters.yaml is wrong.
     """
-    found = []
-    for paper in catalog.papers:
-        path = catalog.root / "config" / "papers" / paper / "parameters.yaml"
-        if path.exists():
-            found += _of_paper(catalog, paper, read(path, catalog.root), scale)
-    return found
+    known = project.known()
+    for paper in project.papers.values():
+        file = project.files["parameters"].get(paper.name)
+        for table in paper.tables.values():
+            cells = {(cell.id, cell.column): cell for cell in table.cells(known)}
+            for item in reported.read(paper.reported(table.name), cells.values(), project.root):
+                cell = cells[item.row, item.column]
+                if cell.key == KEY and item.value:
+                    yield _printed(project, paper, table, cell, item, cells, file)
 
 
-def _of_paper(catalog: Catalog, paper: str, file: YamlFile, scale: str) -> Iterator[Printed]:
-    networks = {name: _network(catalog, file, name, scale) for name in file.value["networks"]}
-    for table, rows in file.value["tables"].items():
-        for row, count in rows.items():
-            misprint = count.get("misprint", {"right": "", "reason": ""})
-            yield Printed(
-                paper=paper,
-                table=table,
-                row=row,
-                millions=count["printed"],
-                network=networks[count["network"]],
-                added_to=networks[count["added_to"]] if "added_to" in count else None,
-                right=misprint["right"],
-                reason=misprint["reason"] or count.get("unexplained", ""),
-            )
+def _printed(
+    project: Project,
+    paper: Paper,
+    table: Table,
+    cell: Cell,
+    item: Reported,
+    cells: dict[tuple[str, str], Cell],
+    file: YamlFile | None,
+) -> Printed:
+    mark = table.marks.get(item.mark)
+    added_to = None
+    if mark is not None and mark.means == _ADDED:
+        rows = (other for other in cells.values() if other.block == cell.block)
+        source = next((other.source for other in rows if other.row == mark.to), "")
+        added_to = project.spec(source or full_name(paper.name, mark.to))
+    parameters = read_parameters(paper.name, file)
+    sizes = vocabulary(project, cell.source, parameters, file)
+    return Printed(
+        paper=paper.name,
+        table=table.name,
+        cell=item,
+        spec=project.spec(cell.source),
+        added_to=added_to,
+        source_entries=sizes.source,
+        target_entries=sizes.target,
+        reason=_reason(parameters, table.name, item.column),
+    )
 
 
-def _network(catalog: Catalog, file: YamlFile, name: str, scale: str) -> Network:
-    settings = _settings(file, name)
-    vocabulary = file.value["vocabularies"][settings[("vocabulary",)].value]
-    entries = (vocabulary["source"], vocabulary["target"])
-    if ("run",) in settings:
-        spec = catalog.spec(settings[("run",)].value, scale)
-        return Network(spec.model, spec.method, len(spec.data.tasks), *entries)
-    chosen = settings[("method", "name")].value
-    tree = nested(with_card(settings, catalog.methods[chosen], catalog.card_files[chosen]))
-    model = tree["model"] | {"residuals": tuple(tree["model"]["residuals"])}
-    method = Method(chosen, tuple(tree["method"]["sides"]), tree["method"].get("settings", {}))
-    return Network(Model(**model), method, tree["tasks"], *entries)
+def read_parameters(paper: str, file: YamlFile | None) -> Parameters:
+    """Return a paper's parameters.yaml.
 
-
-def _settings(file: YamlFile, name: str) -> dict[Leaf, Setting]:
-    """Return what a network says of itself: the defaults, then `like`, then its own."""
-    networks = file.value["networks"]
-    places = [("networks", name)]
-    if "like" in networks[name]:
-        places.insert(0, ("networks", networks[name]["like"]))
-    settings = _given(file, ("defaults",))
-    for place in places:
-        settings |= _given(file, place)
-    return settings
-
-
-def _given(file: YamlFile, place: Leaf) -> dict[Leaf, Setting]:
-    """Return the settings that stand under one place of a file, with where."""
-    return {
-        leaf: Setting(value, file.where((*place, *leaf)))
-        for leaf, value in leaves(_entry(file, place)).items()
-    }
-
-
-def _entry(file: YamlFile, place: Leaf) -> dict[str, Any]:
-    value = file.value
-    for key in place:
-        value = value[key]
-    return value
-
-
-def findings(catalog: Catalog, file: YamlFile) -> Iterator[FathomError]:
-    """Yield what a parameters.yaml says that its schema cannot refuse.
-
-    Args:
-        catalog: the catalog, whose runs and cards the file names.
-        file: parameters.yaml.
+    Raises:
+        FathomError: there is none.
+        Findings: what is wrong in it.
     """
-    networks = file.value["networks"]
-    shared = list(_shape_findings(catalog, file, ("defaults",)))
-    yield from shared
-    # What is wrong in the defaults would be told again for every network.
-    for name in () if shared else networks:
-        found = list(_network_findings(catalog, file, name))
-        yield from found or _method_findings(catalog, file, name)
-    for table, rows in file.value["tables"].items():
-        for row, count in rows.items():
-            place = ("tables", table, row)
-            for key in ("network", "added_to"):
-                if key in count and count[key] not in networks:
-                    where, remedy = file.where((*place, key)), nearest(count[key], networks)
-                    yield FathomError(f"no network '{count[key]}'", where, remedy)
-            if "misprint" in count and "unexplained" in count:
-                where = file.where((*place, "unexplained"))
-                yield FathomError("a misprint is explained", where, "delete one of the two")
+    if file is None:
+        where = f"config/papers/{paper}/parameters.yaml"
+        raise FathomError("the sizes of the dictionaries are not known", where, "write the file")
+    parameters, findings = check(Parameters, file.value, file.where)
+    if parameters is None:
+        raise Findings(findings)
+    return parameters
 
 
-def _shape_findings(catalog: Catalog, file: YamlFile, place: Leaf) -> Iterator[FathomError]:
-    """Yield keys and values of a model or a method that a run could not have."""
-    runs = catalog.schemas.schema("runs")
-    entry = _entry(file, place)
-    schema = runs["$defs"]["run"]
-    value = {key: entry[key] for key in ("model", "method") if key in entry}
-    for key in reversed(place):
-        schema, value = {"properties": {key: schema}}, {key: value}
-    whole = schema | {"$defs": runs["$defs"]}
-    yield from catalog.schemas.findings_of(whole, YamlFile(file.name, value, file.lines))
+def vocabulary(
+    project: Project, run: str, parameters: Parameters, file: YamlFile | None
+) -> VocabularySizes:
+    """Return the sizes of a run's dictionaries: those of the last family that the run is like."""
+    ancestors = project.entries[run].ancestors
+    fitting = [sizes for sizes in parameters.vocabularies if sizes.like in ancestors]
+    if not fitting:
+        where = file.where(("vocabularies",)) if file else ""
+        raise FathomError(f"no sizes of dictionaries for {run}", where, "add an entry")
+    return fitting[-1]
 
 
-def _network_findings(catalog: Catalog, file: YamlFile, name: str) -> Iterator[FathomError]:
-    """Yield names that a network gives and that do not exist, and what it lacks."""
-    networks, place = file.value["networks"], ("networks", name)
-    own = networks[name]
-    plain = [each for each, value in networks.items() if not {"like", "run"} & value.keys()]
-    if "like" in own and own["like"] not in plain:
-        where, remedy = file.where((*place, "like")), nearest(own["like"], plain)
-        yield FathomError(f"'{own['like']}' cannot be taken as a model", where, remedy)
-        return
-    wrong = list(_shape_findings(catalog, file, place))
-    yield from wrong
-    if wrong:
-        return
-    settings = _settings(file, name)
-    names = {
-        ("vocabulary",): file.value["vocabularies"],
-        ("run",): catalog.paper_of,
-        ("method", "name"): catalog.methods,
-    }
-    for leaf, known in names.items():
-        if leaf in settings and settings[leaf].value not in known:
-            value, where = settings[leaf].value, settings[leaf].where
-            yield FathomError(f"no {leaf[0]} '{value}'", where, nearest(value, known))
-    yield from _said_twice(own, file, place)
-    wanted = [("vocabulary",)]
-    if "run" not in own:
-        wanted += [("tasks",), ("method", "name"), ("method", "sides")]
-        wanted += [("model", each.name) for each in fields(Model)]
-    for leaf in wanted:
-        if leaf not in settings:
-            what, remedy = f"no {'.'.join(leaf)} is given", "give it in the network or in defaults"
-            yield FathomError(what, file.where(place), remedy)
+def findings(project: Project) -> Iterator[FathomError]:
+    """Yield what is wrong in the papers' parameters.yaml: keys, families, tables."""
+    for paper, file in project.files["parameters"].items():
+        parameters, wrong = check(Parameters, file.value, file.where)
+        yield from wrong
+        if parameters is None or paper not in project.papers:
+            continue
+        for number, sizes in enumerate(parameters.vocabularies):
+            families = project.families.get(paper, ())
+            if sizes.like not in families:
+                where = file.where(("vocabularies", number, "like"))
+                yield FathomError(f"no family '{sizes.like}'", where, nearest(sizes.like, families))
+        for number, item in enumerate(parameters.unexplained):
+            tables = project.papers[paper].tables
+            for table in item.tables:
+                if table not in tables:
+                    where = file.where(("unexplained", number, "tables"))
+                    yield FathomError(f"no table '{table}'", where, nearest(table, tables))
 
 
-def _said_twice(own: dict[str, Any], file: YamlFile, place: Leaf) -> Iterator[FathomError]:
-    """Yield what a network says beside the run that says it already."""
-    for key in ("like", "model", "method", "tasks"):
-        if "run" in own and key in own:
-            yield FathomError("the run says this", file.where((*place, key)), "delete it")
-
-
-def _method_findings(catalog: Catalog, file: YamlFile, name: str) -> Iterator[FathomError]:
-    """Yield what a network's card refuses; every name that it gives exists."""
-    if "run" in file.value["networks"][name]:
-        return
-    settings = _settings(file, name)
-    chosen = settings[("method", "name")].value
-    card = catalog.methods[chosen]
-    # Nothing is decoded here, so that no gates can be refused.
-    gates = {("evaluation", "compared_gates"): Setting("", "")}
-    try:
-        settings = with_card(settings, card, catalog.card_files[chosen])
-        sides = settings[("method", "sides")].value
-        yield from cards.settings_findings(card, sides, settings | gates)
-    except FathomError as error:
-        yield error
+def _reason(parameters: Parameters, table: str, column: str) -> str:
+    fitting = (
+        item.reason
+        for item in parameters.unexplained
+        if table in item.tables and (not item.columns or column in item.columns)
+    )
+    return next(fitting, "")
