@@ -5,24 +5,24 @@ import logging
 import sys
 import traceback
 from importlib import import_module
+from importlib.metadata import version as installed_version
+from typing import Annotated
 
 import typer
 
-from fathom.cli.options import debug, open_catalog, report
+from fathom.cli.options import debug, open_project, report
 from fathom.errors import FathomError, Findings
 
-# In the data's order; each is a file beside this one with a function of the same name.
+# In the data's order; each is a file of this folder with a function of the same name.
 VERBS = (
-    ("Ask", ("show", "list", "validate", "where")),
-    ("Data", ("fetch", "prepare", "subwords", "encode")),
-    (
-        "Runs",
-        ("train", "translate", "prune", "likelihood", "score", "window", "conclude", "anchor"),
-    ),
-    ("Results", ("table", "figure", "compare", "params")),
+    ("Ask", ("list", "show", "validate", "where", "params")),
+    ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
+    ("Runs", ("train", "translate", "prune", "check-learning")),
+    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
+    ("Results", ("table", "figure", "compare")),
 )
 
-# What a disk refuses is no bug: stages write whole files, so that nothing half-written is trusted.
+# What a disk refuses is no bug: files are replaced at once, so nothing half-written is trusted.
 NOT_WRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 NOT_WRITABLE_REMEDY = "make room or give the right to write there, and start again"
 
@@ -31,24 +31,38 @@ def build() -> typer.Typer:
     """Return the application with all verbs."""
     app = typer.Typer(
         name="fathom",
-        help="Reproduce papers on deep and latent-depth translation models, cell by cell.",
+        help="Reproduce the tables and figures of papers on deep translation models.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     for panel, verbs in VERBS:
         for verb in verbs:
-            module = import_module(f"fathom.cli.{verb}")
-            app.command(name=verb, rich_help_panel=panel)(getattr(module, verb))
+            name = verb.replace("-", "_")
+            module = import_module(f"fathom.cli.{name}")
+            app.command(name=verb, rich_help_panel=panel)(getattr(module, name))
+    app.callback()(version)
     return app
+
+
+def version(
+    print_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Reproduce the tables and figures of papers on deep translation models."""
+    if print_version:
+        print(installed_version("fathom"))
+        raise typer.Exit
 
 
 def main() -> None:
     """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70.
 
-    What ends otherwise ends in typer: a wrong command line in 2, an interruption in 130, a reader
-    who has gone in 1.
+    typer itself ends a wrong command line with 2, an interruption with 130, and a closed pipe
+    with 1.
     """
     # At import it notes at level INFO which packages it could also use.
     logging.getLogger("fairseq").setLevel(logging.WARNING)
@@ -68,7 +82,7 @@ def main() -> None:
 
 
 def _refuse(error: FathomError) -> None:
-    """Tell a user's mistake and end with exit code 1."""
+    """Print a user's mistake and exit with 1."""
     if debug():
         raise error
     report(f"fathom: {error}" if "\n" not in str(error) else str(error))
@@ -76,11 +90,11 @@ def _refuse(error: FathomError) -> None:
 
 
 def _refuse_broken_config() -> None:
-    """End as for a user's mistake where config/ is wrong: a workflow's verbs do not check it."""
+    """Exit as for a user's mistake where config/ is wrong: a workflow's verbs do not check it."""
     try:
-        open_catalog()
+        open_project()
     except Findings as error:
         _refuse(error)
     except Exception:
-        # No project here, or the bug itself: there is nothing to refuse.
+        # No project here, or the bug itself.
         return

@@ -10,14 +10,27 @@ import typer
 
 from fathom.errors import FathomError, nearest
 from fathom.project.load import load
-from fathom.project.project import Catalog
+from fathom.project.project import Project
+from fathom.project.switches import seed_list
 from fathom.runs.paths import Paths
-from fathom.runs.spec import Data
+from fathom.runs.spec import DataSpec
 
-Scale = Annotated[str | None, typer.Option(help="A scale of config/scales; else config.yaml's.")]
-Seed = Annotated[int, typer.Option(help="The training's seed.", min=0)]
+# The folder of the project, for commands that run elsewhere.
+PROJECT_VARIABLE = "FATHOM_PROJECT"
+
+Scale = Annotated[
+    str | None, typer.Option(help="A scale of config/scales. Default: config.yaml's.")
+]
+Results = Annotated[
+    Path | None, typer.Option(help="The folder of results. Default: config.yaml's.")
+]
+Seed = Annotated[int, typer.Option(help="The training's seed.", min=0, max=2**63 - 1)]
+Seeds = Annotated[
+    str | None,
+    typer.Option(help="Seeds in place of the runs' own: 3 (1 to 3), 1-5, or 2,5."),
+]
 Device = Annotated[
-    str | None, typer.Option(help="auto, cpu, cuda or cuda:<n>; else config.yaml's.")
+    str | None, typer.Option(help="auto, cpu, cuda or cuda:<n>. Default: config.yaml's.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
@@ -26,50 +39,75 @@ DataName = Annotated[
 ]
 
 
-def open_catalog(check: bool = True) -> Catalog:
-    """Return the catalog of the project in whose folder, or below it, the user stands.
+def project_root() -> Path:
+    """Return the project's folder: FATHOM_PROJECT, or the nearest one upwards from here.
+
+    Raises:
+        FathomError: there is no project.
+    """
+    named = os.environ.get(PROJECT_VARIABLE)
+    here = Path(named).resolve() if named else Path.cwd()
+    for folder in (here,) if named else (here, *here.parents):
+        if (folder / "config" / "papers").is_dir():
+            return folder
+    where = f"{PROJECT_VARIABLE}={named}" if named else str(here)
+    remedy = f"change to the folder of the clone, or set {PROJECT_VARIABLE}"
+    raise FathomError("no fathom project here", where, remedy)
+
+
+def open_project(check: bool = True) -> Project:
+    """Return the project.
 
     Args:
-        check: whether to check every file of config/ first.
+        check: whether to check runs and papers too.
 
     Raises:
         FathomError: there is no project here.
         Findings: what is wrong in config/.
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "config" / "config.yaml").is_file():
-            return load(folder, check=check)
-    raise FathomError("no fathom project here", str(here), "go to the folder of the clone")
+    return load(project_root(), check=check)
 
 
-def open_paths(catalog: Catalog, scale: str | None) -> tuple[str, Paths]:
-    """Return the scale that is meant, and the places of its files."""
-    name = catalog.scale(scale or catalog.config["scale"]).name
-    return name, Paths(catalog.root / catalog.config["results"], name)
+def open_paths(
+    project: Project, scale: str | None, results: Path | None = None
+) -> tuple[str, Paths]:
+    """Return the scale's name, and the places of its files.
+
+    A relative folder of results is below the working folder.
+    """
+    name = scale or project.switches.scale
+    project.scale(name)
+    return name, Paths(Path(results or project.switches.results), name)
 
 
-def data_named(catalog: Catalog, name: str, scale: str) -> Data:
+def chosen_seeds(project: Project, run: str, scale: str, seeds: str | None) -> tuple[int, ...]:
+    """Return the seeds of a run: those that a user names, or else its own at the scale."""
+    return seed_list(seeds) if seeds else project.seeds(run, scale)
+
+
+def data_named(project: Project, name: str, scale: str) -> DataSpec:
     """Return the data that a user names by its folder, or by the data set alone.
 
     Raises:
         FathomError: no run of the scale uses it, or the scale's runs cut it in several ways.
     """
+    folders = project.data_folders(scale)
     if "-" in name:
-        return catalog.data(name, scale)
-    every = [catalog.spec(run, scale).data for run in catalog.paper_of]
-    folders = {each.folder: each for each in every if each.dataset == name}
-    if not folders:
-        remedy = nearest(name, dict.fromkeys(each.dataset for each in every))
+        if name not in folders:
+            raise FathomError(f"no data '{name}'", f"scale {scale}", nearest(name, folders))
+        return folders[name]
+    fitting = {data.folder: data for data in folders.values() if data.dataset == name}
+    if not fitting:
+        remedy = nearest(name, dict.fromkeys(data.dataset for data in folders.values()))
         raise FathomError(f"no data '{name}'", f"scale {scale}", remedy)
-    if len(folders) > 1:
-        what = f"'{name}' is cut into pieces in {len(folders)} ways"
-        raise FathomError(what, f"scale {scale}", f"name one: {', '.join(sorted(folders))}")
-    return folders.popitem()[1]
+    if len(fitting) > 1:
+        what = f"'{name}' is cut into pieces in {len(fitting)} ways"
+        raise FathomError(what, f"scale {scale}", f"name one: {', '.join(sorted(fitting))}")
+    return fitting.popitem()[1]
 
 
 def report(line: str) -> None:
-    """Tell the user what goes on, on standard error."""
+    """Print a line of progress on standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

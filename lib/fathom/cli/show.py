@@ -1,46 +1,58 @@
-"""`fathom show`: a run's resolved specification, and where each value comes from."""
+"""`fathom show`: a run's settings, and where each value comes from."""
 
 import json
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
-from fathom.cli.options import Json, Run, Scale, open_catalog, open_paths
+import typer
+
+from fathom.cli.options import Json, Results, Run, Scale, open_paths, open_project
+
+Changed = Annotated[bool, typer.Option("--changed", help="Only what the scale changes.")]
 
 
-def show(run: Run, scale: Scale = None, as_json: Json = False) -> None:
-    """Print a run's settings, and whence each comes.
+def show(
+    run: Run,
+    scale: Scale = None,
+    changed: Changed = False,
+    results: Results = None,
+    as_json: Json = False,
+) -> None:
+    """Print a run's settings and where each value comes from.
 
-    A line each: its value, the file and line that it comes from, the paper's
-    own where the scale has another, and where the paper says so.
+    One line a setting: its value, file and line, the paper's value where the
+    scale has another, and the source.
 
-    Example: fathom show ll_d_12_24 --scale tiny
+    Example: fathom show m2o_diverse_12_12 --scale tiny
     """
-    catalog = open_catalog()
-    name, paths = open_paths(catalog, scale)
-    spec = catalog.run_named(run, name)
-    settings = {
-        ".".join(leaf): each for leaf, each in sorted(catalog.settings(spec.run, name).items())
-    }
+    from fathom.project.describe import describe
+
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
+    spec = project.run_named(run, name)
+    settings = [
+        setting for setting in describe(project, spec.name, name) if setting.changed or not changed
+    ]
     if as_json:
-        told = {
-            setting: {
-                "value": each.value,
-                "where": each.where,
-                "paper": each.paper_value,
-                "source": each.note,
-            }
-            for setting, each in settings.items()
-        }
-        whole = {"run": spec.run, "identity": spec.identity, "settings": told}
-        print(json.dumps(whole, indent=1, allow_nan=False))
+        described = {setting.path: _fields(asdict(setting)) for setting in settings}
+        top = {"run": spec.name, "identity": spec.identity, "settings": described}
+        print(json.dumps(top, indent=1, allow_nan=False))
         return
-    print(f"{spec.run} at scale {name}: {paths.run(spec, 1).parent}")
-    width = max(map(len, settings))
-    wide = max(len(_text(each.value)) for each in settings.values())
-    for setting, each in settings.items():
-        paper = "" if each.paper_value is None else f"instead of {_text(each.paper_value)}"
-        notes = "; ".join(note for note in (paper, each.note) if note)
-        place = each.where.split(": ")[0]
-        print(f"{setting:{width}}  {_text(each.value):{wide}}  {place}  {notes}".rstrip())
+    print(f"{spec.name} at scale {name}: {paths.run(spec, 1).parent}")
+    reason = project.not_built(spec.name, name)
+    if reason:
+        print(f"not built yet: {reason}")
+    width = max((len(setting.path) for setting in settings), default=0)
+    wide = min(40, max((len(_text(setting.value)) for setting in settings), default=0))
+    for setting in settings:
+        paper = f"paper: {_text(setting.paper)}" if setting.changed else ""
+        notes = "; ".join(note for note in (paper, setting.source) if note)
+        line = f"{setting.path:{width}}  {_text(setting.value):{wide}}  {setting.where}"
+        print(f"{line}  {notes}".rstrip())
+
+
+def _fields(setting: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in setting.items() if key != "path"}
 
 
 def _text(value: Any) -> str:

@@ -23,9 +23,7 @@ def ledgers(root: Path, papers: Iterable[str]) -> dict[str, tuple[Deviation, ...
         FathomError: a ledger is not YAML.
     """
     places = {name: root / "config" / "papers" / name / "deviations.yaml" for name in papers}
-    return {
-        name: load(read(path, root)) for name, path in places.items() if path.exists()
-    }
+    return {name: load(read(path, root)) for name, path in places.items() if path.exists()}
 
 
 def page(papers: Mapping[str, Paper], entries: Mapping[str, tuple[Deviation, ...]]) -> str:
