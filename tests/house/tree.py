@@ -18,6 +18,7 @@ LEVELS = {
     "provenance": 3,
     "runs": 3,
     "papers": 4,
+    "claims": 5,
     "tables": 10,
     "figures": 10,
     "project": 7,
