@@ -28,7 +28,7 @@ class Paper:
         about: paper.yaml.
         tables, figures: in the order of their files.
         deviations: in the order of deviations.yaml.
-        files: the files behind them, by kind: paper, tables, figures, deviations.
+        files: the files behind them, by kind: paper, runs, tables, figures, deviations.
     """
 
     name: str
@@ -59,7 +59,7 @@ def load(
 
     Args:
         folder: config/papers/<name>.
-        files: its files by kind: paper, and tables, figures, deviations where it has them.
+        files: its files by kind: paper, and where it has them runs, tables, figures, deviations.
         vocabulary: measurements and shared columns.
         kinds: the class of each kind of figure.
 
@@ -89,14 +89,13 @@ def load(
     return Paper(name, folder, about, *artefacts, tuple(built["deviations"]), files)
 
 
-def findings(paper: Paper, known: Known, root: Path, runs: YamlFile) -> Iterator[FathomError]:
+def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files, its reported cells, and the runs.
 
     Args:
         paper: the paper.
         known: what it may name.
         root: the project's folder, which messages leave out.
-        runs: its runs.yaml.
     """
     for table in paper.tables.values():
         yield from _table_findings(paper, table, known, root)
@@ -107,7 +106,8 @@ def findings(paper: Paper, known: Known, root: Path, runs: YamlFile) -> Iterator
         own = {name.removeprefix(start) for name in known.runs if name.startswith(start)}
         file = paper.files["deviations"]
         yield from deviations.findings(paper.deviations, file, names, own - {*names})
-    yield from deviations.silent_findings(paper.deviations, runs)
+    if "runs" in paper.files:
+        yield from deviations.silent_findings(paper.deviations, paper.files["runs"])
 
 
 def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Iterator[FathomError]:

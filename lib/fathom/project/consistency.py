@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from fathom.claims import names as claim_names
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, nearest
 from fathom.figures import kinds
@@ -32,6 +33,9 @@ def findings(project: Project) -> Iterator[FathomError]:
         yield from papers.findings(paper, known, project.root)
         for figure in paper.figures.values():
             yield from kinds.findings(figure, known, paper.tables)
+        cells = {name: table.resolve(known)[0] for name, table in paper.tables.items()}
+        claims = project.claims.get(paper.name, {}).values()
+        yield from claim_names.findings(claims, cells, paper.figures, known)
     yield from _unused_runs(project, known)
     yield from parameters.findings(project)
     for paper, file in project.files["runs"].items():

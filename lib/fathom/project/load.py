@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fathom.claims.claims import Claim
+from fathom.claims.claims import load as load_claims
 from fathom.config.inheritance import Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
@@ -50,6 +52,7 @@ def load(root: Path, check: bool = True) -> Project:
     scales = _parts(files["scale"], lambda _, file: read_scale(file), findings)
     entries, families = _entries(files["runs"], findings)
     vocabulary, papers = _papers(root, files, findings)
+    claims = _claims(files["claims"], findings)
     if switches is None or vocabulary is None or (findings and not check):
         refuse(findings)
     project = Project(
@@ -62,6 +65,7 @@ def load(root: Path, check: bool = True) -> Project:
         entries=entries,
         families=families,
         papers=papers,
+        claims=claims,
         vocabulary=vocabulary,
         files=files,
     )
@@ -130,10 +134,24 @@ def _papers(
     for name in files["paper"]:
         try:
             folder = root / "config" / "papers" / name
-            papers[name] = load_paper(folder, root, vocabulary, kinds.classes())
+            own = {kind: files[kind][name] for kind in _PAPER_FILES if name in files[kind]}
+            papers[name] = load_paper(folder, own, vocabulary, kinds.classes())
         except FathomError as error:
             findings += error.findings if isinstance(error, Findings) else [error]
     return vocabulary, papers
+
+
+def _claims(
+    files: Mapping[str, YamlFile], findings: list[FathomError]
+) -> dict[str, dict[str, Claim]]:
+    """Return the claims of each paper that has some."""
+    claims: dict[str, dict[str, Claim]] = {}
+    for paper, file in files.items():
+        try:
+            claims[paper] = load_claims(file, paper)
+        except Findings as error:
+            findings += error.findings
+    return claims
 
 
 def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomError]]:

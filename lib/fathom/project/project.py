@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from fathom.claims.claims import Claim
 from fathom.config.inheritance import Entry
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest
@@ -29,6 +30,7 @@ class Project:
         root: the project's folder.
         switches: what a user may switch: scale, results, device and the like.
         scales, sources, datasets, methods, papers: by name.
+        claims: of each paper, by name.
         entries: the runs' entries by full name, `<paper>/<run>`.
         families: names of the families of each paper.
         vocabulary: the measurements and the shared columns.
@@ -44,6 +46,7 @@ class Project:
     entries: Mapping[str, Entry]
     families: Mapping[str, tuple[str, ...]]
     papers: Mapping[str, Paper]
+    claims: Mapping[str, Mapping[str, Claim]]
     vocabulary: Vocabulary
     files: Mapping[str, Mapping[str, YamlFile]] = field(repr=False)
 
