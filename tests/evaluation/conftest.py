@@ -1,15 +1,16 @@
 """A corpus of real sentences for the scores, and a run on it that has been decoded."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from fathom.io.files import write_lines
 from fathom.runs.paths import Paths
-from fathom.runs.spec import Method, Spec
-from tests.evaluation.small_run import small_spec, training, write_before, write_decoding
+from fathom.runs.spec import Spec
+from tests.support.run_files import write_decoding, write_training
+from tests.support.specs import small_spec
 
-STATIC = Method("static", (), {})
 ENGLISH = [
     "The page could not be found on this server.",
     "Enter a valid e-mail address, for example anna@example.org.",
@@ -36,44 +37,45 @@ OTHER = {
         "선택한 객체들을 정말로 삭제하시겠습니까?",
     ],
 }
+DEFINITION = {"pivot": "eng", "tasks": [[task, task] for task in OTHER]}
 
 
-def on_messages(run: Spec) -> Spec:
-    """Return a run on the messages instead."""
-    definition = {"pivot": "eng", "tasks": [[task, task] for task in OTHER]}
-    data = replace(run.data, dataset="messages", tasks=tuple(OTHER), definition=definition)
-    return replace(run, data=data)
+def spec_of(
+    direction: str = "many_to_one", gates: tuple[str, ...] = ("plain",), samples: int = 200
+) -> Spec:
+    """Return a run on the messages."""
+    changes = {"data": {"direction": direction}, "scoring": {"bootstrap_samples": samples}}
+    spec = small_spec(changes, tasks=tuple(OTHER), definition=DEFINITION)
+    return replace(spec, gates=gates)
 
 
 @pytest.fixture
-def paths(tmp_path):
+def paths(tmp_path) -> Paths:
     return Paths(tmp_path, "tiny")
 
 
 @pytest.fixture
-def decoded(paths):
+def decoded(paths) -> Callable[..., Spec]:
     """Return a function that writes what stages before scoring leave, and gives the run."""
 
     def write(
         direction: str = "many_to_one",
         gates: tuple[str, ...] = ("plain",),
         kind: str = "finished",
-        without: tuple[str, ...] = (),
-        **settings: object,
+        no_layer: tuple[str, ...] = (),
+        splits: tuple[str, ...] = ("test",),
+        samples: int = 200,
     ) -> Spec:
-        run = on_messages(small_spec(STATIC, direction, gates[0], **settings))
-        ended = training(kind)
-        if ended["validation"]:
-            ended["validation"]["by_task"] = {"bos": 4.4, "kor": 4.6}
-        write_before(run, paths, ended)
-        corpus = paths.corpus(run.data)
-        for task, lines in OTHER.items():
-            write_lines(corpus / task / f"test.{task}", lines)
-            write_lines(corpus / task / "test.eng", ENGLISH)
-        outcome = "decoded" if kind == "finished" else kind
-        for each in gates:
-            dropped = without if each == "hard" else ()
-            write_decoding(run, corpus, paths.decoding(run, 1, each), outcome, dropped)
-        return run
+        spec = spec_of(direction, gates, samples)
+        write_training(spec, paths, kind)
+        corpus = paths.corpus(spec.data)
+        for split in ("valid", "test"):
+            for task, lines in OTHER.items():
+                write_lines(corpus / task / f"{split}.{task}", lines)
+                write_lines(corpus / task / f"{split}.eng", ENGLISH)
+        for split in splits:
+            for kind_ in gates:
+                write_decoding(spec, paths, split, kind_, no_layer if kind_ == "hard" else ())
+        return spec
 
     return write

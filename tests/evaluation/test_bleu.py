@@ -33,8 +33,8 @@ def test_a_perfect_hypothesis_scores_100_and_an_empty_one_0():
 
 
 def test_a_korean_target_is_also_scored_by_morphemes():
-    assert bleu.variants("kor") == ("13a", "intl", "char", "ko-mecab")
-    assert bleu.variants("eng") == ("13a", "intl", "char")
+    assert bleu.variants("kor") == ("13a", "intl", "char", "none", "ko-mecab")
+    assert bleu.variants("eng") == ("13a", "intl", "char", "none")
     korean = OTHER["kor"]
     kept = bleu.statistics(spoilt(korean), korean, "ko-mecab")
     expected = sacrebleu.BLEU(tokenize="ko-mecab").corpus_score(spoilt(korean), [korean])

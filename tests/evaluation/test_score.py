@@ -1,4 +1,4 @@
-"""From hypotheses to scores.tsv: every metric, once the counts, always the same bytes."""
+"""From hypotheses to scores: every metric with its interval, from one count, always equal bytes."""
 
 import gzip
 
@@ -7,130 +7,173 @@ import pytest
 import sacrebleu
 
 from fathom.errors import FathomError
-from fathom.evaluation.score import COLUMNS, measure, read_scores, score
-from fathom.io.files import read_json, read_lines, sha256, write_lines
+from fathom.evaluation.measured import path_of
+from fathom.evaluation.score import COLUMNS, key_of, measure, read_scores, score
+from fathom.io.files import read_json, read_lines, sha256, write_json, write_lines
+from fathom.provenance import measurements
 from tests.evaluation.conftest import ENGLISH, OTHER
 
+METRICS = ["13a", "intl", "char", "none", "chrF"]
 
-def scored(paths, run, gates="plain"):
-    folder, lines = paths.decoding(run, 1, gates), []
-    score(run, paths.corpus(run.data), folder, lines.append)
-    return folder, read_scores(folder / "scores.tsv"), lines
+
+def silent(line):
+    """Take a line and print nothing."""
+
+
+def scored(paths, spec, gates="plain", split="test", report=silent):
+    """Score a decoding; return its folder, the lines of scores.tsv and the measurements."""
+    score(spec, 1, split, gates, paths, report)
+    folder = paths.decoding(spec, 1, split, gates)
+    file = measurements.read(path_of(spec, 1, paths, "scores", split, gates))
+    return folder, read_scores(folder / "scores.tsv"), file
 
 
 def test_each_task_has_each_metric_with_signature_and_count(paths, decoded):
-    _, scores, lines = scored(paths, decoded())
-    assert [(each.task, each.metric) for each in scores] == [
-        (task, metric) for task in ("bos", "kor") for metric in ("13a", "intl", "char", "chrF")
+    lines = []
+    _, scores, _ = scored(paths, decoded(), report=lines.append)
+    assert [(line.task, line.metric) for line in scores] == [
+        (task, metric) for task in ("bos", "kor") for metric in METRICS
     ]
-    assert {each.sentences for each in scores} == {"6"}
-    assert all(each.signature.endswith("version:2.6.0") for each in scores)
-    assert lines[0] == f"score: bos 13a {float(scores[0].value):.2f} (6 sentences)"
+    assert {line.sentences for line in scores} == {"6"}
+    assert all(line.signature.endswith("version:2.6.0") for line in scores)
+    assert lines[0] == f"bos: 13a {float(scores[0].value):.2f} (6 sentences)"
 
 
 def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decoded):
-    _, scores, _ = scored(paths, decoded("one_to_many"))
-    by_task = {task: [each.metric for each in scores if each.task == task] for task in OTHER}
-    assert by_task["kor"] == ["13a", "intl", "char", "ko-mecab", "chrF"]
-    assert by_task["bos"] == ["13a", "intl", "char", "chrF"]
-    (korean,) = (each for each in scores if each.metric == "ko-mecab")
-    assert "tok:ko-mecab" in korean.signature
+    _, scores, file = scored(paths, decoded("one_to_many"))
+    by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}
+    assert by_task["kor"] == ["13a", "intl", "char", "none", "ko-mecab", "chrF"]
+    assert by_task["bos"] == METRICS
+    record = file.measurements["bleu.test.plain.ko-mecab"]
+    assert list(record.tasks) == ["kor"]
+    assert "tok:ko-mecab" in record.how
 
 
-def test_the_compared_metric_alone_has_an_interval(paths, decoded):
-    _, scores, _ = scored(paths, decoded(metric="chrF"))
-    for each in scores:
-        if each.metric == "chrF":
-            assert float(each.low) <= float(each.value) <= float(each.high)
-            assert float(each.stderr) > 0
-        else:
-            assert (each.low, each.high, each.stderr) == ("", "", "")
+def test_every_metric_has_an_interval(paths, decoded):
+    _, scores, _ = scored(paths, decoded())
+    for line in scores:
+        assert float(line.low) <= float(line.value) <= float(line.high)
+        assert float(line.stderr) > 0
+
+
+def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
+    spec = decoded(splits=("valid", "test"))
+    for split in ("valid", "test"):
+        _, scores, file = scored(paths, spec, split=split)
+        assert (file.run, file.identity, file.seed) == (spec.name, spec.identity, 1)
+        assert (file.rule, file.outcome, file.recipe) == ("scores", "finished", 1)
+        assert set(file.measurements) == {key_of(metric, split, "plain") for metric in METRICS}
+        for line in scores:
+            record = file.measurements[key_of(line.metric, split, "plain")]
+            number = record.tasks[line.task]
+            assert number.value == float(line.value)
+            assert (number.low, number.high, number.n) == (float(line.low), float(line.high), 6)
+            assert record.unit == ("chrF" if line.metric == "chrF" else "BLEU")
 
 
 def test_scoring_twice_writes_the_same_bytes(paths, decoded):
-    run = decoded("one_to_many")
-    folder, _, _ = scored(paths, run)
+    spec = decoded("one_to_many")
+    folder, _, _ = scored(paths, spec)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert {"scores.tsv", "scoring.json", "sentences.bos.tsv.gz"} <= set(before)
     # Bytes 4 to 7 of a gzip file are its time, and byte 3 says whether it has a name.
     assert before["sentences.bos.tsv.gz"][3:8] == bytes(5)
-    scored(paths, run)
+    scored(paths, spec)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_the_counts_of_the_sentences_give_every_score_again(paths, decoded):
-    run = decoded("one_to_many")
-    folder, scores, _ = scored(paths, run)
+    folder, scores, _ = scored(paths, decoded("one_to_many"))
     with gzip.open(folder / "sentences.kor.tsv.gz", "rt", encoding="utf-8", newline="") as stream:
         header, *rows = (line.split("\t") for line in stream.read().split("\n")[:-1])
     assert [row[0] for row in rows] == [str(number) for number in range(1, 7)]
     sums = np.array(rows, dtype=int).sum(axis=0)
-    for each in (each for each in scores if each.task == "kor"):
+    for line in (line for line in scores if line.task == "kor"):
         own = [
-            sums[place] for place, name in enumerate(header) if name.startswith(f"{each.metric}.")
+            sums[place] for place, name in enumerate(header) if name.startswith(f"{line.metric}.")
         ]
-        peer = sacrebleu.CHRF() if each.metric == "chrF" else sacrebleu.BLEU(tokenize=each.metric)
+        peer = sacrebleu.CHRF() if line.metric == "chrF" else sacrebleu.BLEU(tokenize=line.metric)
         again = peer._compute_score_from_stats([int(count) for count in own]).score
-        assert f"{again:.6f}" == each.value
+        assert f"{again:.6f}" == line.value
 
 
-def test_scores_know_code_settings_and_what_was_scored(paths, decoded):
+def test_scores_record_recipe_draws_and_what_was_scored(paths, decoded):
     folder, _, _ = scored(paths, decoded(samples=150))
-    said = read_json(folder / "scoring.json")
-    assert said["interval"] == {"metric": "13a", "samples": 150, "seed": 12345}
-    assert said["decoding_sha256"] == sha256(folder / "decoding.json")
-    assert said["sentences"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
-    assert "fathom.evaluation.bootstrap" in said["code"]["modules"]
-    assert said["versions"]["sacrebleu"] == "2.6.0"
+    content = read_json(folder / "scoring.json")
+    assert content["interval"] == {"samples": 150, "seed": 12345}
+    assert content["decoding_sha256"] == sha256(folder / "decoding.json")
+    assert content["sentences"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
+    assert content["recipe"] == 1
+    assert content["versions"]["sacrebleu"] == "2.6.0"
 
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
-def test_a_training_that_did_not_finish_gives_a_table_without_lines(paths, decoded, kind):
-    run = decoded(kind=kind)
-    folder, scores, _ = scored(paths, run)
+def test_a_training_without_a_result_passes_its_outcome_on(paths, decoded, kind):
+    folder, scores, file = scored(paths, decoded(kind=kind))
     assert scores == []
     assert read_lines(folder / "scores.tsv") == ["\t".join(COLUMNS)]
+    assert (file.outcome, file.update, file.reason) == (kind, 5, f"it has {kind}")
+    assert file.measurements == {}
 
 
-def test_a_task_without_a_layer_has_no_score(paths, decoded):
-    run = decoded(gates=("soft", "hard"), without=("kor",))
-    assert {each.task for each in scored(paths, run, "soft")[1]} == {"bos", "kor"}
-    assert {each.task for each in scored(paths, run, "hard")[1]} == {"bos"}
+def test_a_task_without_a_layer_has_a_reason_instead_of_a_score(paths, decoded):
+    spec = decoded(gates=("soft", "hard"), no_layer=("kor",))
+    assert {line.task for line in scored(paths, spec, "soft")[1]} == {"bos", "kor"}
+    _, scores, file = scored(paths, spec, "hard")
+    assert {line.task for line in scores} == {"bos"}
+    record = file.measurements["bleu.test.hard.13a"]
+    assert list(record.tasks) == ["bos"]
+    assert record.missing == {"kor": "no layer is left with hard gates"}
 
 
-def test_scores_of_an_earlier_decoding_do_not_outlive_it(paths, decoded):
+def test_where_no_task_has_a_layer_every_metric_says_so(paths, decoded):
+    spec = decoded(gates=("soft", "hard"), no_layer=("bos", "kor"))
+    _, _, file = scored(paths, spec, "hard")
+    assert set(file.measurements) == {key_of(metric, "test", "hard") for metric in METRICS}
+    assert list(file.measurements["chrf.test.hard"].missing) == ["bos", "kor"]
+
+
+def test_scores_of_an_earlier_decoding_are_deleted(paths, decoded):
     folder, _, _ = scored(paths, decoded())
-    run = decoded(kind="diverged")
-    scored(paths, run)
+    scored(paths, decoded(kind="diverged"))
     assert not list(folder.glob("sentences.*"))
 
 
 def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
-    run = decoded()
-    folder, _, _ = scored(paths, run)
-    write_lines(folder / "bos.test.txt", ["another"] * 6)
+    spec = decoded()
+    folder, _, _ = scored(paths, spec)
+    write_lines(folder / "bos.txt", ["another"] * 6)
     with pytest.raises(FathomError, match="not those that were decoded"):
-        scored(paths, run)
+        scored(paths, spec)
     assert not (folder / "scores.tsv").exists()
+    assert not path_of(spec, 1, paths, "scores", "test", "plain").exists()
 
 
-def test_missing_hypotheses_are_refused(paths, decoded):
-    run = decoded()
-    (paths.decoding(run, 1, "plain") / "kor.test.txt").unlink()
-    with pytest.raises(FathomError, match=r"kor\.test\.txt.*translate again"):
-        scored(paths, run)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"identity": "0" * 64}, "decoded with other settings or weights"),
+        ({"outcome": "diverged"}, "'diverged', but the training is 'finished'"),
+        ({"schema": 1}, "schema 1, but 2 is needed; translate again: fathom translate"),
+        ({"tasks": {"bos": {"sentences": "6"}}}, "tasks.bos.sentences"),
+    ],
+)
+def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message):
+    spec = decoded()
+    path = paths.decoding(spec, 1, "test", "plain") / "decoding.json"
+    write_json(path, read_json(path) | change)
+    with pytest.raises(FathomError) as raised:
+        scored(paths, spec)
+    assert message in str(raised.value)
+    assert str(path) in str(raised.value)
 
 
-def test_a_run_that_was_not_translated_is_one_clear_error(paths, decoded):
-    run = decoded()
-    (paths.decoding(run, 1, "plain") / "decoding.json").unlink()
-    with pytest.raises(FathomError, match="no such file"):
-        scored(paths, run)
-
-
-def test_an_unknown_metric_gets_the_nearest_name(paths, decoded):
-    with pytest.raises(FathomError, match="nearest valid name: 'chrF'"):
-        scored(paths, decoded(metric="chrf"))
+@pytest.mark.parametrize("name", ["kor.txt", "decoding.json"])
+def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
+    spec = decoded()
+    (paths.decoding(spec, 1, "test", "plain") / name).unlink()
+    with pytest.raises(FathomError, match=name):
+        scored(paths, spec)
 
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
@@ -139,7 +182,7 @@ def test_every_reference_needs_one_hypothesis(hypotheses, references):
         measure(hypotheses, references, "eng", "bos")
 
 
-def test_a_table_of_other_columns_is_refused(tmp_path):
+def test_a_table_with_other_columns_is_refused(tmp_path):
     write_lines(tmp_path / "scores.tsv", ["task\tvalue"])
     with pytest.raises(FathomError, match="other columns"):
         read_scores(tmp_path / "scores.tsv")

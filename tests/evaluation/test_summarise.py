@@ -1,185 +1,186 @@
-"""The manifest that a run ends with, and what is refused instead of being written."""
+"""The manifest gathers what was measured of a run, and refuses what does not fit."""
 
 from dataclasses import replace
-from pathlib import Path
 
-import jsonschema
 import pytest
-import yaml
 
 from fathom.errors import FathomError
+from fathom.evaluation import perplexity
+from fathom.evaluation.measured import write
 from fathom.evaluation.score import score
-from fathom.evaluation.summarise import conclude
+from fathom.evaluation.summarise import summarise
 from fathom.io.files import read_json, sha256, write_json
-from fathom.provenance import manifest
-from tests.evaluation.small_run import CODE, attempt, training
+from fathom.provenance import manifest, measurements, recipe, training_file
+from fathom.provenance.measurements import file_of
+from tests.support.run_files import attempt, training
 
-SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "manifest.schema.yaml"
 BOTH = ("soft", "hard")
 
 
 def silent(line):
-    """Take a line and say nothing."""
+    """Take a line and print nothing."""
 
 
 @pytest.fixture
-def concluded(paths, decoded):
-    """Return a function that scores and concludes a run, and gives it with its manifest."""
+def summarised(paths, decoded):
+    """Return a function that scores and summarises a run, and gives it with its manifest."""
 
-    def finish(gates=("plain",), **differences):
-        run = decoded(gates=gates, **differences)
-        for each in gates:
-            score(run, paths.corpus(run.data), paths.decoding(run, 1, each), silent)
-        conclude(run, 1, gates, paths, silent)
-        found = manifest.read(paths.manifest(run, 1))
-        schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-        jsonschema.Draft202012Validator(schema).validate(found)
-        return run, found
+    def finish(gates=("plain",), splits=("test",), **differences):
+        spec = decoded(gates=gates, splits=splits, **differences)
+        ended = training_file.read(paths.training(spec, 1))
+        path = paths.measurements(spec, 1, "training")
+        measurements.write(path, training_file.measured(ended, spec, 1))
+        for split in splits:
+            for kind in gates:
+                score(spec, 1, split, kind, paths, silent)
+        summarise(spec, 1, paths, silent)
+        return spec, manifest.read(paths.manifest(spec, 1))
 
     return finish
 
 
-def test_a_finished_run_has_its_scores_and_which_is_compared(concluded):
-    run, found = concluded(BOTH, direction="one_to_many")
-    assert (found["run"], found["identity"], found["seed"]) == (run.run, run.identity, 1)
-    assert found["compared"] == {"gates": "soft", "metric": "13a"}
-    assert set(found["scores"]) == {"soft", "hard"}
-    korean = found["scores"]["hard"]["kor"]
-    assert korean["sentences"] == 6
-    assert set(korean["metrics"]) == {"13a", "intl", "char", "chrF", "ko-mecab"}
-    assert korean["metrics"]["13a"]["low"] <= korean["metrics"]["13a"]["high"]
-    assert "low" not in korean["metrics"]["chrF"]
+def test_a_finished_run_has_all_its_measurements(summarised):
+    spec, found = summarised(BOTH, ("valid", "test"), direction="one_to_many")
+    assert (found.run, found.identity, found.seed) == (spec.name, spec.identity, 1)
+    for split in ("valid", "test"):
+        for gates in BOTH:
+            for metric in ("13a", "intl", "char", "none", "ko-mecab"):
+                assert f"bleu.{split}.{gates}.{metric}" in found.measurements
+    number = found.measurements["bleu.test.hard.13a"].tasks["kor"]
+    assert number.low <= number.value <= number.high
+    assert number.n == 6
+    assert found.measurements["parameters"].all.value == 90
+    assert found.measurements["last_validation"].all.value == 4.5
+    assert found.measurements["unigram_nll"].all.value == 6.06
 
 
-def test_the_outcome_stands_beside_what_may_explain_it(concluded):
-    _, found = concluded()
-    assert found["outcome"] == {
-        "kind": "finished",
-        "update": 5,
-        "reason": "it has finished",
-        "schedule": {"name": "inverse_sqrt", "learning_rate": 0.005, "warmup": 2},
-        "clip": 1.0,
-        "norm": "pre",
-        "precision": "fp32",
-    }
-    assert found["validation"]["unigram_nll"] == 6.06
-    assert found["validation"]["nll"] == 4.5
+def test_every_measurement_is_in_the_file_that_its_key_names(summarised, paths):
+    spec, found = summarised(BOTH, ("valid", "test"))
+    for key, record in found.measurements.items():
+        file = measurements.read(paths.measurements(spec, 1, file_of(key, spec)))
+        assert file.measurements[key] == record
+
+
+def test_a_measurement_that_is_made_later_comes_in(summarised, paths):
+    spec, before = summarised()
+    records = perplexity.records({"bos": 9.0}, {"bos": 3}, (), "valid", "plain")
+    write(spec, 1, paths, "likelihood", records, "valid", "plain")
+    summarise(spec, 1, paths, silent)
+    found = manifest.read(paths.manifest(spec, 1))
+    assert set(found.measurements) - set(before.measurements) == set(records)
+    assert found.measurements["nll.valid.plain"].all.value == 3.0
 
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
-def test_a_run_that_did_not_finish_has_a_manifest_without_scores(concluded, kind):
-    _, found = concluded(BOTH, kind=kind)
-    assert found["outcome"]["kind"] == kind
-    assert found["outcome"]["reason"] == f"it has {kind}"
-    assert found["scores"] == {"soft": {}, "hard": {}}
-    assert found["validation"] == {"nll": None, "by_task": {}, "unigram_nll": 6.06}
+def test_a_run_without_a_result_has_its_outcome_and_its_parameters(summarised, kind):
+    _, found = summarised(BOTH, kind=kind)
+    assert found.outcome.kind == kind
+    assert found.outcome.reason == f"it has {kind}"
+    assert set(found.measurements) == {"parameters"}
 
 
-def test_a_task_without_a_layer_is_named(concluded):
-    _, found = concluded(BOTH, without=("kor",))
-    assert found["no_layer"] == {"soft": [], "hard": ["kor"]}
-    assert set(found["scores"]["hard"]) == {"bos"}
+def test_a_task_without_a_layer_says_so(summarised):
+    _, found = summarised(BOTH, no_layer=("kor",))
+    assert "kor" in found.measurements["bleu.test.hard.13a"].missing
+    assert "kor" in found.measurements["bleu.test.soft.13a"].tasks
 
 
-def test_each_stage_keeps_its_own_code(concluded, paths):
-    run, found = concluded()
-    folder = paths.decoding(run, 1, "plain")
-    assert found["code"]["training"] == CODE
-    assert found["code"]["decoding"] == read_json(folder / "decoding.json")["code"]
-    assert found["code"]["scoring"] == read_json(folder / "scoring.json")["code"]
-    assert found["code"]["scoring"]["hash"] != CODE["hash"]
-    assert found["versions"]["torch"] == "2.13.0"
-    assert found["versions"]["sacrebleu"] == "2.6.0"
+def test_each_stage_keeps_its_recipe_and_the_sources_of_the_training(summarised):
+    _, found = summarised()
+    assert found.recipe == {"training": 1, "decoding": 1, "scoring": 1}
+    assert (found.commit, found.sources_sha256) == ("c" * 40, "5" * 64)
+    assert found.versions["torch"] == "2.13.0"
+    assert found.versions["sacrebleu"] == "2.6.0"
 
 
-def test_files_are_named_with_size_and_hash(concluded, paths):
-    run, found = concluded()
-    named = {each["path"]: each for each in found["files"]}
+def test_a_result_of_an_older_recipe_is_reported_as_stale(summarised, paths, monkeypatch):
+    spec, _ = summarised()
+    monkeypatch.setitem(recipe.RECIPE, "training", 2)
+    lines = []
+    summarise(spec, 1, paths, lines.append)
+    assert lines[1:] == ["stale: training: recipe 1 is older than 2"]
+    assert set(manifest.read(paths.manifest(spec, 1)).stale) == {"training"}
+
+
+def test_files_are_named_with_size_and_hash(summarised, paths):
+    spec, found = summarised()
+    named = {file.path: file for file in found.files}
+    folder = paths.decoding(spec, 1, "test", "plain").relative_to(paths.run(spec, 1)).as_posix()
     assert set(named) == {
         "spec.yaml",
         "metrics.tsv",
         "training.json",
-        "decodings/plain/decoding.json",
-        "decodings/plain/scoring.json",
-        "decodings/plain/scores.tsv",
+        *(f"{folder}/{name}" for name in ("decoding.json", "scoring.json", "scores.tsv")),
     }
-    for path, each in named.items():
-        file = paths.run(run, 1) / path
-        assert (each["bytes"], each["sha256"]) == (file.stat().st_size, sha256(file))
+    for path, file in named.items():
+        there = paths.run(spec, 1) / path
+        assert (file.bytes, file.sha256) == (there.stat().st_size, sha256(there))
 
 
-def test_concluding_twice_writes_the_same_bytes(concluded, paths):
-    run, _ = concluded()
-    before = paths.manifest(run, 1).read_bytes()
-    conclude(run, 1, ("plain",), paths, silent)
-    assert paths.manifest(run, 1).read_bytes() == before
+def test_summarising_twice_writes_the_same_bytes(summarised, paths):
+    spec, _ = summarised()
+    before = paths.manifest(spec, 1).read_bytes()
+    summarise(spec, 1, paths, silent)
+    assert paths.manifest(spec, 1).read_bytes() == before
 
 
-def test_many_attempts_are_counted(concluded, paths):
-    run, _ = concluded()
-    path = paths.training(run, 1)
+def test_many_attempts_are_counted(summarised, paths):
+    spec, _ = summarised()
+    path = paths.training(spec, 1)
     write_json(path, read_json(path) | {"attempts": [attempt(number) for number in range(300)]})
-    conclude(run, 1, ("plain",), paths, silent)
-    found = manifest.read(paths.manifest(run, 1))
-    assert found["attempts_in_all"] == 300
-    assert found["attempts"][-1]["pid"] == 1299
-    assert paths.manifest(run, 1).stat().st_size < 20_000
+    summarise(spec, 1, paths, silent)
+    found = manifest.read(paths.manifest(spec, 1))
+    assert found.attempts_in_all == 300
+    assert [len(found.attempts), found.attempts[-1]["pid"]] == [50, 1299]
 
 
-def refused(paths, run, message, gates=("plain",)):
-    paths.manifest(run, 1).unlink()
-    with pytest.raises(FathomError, match=message):
-        conclude(run, 1, gates, paths, silent)
-    assert not paths.manifest(run, 1).exists()
+def refused(paths, spec, message):
+    paths.manifest(spec, 1).unlink()
+    with pytest.raises(FathomError) as raised:
+        summarise(spec, 1, paths, silent)
+    assert message in str(raised.value)
+    assert not paths.manifest(spec, 1).exists()
 
 
-def test_a_decoding_that_contradicts_the_training_is_refused(concluded, paths):
-    run, _ = concluded()
-    write_json(paths.training(run, 1), training("diverged"))
-    refused(paths, run, "'decoded' where the training gives 'diverged'; translate again")
+def test_a_decoding_that_contradicts_the_training_is_refused(summarised, paths):
+    spec, _ = summarised()
+    write_json(paths.training(spec, 1), training("diverged"))
+    refused(paths, spec, "'finished', but the training is 'diverged'; translate again")
 
 
-def test_a_decoding_made_with_other_settings_is_refused(concluded, paths):
-    run, _ = concluded()
-    evaluation = run.evaluation
-    wider = replace(evaluation, decoding=replace(evaluation.decoding, beam=9))
-    refused(paths, replace(run, evaluation=wider), "decoded with other settings")
+def test_a_decoding_with_other_settings_is_left_out(summarised, paths):
+    spec, _ = summarised()
+    wider = replace(spec, decoding=spec.decoding.model_copy(update={"beam": 9}))
+    summarise(wider, 1, paths, silent)
+    found = manifest.read(paths.manifest(wider, 1))
+    assert not [key for key in found.measurements if key.startswith("bleu")]
 
 
-def test_scores_made_with_other_settings_are_refused(concluded, paths):
-    run, _ = concluded()
-    evaluation = run.evaluation
-    other = replace(evaluation, scoring=replace(evaluation.scoring, compared_metric="chrF"))
-    refused(paths, replace(run, evaluation=other), "scored with other settings")
-
-
-def test_scores_of_an_earlier_decoding_are_refused(concluded, paths):
-    run, _ = concluded()
-    path = paths.decoding(run, 1, "plain") / "decoding.json"
+def test_scores_of_an_earlier_decoding_are_refused(summarised, paths):
+    spec, _ = summarised()
+    path = paths.decoding(spec, 1, "test", "plain") / "decoding.json"
     write_json(path, read_json(path) | {"versions": {"torch": "2.14.0"}})
-    refused(paths, run, "scored before it was decoded anew")
+    refused(paths, spec, "scored before it was decoded again")
 
 
-def test_a_task_without_score_and_without_reason_is_refused(concluded, paths):
-    run, _ = concluded()
-    path = paths.decoding(run, 1, "plain") / "scores.tsv"
-    lines = path.read_text(encoding="utf-8").split("\n")
-    path.write_text("\n".join(line for line in lines if "kor" not in line), encoding="utf-8")
-    refused(paths, run, "no score of kor")
+def test_a_measurement_of_another_run_is_refused(summarised, paths):
+    spec, _ = summarised()
+    path = paths.measurements(spec, 1, "training")
+    write_json(path, read_json(path) | {"seed": 2})
+    refused(paths, spec, "seed 2; delete it and measure again")
 
 
-@pytest.mark.parametrize(
-    "missing", ["training.json", "decodings/plain/decoding.json", "decodings/plain/scoring.json"]
-)
-def test_a_missing_stage_is_one_clear_error(concluded, paths, missing):
-    run, _ = concluded()
-    (paths.run(run, 1) / missing).unlink()
-    refused(paths, run, "no such file")
+@pytest.mark.parametrize("name", ["training.json", "corpus.json", "tensors.json"])
+def test_a_missing_stage_is_named(summarised, paths, name):
+    spec, _ = summarised()
+    (found,) = paths.results.rglob(name) if name != "training.json" else [paths.training(spec, 1)]
+    found.unlink()
+    refused(paths, spec, f"{name}: no such file")
 
 
-def test_a_training_that_says_too_little_is_refused(concluded, paths):
-    run, _ = concluded()
+def test_a_training_file_without_a_key_is_refused(summarised, paths):
+    spec, _ = summarised()
     value = training()
-    del value["code"], value["totals"]
-    write_json(paths.training(run, 1), value)
-    refused(paths, run, "nothing is said of code, totals; train again")
+    del value["totals"]
+    write_json(paths.training(spec, 1), value)
+    refused(paths, spec, "totals")

@@ -1,15 +1,22 @@
-"""The window of checkpoints that the development set chooses."""
+"""The window of checkpoints that the development set chooses, and what is measured of it."""
 
 import math
 import random
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import pytest
+from sacrebleu import corpus_bleu
 
 from fathom.errors import FathomError
-from fathom.evaluation.window import Window, chosen, judged
+from fathom.evaluation.measured import path_of
+from fathom.evaluation.window import best_updates, best_window, mean_inside
+from fathom.io.files import read_lines, write_lines
+from fathom.provenance import measurements
+from tests.evaluation.conftest import ENGLISH, OTHER
 
 EVERY = 1_000
+UPDATES = (1, 2, 3, 4, 5, 6)
 
 
 def curve(scores):
@@ -32,78 +39,169 @@ def test_the_window_is_the_one_that_a_search_finds(seed, size):
     dice = random.Random(seed)
     # Rises, has its top at about two thirds, and falls a little, as a run that overfits.
     development = curve(27 - ((n - 40) / 20) ** 2 + dice.gauss(0, 0.3) for n in range(60))
-    assert chosen(development, size) == by_search(development, size)
+    assert best_updates(development, size) == by_search(development, size)
 
 
-def test_the_window_stands_around_the_top_of_a_smooth_curve():
+def test_the_window_is_around_the_top_of_a_smooth_curve():
     development = curve(30 - abs(n - 40) / 10 for n in range(1, 61))
-    assert chosen(development, 21) == tuple(EVERY * n for n in range(30, 51))
+    assert best_updates(development, 21) == tuple(EVERY * n for n in range(30, 51))
 
 
 def test_one_lucky_checkpoint_does_not_choose_the_window():
     scores = [20.0] * 30 + [25.0] * 30
     scores[10] = 26.0
-    assert min(chosen(curve(scores), 21)) > 30 * EVERY
-    assert chosen(curve(scores), 1) == (11 * EVERY,)
+    assert min(best_updates(curve(scores), 21)) > 30 * EVERY
+    assert best_updates(curve(scores), 1) == (11 * EVERY,)
 
 
 def test_of_equal_means_the_latest_is_taken():
-    assert chosen(curve([25.0] * 40), 21) == tuple(EVERY * n for n in range(20, 41))
-    assert chosen(curve([2.0, 1.0, 2.0, 0.0]), 2) == (2 * EVERY, 3 * EVERY)
+    assert best_updates(curve([25.0] * 40), 21) == tuple(EVERY * n for n in range(20, 41))
+    assert best_updates(curve([2.0, 1.0, 2.0, 0.0]), 2) == (2 * EVERY, 3 * EVERY)
 
 
 def test_scores_tie_as_they_are_written_and_not_as_they_are_rounded():
     # In binary 25.0 + 25.1 is more than 24.9 + 25.2, rounded or not.
-    assert chosen(curve([25.0, 25.1, 20.0, 24.9, 25.2]), 2) == (4 * EVERY, 5 * EVERY)
+    assert best_updates(curve([25.0, 25.1, 20.0, 24.9, 25.2]), 2) == (4 * EVERY, 5 * EVERY)
 
 
-def test_where_there_are_fewer_checkpoints_all_are_taken_and_the_report_says_so():
-    updates = chosen(curve([24.0, 25.0, 23.0]), 21)
+def test_where_there_are_fewer_checkpoints_all_are_taken():
+    updates = best_updates(curve([24.0, 25.0, 23.0]), 21)
     assert updates == (1_000, 2_000, 3_000)
-    found = judged(curve([20.0, 22.0, 21.0]), updates, 21)
-    assert found == Window(updates, 21, 21.0, 1.0)
-    assert len(found.updates) < found.wanted
+    number = mean_inside(curve([20.0, 22.0, 21.0]), updates)
+    assert (number.value, number.spread, number.n) == (21.0, 1.0, 3)
 
 
 def test_the_order_in_which_checkpoints_were_scored_does_not_matter():
     development = curve([1.0, 5.0, 4.0, 2.0])
     turned = dict(reversed(development.items()))
-    assert chosen(turned, 2) == chosen(development, 2) == (2_000, 3_000)
+    assert best_updates(turned, 2) == best_updates(development, 2) == (2_000, 3_000)
 
 
 def test_the_mean_is_of_the_windows_test_scores_alone():
     test = curve([10.0, 26.0, 27.0, 25.0, 99.0])
-    found = judged(test, (2_000, 3_000, 4_000), 3)
-    assert found.mean == pytest.approx(26.0)
-    assert found.window_sd == pytest.approx(stdev([26.0, 27.0, 25.0]))
-    assert found.window_sd == pytest.approx(1.0)
+    number = mean_inside(test, (2_000, 3_000, 4_000))
+    assert number.value == pytest.approx(26.0)
+    assert number.spread == pytest.approx(stdev([26.0, 27.0, 25.0]))
 
 
 def test_a_window_of_one_has_no_spread():
-    assert judged({7: 26.5}, (7,), 1) == Window((7,), 1, 26.5, None)
+    number = mean_inside({7: 26.5}, (7,))
+    assert (number.value, number.spread, number.n) == (26.5, None, 1)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_not_finite_is_refused_with_its_update(score):
     with pytest.raises(FathomError, match=r"development scores: .* at update 2000"):
-        chosen(curve([25.0, score, 26.0]), 2)
+        best_updates(curve([25.0, score, 26.0]), 2)
     with pytest.raises(FathomError, match=r"test scores: .* at update 2000"):
-        judged(curve([25.0, score]), (1_000, 2_000), 2)
+        mean_inside(curve([25.0, score]), (1_000, 2_000))
 
 
 def test_a_bad_test_score_outside_the_window_does_not_matter():
-    assert judged(curve([math.nan, 25.0]), (2_000,), 1).mean == 25.0
+    assert mean_inside(curve([math.nan, 25.0]), (2_000,)).value == 25.0
 
 
 def test_no_scores_and_no_size_are_refused():
     with pytest.raises(FathomError, match="development scores: there are none"):
-        chosen({}, 21)
+        best_updates({}, 21)
     with pytest.raises(FathomError, match="a window of 0 checkpoints"):
-        chosen({1: 25.0}, 0)
+        best_updates({1: 25.0}, 0)
     with pytest.raises(FathomError, match="test scores: there are none"):
-        judged({}, (), 21)
+        mean_inside({}, ())
 
 
 def test_a_checkpoint_of_the_window_without_a_test_score_is_named():
     with pytest.raises(FathomError, match="no test score of update 2000, 3000"):
-        judged({1_000: 25.0}, (1_000, 2_000, 3_000), 3)
+        mean_inside({1_000: 25.0}, (1_000, 2_000, 3_000))
+
+
+class Spoilt:
+    """Hypotheses of six checkpoints: the references with more words replaced in the outer ones."""
+
+    def __init__(self, folder):
+        self.folder, self.asked = folder, []
+
+    def of(self, split, updates):
+        self.asked.append((split, tuple(updates)))
+        files = {}
+        for update in updates:
+            files[update] = {}
+            for task in OTHER:
+                dice = random.Random(f"{split} {update} {task}")
+                share = 0.1 + 0.1 * abs(update - 3)
+                lines = [
+                    " ".join("no" if dice.random() < share else word for word in line.split(" "))
+                    for line in ENGLISH
+                ]
+                files[update][task] = self.folder / f"{task}.{split}.{update}.txt"
+                write_lines(files[update][task], lines)
+        return files
+
+
+def windowed(spec, size):
+    return replace(spec, decoding=spec.decoding.model_copy(update={"window": size}))
+
+
+def bleu(path):
+    return corpus_bleu(read_lines(path), [ENGLISH], tokenize="char").score
+
+
+def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
+    spec = windowed(decoded(), 3)
+    made, lines = Spoilt(paths.window(spec, 1, "plain")), []
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    assert path == path_of(spec, 1, paths, "window", None, "plain")
+    file = measurements.read(path)
+    updates = tuple(file.settings["updates"]["char"])
+    valid = made.of("valid", UPDATES)
+    means = {update: fmean(map(bleu, files.values())) for update, files in valid.items()}
+    assert updates == by_search(means, 3)
+    tested = made.of("test", updates)
+    record = file.measurements["bleu.test.plain.window.char"]
+    by_update = [fmean(map(bleu, files.values())) for files in tested.values()]
+    assert record.all.value == pytest.approx(fmean(by_update), abs=1e-5)
+    assert record.all.spread == pytest.approx(stdev(by_update), abs=1e-5)
+    assert record.all.n == 3
+    for task in OTHER:
+        own = [bleu(tested[update][task]) for update in updates]
+        assert record.tasks[task].value == pytest.approx(fmean(own), abs=1e-5)
+        assert record.tasks[task].spread == pytest.approx(stdev(own), abs=1e-5)
+    assert "tok:char" in record.how
+    assert file.settings["size"] == 3
+    assert any(line.startswith(f"char: {record.all.value:.2f} ± ") for line in lines)
+
+
+def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, paths):
+    spec = windowed(decoded(), 2)
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print)
+    file = measurements.read(path)
+    assert set(file.measurements) == {
+        *(f"bleu.test.plain.window.{name}" for name in ("13a", "intl", "char", "none")),
+        "chrf.test.plain.window",
+    }
+    inside = {update for window in file.settings["updates"].values() for update in window}
+    assert made.asked == [("valid", UPDATES), ("test", tuple(sorted(inside)))]
+    header, *rows = read_lines(paths.window(spec, 1, "plain") / "scores.tsv")
+    assert header == "split\tmetric\tupdate\ttask\tscore"
+    assert len(rows) == 5 * len(OTHER) * (len(UPDATES) + len(inside))
+
+
+def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
+    spec, lines = windowed(decoded(), 21), []
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    assert lines[-1] == "6 checkpoints were saved, fewer than 21: all are taken"
+
+
+def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
+    spec = windowed(decoded(), 2)
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print)
+
+    def broken():
+        raise FathomError("broken", "here", "mend")
+
+    with pytest.raises(FathomError, match="broken"):
+        best_window(spec, 1, "plain", paths, UPDATES, broken, print)
+    assert not path.exists()

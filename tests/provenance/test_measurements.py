@@ -22,7 +22,7 @@ from fathom.provenance.measurements import (
 class Spec:
     """A run whose decodings have an identity."""
 
-    def decoding_identity(self, gates):
+    def decoding_identity(self, gates, window=False):
         return {"soft": "5" * 64, "hard": "a" * 64, "plain": "0" * 64}[gates]
 
 

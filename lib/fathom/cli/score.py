@@ -1,26 +1,28 @@
 """`fathom score`: hypotheses to scores."""
 
-from fathom.cli.options import Run, Scale, Seed, open_catalog, open_paths, report_of
-from fathom.cli.translate import Gates, chosen_gates
+from fathom.cli.options import Results, Run, Scale, Seed, report_of
+from fathom.cli.run_options import Gates, Split, open_run
+from fathom.inference.ready import require_decoder
 
 
 def score(
     run: Run,
+    split: Split = None,
     gates: Gates = None,
     scale: Scale = None,
+    results: Results = None,
     seed: Seed = 1,
 ) -> None:
     """Score a run's hypotheses with every metric.
 
-    All come from the same hypotheses; config says which of them is compared.
+    Without --split and --gates every decoding that config asks for is scored.
 
     Example: fathom score static_12_12
     """
+    opened = open_run(run, scale, results)
+    require_decoder(opened.spec)
     from fathom.evaluation.score import score as score_decoding
 
-    catalog = open_catalog(check=False)
-    name, paths = open_paths(catalog, scale)
-    spec = catalog.run_named(run, name)
-    chosen = chosen_gates(catalog, spec, gates)
-    tell = report_of(f"{spec.folder} {chosen}")
-    score_decoding(spec, paths.corpus(spec.data), paths.decoding(spec, seed, chosen), tell)
+    for one, kind in opened.decodings(split, gates):
+        report = report_of(f"{opened.spec.folder} {one}, {kind}")
+        score_decoding(opened.spec, seed, one, kind, opened.paths, report)

@@ -2,32 +2,37 @@
 
 import typer
 
-from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report
+from fathom.cli.options import Device, Results, Run, Scale, Seed, report
+from fathom.cli.run_options import open_run
+from fathom.provenance import training_file
 
 
-def train(run: Run, scale: Scale = None, seed: Seed = 1, device: Device = None) -> None:
-    """Train one run, or go on with it.
+def train(
+    run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1, device: Device = None
+) -> None:
+    """Train one run, or resume it.
 
-    A run that was killed goes on from its newest checkpoint; one that has
-    ended is left alone.
+    A run that was interrupted resumes from its newest checkpoint; one that has
+    ended is left as it is.
 
     Example: fathom train static_12_12 --scale tiny --seed 1
     """
-    catalog = open_catalog(check=False)
-    name, paths = open_paths(catalog, scale)
-    spec = catalog.run_named(run, name)
-    # Only now: torch takes seconds, and a mistyped name need not wait for it.
+    opened = open_run(run, scale, results, device)
+    spec, paths, switches = opened.spec, opened.paths, opened.project.switches
+    if ended := training_file.already_ended(paths.training(spec, seed)):
+        report(f"{spec.folder}: {ended}")
+        return
     from fathom.training.loop import Launch, Places, Stopped
     from fathom.training.train import train as train_run
 
     launch = Launch(
-        device=device or catalog.config["device"],
-        tokens_per_device=catalog.config["tokens_per_device"],
-        log_every=catalog.config["log_every"],
-        diagnose_first=catalog.config["diagnose_first"],
-        diagnose_every=catalog.config["diagnose_every"],
+        device=device or switches.device,
+        tokens_per_device=switches.tokens_per_device,
+        log_every=switches.log_every,
+        diagnose_first=switches.diagnose_first,
+        diagnose_every=switches.diagnose_every,
     )
-    places = Places(paths.tensors(spec.data), paths.run(spec, seed), paths.base(spec, seed))
+    places = Places(paths.tensors(spec.data), paths.run(spec, seed), paths.start(spec, seed))
     try:
         train_run(spec, seed, places, launch, report)
     except Stopped as stopped:

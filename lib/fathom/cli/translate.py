@@ -1,55 +1,53 @@
-"""`fathom translate`: test sentences to hypotheses, or a user's own text."""
+"""`fathom translate`: held-out sentences to hypotheses, or a user's own text."""
 
 import sys
 from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Device, Run, Scale, Seed, open_catalog, open_paths, report_of
-from fathom.errors import FathomError, nearest
-from fathom.project.project import Catalog
-from fathom.runs.spec import Spec
-
-Gates = Annotated[
-    str | None, typer.Option(help="plain, soft or hard; else those that are compared.")
-]
+from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
+from fathom.cli.run_options import Gates, Split, open_run
+from fathom.errors import FathomError
+from fathom.inference.ready import require_decoder, require_name, require_weights
 
 
 def translate(
     run: Run,
+    split: Split = None,
     gates: Gates = None,
     task: Annotated[
         str | None, typer.Option(help="Translate standard input, text of this task, instead.")
     ] = None,
     scale: Scale = None,
+    results: Results = None,
     seed: Seed = 1,
     device: Device = None,
 ) -> None:
-    """Translate a run's test sentences, or your own.
+    """Translate a run's held-out sentences, or your own.
 
-    With --task, standard input is translated line by line to standard output.
+    Without --split and --gates every decoding that config asks for is made;
+    the network is loaded once. With --task, standard input is translated
+    line by line to standard output.
 
     Example: fathom translate static_12_12 --task fra < sentences.txt
     """
-    catalog = open_catalog(check=False)
-    name, paths = open_paths(catalog, scale)
-    spec = catalog.run_named(run, name)
-    chosen = chosen_gates(catalog, spec, gates)
-    # Only now: torch takes seconds, and a mistyped name need not wait for it.
-    from fathom.inference import translate as decoding
-    from fathom.training.environment import choose_device
-
-    place = choose_device(device or catalog.config["device"])
-    tensors, folder = paths.tensors(spec.data), paths.run(spec, seed)
+    opened = open_run(run, scale, results, device)
+    spec = opened.spec
+    require_decoder(spec)
     if task is None:
-        tell = report_of(f"{spec.folder} {chosen}")
-        decoding.translate(spec, tensors, folder, chosen, place, tell)
+        decodings = opened.decodings(split, gates)
+        require_weights(spec, seed, opened.paths)
+        from fathom.inference import translate as decoding
+
+        decoding.translate(opened.trained(seed, device), decodings, report_of(spec.folder))
         return
+    require_name(task, spec.data.tasks, "task", spec.name)
+    chosen = opened.one_gates(gates)
+    require_weights(spec, seed, opened.paths)
     lines = _typed_lines()
-    subwords = paths.subwords(spec.data)
-    for line in decoding.translate_lines(
-        spec, tensors, subwords, folder, chosen, task, lines, place
-    ):
+    from fathom.inference import translate as decoding
+
+    for line in decoding.translate_lines(opened.trained(seed, device), chosen, task, lines):
         typer.echo(line)
 
 
@@ -61,16 +59,3 @@ def _typed_lines() -> list[str]:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, "standard input", "convert the text first") from None
     return lines if lines[-1] else lines[:-1]
-
-
-def chosen_gates(catalog: Catalog, spec: Spec, gates: str | None) -> str:
-    """Return the gates that the user names, or those that are compared.
-
-    Raises:
-        FathomError: the run is not decoded with such gates.
-    """
-    chosen, valid = gates or spec.evaluation.compared_gates, catalog.gates(spec)
-    if chosen not in valid:
-        what = f"run {spec.run} is not decoded with '{chosen}' gates"
-        raise FathomError(what, "--gates", nearest(chosen, valid))
-    return chosen

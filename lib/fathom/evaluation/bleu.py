@@ -5,7 +5,7 @@ from sacrebleu.metrics import BLEU
 
 from fathom.evaluation.bootstrap import Statistics
 
-EVERYWHERE = ("13a", "intl", "char")
+EVERYWHERE = ("13a", "intl", "char", "none")
 BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}
 ORDERS = (1, 2, 3, 4)
 COLUMNS = (

@@ -1,7 +1,7 @@
-"""Sufficient statistics of each sentence, the score of a whole from their sum, and its interval.
+"""Sufficient statistics of each sentence, the score of all from their sum, and its interval.
 
 A corpus score is a function of sums over sentences. With the statistics kept by sentence, the test
-set is drawn again and again without a second look at any text.
+set is drawn again without a second look at any text.
 """
 
 import math
@@ -47,16 +47,30 @@ class Interval:
     stderr: float
 
 
-def interval(statistics: Statistics, samples: int) -> Interval:
-    """Draw the test set again, with replacement and in its full size, and score each draw.
+def draws(sentences: int, samples: int) -> np.ndarray:
+    """Draw test sets with replacement, in full size.
 
     Args:
-        statistics: of S sentences, at least one.
+        sentences: S, at least one.
         samples: number of draws.
+
+    Returns:
+        How often each sentence is in each draw, (samples, S) in float64, which counts exactly.
     """
-    sentences = len(statistics.counts)
-    draws = np.random.default_rng(SEED).choice(sentences, size=(samples, sentences), replace=True)
-    scores = sorted(statistics.score_of(statistics.counts[draw].sum(axis=0)) for draw in draws)
+    drawn = np.random.default_rng(SEED).choice(sentences, size=(samples, sentences), replace=True)
+    return np.stack([np.bincount(row, minlength=sentences) for row in drawn]).astype(np.float64)
+
+
+def interval(statistics: Statistics, drawn: np.ndarray) -> Interval:
+    """Score each draw of the test set.
+
+    Args:
+        statistics: of S sentences.
+        drawn: (samples, S), from `draws`.
+    """
+    samples = len(drawn)
+    sums = (drawn @ statistics.counts.astype(np.float64)).astype(np.int64)
+    scores = sorted(statistics.score_of(row) for row in sums)
     mean = math.fsum(scores) / samples
     variance = math.fsum((score - mean) ** 2 for score in scores) / (samples - 1)
     cut = samples // TAIL

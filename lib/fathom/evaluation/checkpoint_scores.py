@@ -1,30 +1,28 @@
-"""The scores of several checkpoints of one run, in the metric that is compared."""
+"""The scores of single checkpoints of one run, in every metric that all of its tasks have."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 
-from fathom.errors import FathomError, nearest
-from fathom.evaluation import bleu, chrf
-from fathom.evaluation.bootstrap import Statistics
-from fathom.evaluation.score import DIGITS
+from fathom.errors import FathomError
+from fathom.evaluation.score import DIGITS, measure
 from fathom.io.files import read_lines
 from fathom.runs.spec import Spec
 from fathom.subwords.sides import sides
 
-Scores = dict[int, dict[str, float]]
+# Corpus scores by metric, update and task.
+Scores = dict[str, dict[int, dict[str, float]]]
 
 
 class CheckpointScores:
-    """What scores hypotheses of a run's tasks against its corpus.
+    """Scores hypotheses of a run's tasks against its corpus.
 
     Attributes:
-        metric: the compared metric.
-        signature: sacreBLEU's signature of it.
+        signatures: sacreBLEU's signature of each metric; its keys are the metrics.
     """
 
     def __init__(self, spec: Spec, corpus: Path, splits: tuple[str, ...]):
-        """Read the references, so that what is missing is told before anything is translated.
+        """Read the references, so that a missing one is reported before anything is translated.
 
         Args:
             spec: the run.
@@ -32,19 +30,10 @@ class CheckpointScores:
             splits: what will be scored.
 
         Raises:
-            FathomError: a task is not scored with the compared metric, or the corpus lacks a file
-                or its lines.
+            FathomError: the corpus lacks a file or its lines.
         """
-        self.metric = spec.evaluation.scoring.compared_metric
         target = sides(spec.data)[1]
-        for task in spec.data.tasks:
-            valid = (*bleu.variants(target.languages[task]), chrf.NAME)
-            if self.metric not in valid:
-                raise FathomError(
-                    f"{task} is not scored with '{self.metric}'",
-                    "evaluation.scoring.compared_metric",
-                    nearest(self.metric, valid),
-                )
+        self.languages = target.languages
         self.references = {
             (split, task): target.lines(corpus, task, split)
             for split in splits
@@ -52,14 +41,20 @@ class CheckpointScores:
         }
         for (split, task), lines in self.references.items():
             if not lines:
-                raise FathomError(
-                    "no references", f"{corpus}: {task}, {split}", "prepare the corpus again"
-                )
+                where = f"{corpus}: {task}, {split}"
+                raise FathomError("no references", where, "prepare the corpus again")
         one = next(iter(self.references.values()))[:1]
-        self.signature = self._statistics(one, one).signature
+        signatures = [
+            {each.metric: each.signature for each in measure(one, one, language, "")}
+            for language in self.languages.values()
+        ]
+        first = signatures[0]
+        self.signatures = {
+            name: first[name] for name in first if all(name in other for other in signatures)
+        }
 
     def of(self, split: str, files: Mapping[int, Mapping[str, Path]]) -> Scores:
-        """Return the corpus score of each task by update, with as many digits as scores.tsv has.
+        """Return the corpus scores, with as many digits as scores.tsv has.
 
         Args:
             split: "valid" or "test".
@@ -68,31 +63,22 @@ class CheckpointScores:
         Raises:
             FathomError: not one hypothesis for each reference.
         """
-        return {
-            update: {task: self._score(split, task, path) for task, path in paths.items()}
-            for update, paths in files.items()
-        }
-
-    def _score(self, split: str, task: str, path: Path) -> float:
-        hypotheses, references = read_lines(path), self.references[split, task]
-        if len(hypotheses) != len(references):
-            raise FathomError(
-                f"{len(hypotheses)} hypotheses for {len(references)} references",
-                str(path),
-                "encode the text again; every sentence has one hypothesis",
-            )
-        return round(self._statistics(hypotheses, references).value, DIGITS)
-
-    def _statistics(self, hypotheses: list[str], references: list[str]) -> Statistics:
-        if self.metric == chrf.NAME:
-            return chrf.statistics(hypotheses, references)
-        return bleu.statistics(hypotheses, references, self.metric)
+        scores: Scores = {metric: {update: {} for update in files} for metric in self.signatures}
+        for update, paths in files.items():
+            for task, path in paths.items():
+                references = self.references[split, task]
+                found = measure(read_lines(path), references, self.languages[task], str(path))
+                for statistics in found:
+                    if statistics.metric in scores:
+                        value = round(statistics.value, DIGITS)
+                        scores[statistics.metric][update][task] = value
+        return scores
 
 
-def means(scores: Scores) -> dict[int, float]:
+def means(scores: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
     """Return the mean over tasks of each update's scores, each task with equal weight.
 
     Args:
         scores: by update and task; every update has the same tasks, one at least.
     """
-    return {update: round(fmean(each.values()), DIGITS) for update, each in scores.items()}
+    return {update: round(fmean(tasks.values()), DIGITS) for update, tasks in scores.items()}

@@ -1,41 +1,44 @@
-"""Score the hypotheses of one decoding: every metric, its signature, and the compared one's spread.
+"""Score the hypotheses of one decoding with every metric; each score has an interval.
 
-All numbers come from one decoding. What each metric keeps of a sentence is written beside the
+All numbers come from one decoding. What each metric counts in a sentence is written next to the
 scores, so that another interval or a paired test needs no second look at the text.
 """
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError
 from fathom.evaluation import bleu, chrf
-from fathom.evaluation.bootstrap import SEED, Statistics, interval
-from fathom.io.files import read_json, read_lines, replacing, sha256, write_json, write_lines
-from fathom.provenance.code_hash import stage_code
-from fathom.provenance.manifest import DECODED
-from fathom.runs.spec import Scoring, Spec
+from fathom.evaluation.bootstrap import SEED, Statistics, draws, interval
+from fathom.evaluation.measured import path_of, write
+from fathom.io.files import read_lines, replacing, sha256, write_json, write_lines
+from fathom.provenance import decoding_file, training_file
+from fathom.provenance.decoding_file import DecodingFile
+from fathom.provenance.measurements import Number, Record
+from fathom.provenance.recipe import RECIPE
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
 from fathom.subwords.sides import sides
 
-METRICS = dict.fromkeys((*bleu.EVERYWHERE, *chain(*bleu.BY_LANGUAGE.values()), chrf.NAME))
 DIGITS = 6
+NO_LAYER = "no layer is left with {} gates"
 
 
 @dataclass(frozen=True)
 class Score:
-    """One line of scores.tsv, as text; the interval is empty but for the compared metric.
+    """One line of scores.tsv, as text.
 
     Attributes:
         task: the task.
-        metric: the metric's name.
-        value: the score of the whole test set, from 0 to 100.
+        metric: a tokenizer of BLEU, or chrF.
+        value: the score of all sentences, from 0 to 100.
         low: lower end of the 95 % bootstrap interval.
         high: upper end.
         stderr: standard deviation of the bootstrap's scores.
-        sentences: number of test sentences.
+        sentences: number of sentences.
         signature: sacreBLEU's signature.
     """
 
@@ -52,55 +55,100 @@ class Score:
 COLUMNS = tuple(field.name for field in fields(Score))
 
 
-def score(spec: Spec, corpus: Path, decoding: Path, report: Callable[[str], None]) -> None:
+def score(
+    spec: Spec, seed: int, split: str, gates: str, paths: Paths, report: Callable[[str], None]
+) -> None:
     """Score one decoding of a run.
 
-    Writes sentences.<task>.tsv.gz, scoring.json and, last, scores.tsv into the decoding's folder.
-    A decoding without hypotheses gives a table without lines.
+    Writes sentences.<task>.tsv.gz, scoring.json and scores.tsv into the decoding's folder, and the
+    measurement file last. A run without a result has scores without lines.
 
     Args:
         spec: the run.
-        corpus: the corpus's folder, for the references.
-        decoding: the folder that `fathom translate` wrote.
-        report: takes a line about each task.
+        seed: of the training.
+        split: "valid" or "test".
+        gates: "plain", "soft" or "hard".
+        paths: where all files are.
+        report: called with a line about each task.
 
     Raises:
-        FathomError: the compared metric is unknown, or hypotheses are missing, altered, or do not
-            answer the references line by line.
+        FathomError: hypotheses are missing, of other settings, altered, or do not answer the
+            references line by line.
     """
-    compared = spec.evaluation.scoring.compared_metric
-    if compared not in METRICS:
-        where = "evaluation.scoring.compared_metric"
-        raise FathomError(f"no metric '{compared}'", where, nearest(compared, METRICS))
-    decoded = read_json(decoding / "decoding.json")
-    for old in (*decoding.glob("sentences.*.tsv.gz"), *decoding.glob("scor*.*")):
-        old.unlink()
-    tasks = decoded["tasks"] if decoded["outcome"] == DECODED else {}
-    target = sides(spec.data)[1]
-    lines: list[str] = []
+    training = training_file.read(paths.training(spec, seed))
+    folder = paths.decoding(spec, seed, split, gates)
+    decoded = decoding_file.read(folder, spec, gates, training.outcome)
+    measured = path_of(spec, seed, paths, "scores", split, gates)
+    for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured):
+        old.unlink(missing_ok=True)
+    scores: list[Score] = []
     packed: dict[str, str] = {}
-    for task in (task for task in spec.data.tasks if task in tasks):
-        split = tasks[task]["split"]
-        hypotheses = _hypotheses(decoding / f"{task}.{split}.txt", tasks[task]["sha256"])
-        references = target.lines(corpus, task, split)
-        kept = measure(hypotheses, references, target.languages[task], task)
-        path = decoding / f"sentences.{task}.tsv.gz"
-        write_sentences(path, kept)
+    for task in decoded.tasks:
+        statistics = _statistics(spec, task, folder, decoded, paths.corpus(spec.data))
+        path = folder / f"sentences.{task}.tsv.gz"
+        write_sentences(path, statistics)
         packed[path.name] = sha256(path)
-        scores = [_score(task, each, spec.evaluation.scoring) for each in kept]
-        lines += ["\t".join(asdict(each).values()) for each in scores]
-        shown = next((each for each in scores if each.metric == compared), scores[0])
-        value, sentences = float(shown.value), shown.sentences
-        report(f"score: {task} {shown.metric} {value:.2f} ({sentences} sentences)")
+        lines = list(_scores(task, statistics, spec.scoring.bootstrap_samples))
+        scores += lines
+        first = lines[0]
+        report(f"{task}: {first.metric} {float(first.value):.2f} ({first.sentences} sentences)")
     described = {
-        "code": asdict(stage_code("scoring")),
-        "decoding_sha256": sha256(decoding / "decoding.json"),
-        "interval": drawn_with(spec.evaluation.scoring),
+        "recipe": RECIPE["scoring"],
+        "decoding_sha256": sha256(folder / "decoding.json"),
+        "interval": {"samples": spec.scoring.bootstrap_samples, "seed": SEED},
         "sentences": packed,
         "versions": {name: version(name) for name in ("numpy", "sacrebleu")},
     }
-    write_json(decoding / "scoring.json", described)
-    write_lines(decoding / "scores.tsv", ["\t".join(COLUMNS), *lines])
+    write_json(folder / "scoring.json", described)
+    write_lines(
+        folder / "scores.tsv",
+        ["\t".join(COLUMNS), *("\t".join(asdict(line).values()) for line in scores)],
+    )
+    records = records_of(scores, split, gates, decoded.no_layer)
+    write(spec, seed, paths, "scores", records, split, gates)
+
+
+def records_of(
+    scores: list[Score], split: str, gates: str, no_layer: tuple[str, ...]
+) -> dict[str, Record]:
+    """Return the records of a decoding's scores by key.
+
+    Args:
+        scores: of all tasks.
+        split: "valid" or "test".
+        gates: "plain", "soft" or "hard".
+        no_layer: the tasks without any layer, which have no score.
+    """
+    missing = {task: NO_LAYER.format(gates) for task in no_layer}
+    metrics = (*bleu.EVERYWHERE, *(line.metric for line in scores), chrf.NAME)
+    records: dict[str, Record] = {}
+    for metric in dict.fromkeys(metrics) if scores or missing else ():
+        lines = [line for line in scores if line.metric == metric]
+        records[key_of(metric, split, gates)] = Record(
+            unit=unit_of(metric),
+            tasks={line.task: _number(line) for line in lines},
+            missing=missing,
+            how=lines[0].signature if lines else "",
+        )
+    return records
+
+
+def key_of(metric: str, split: str, gates: str, *window: str) -> str:
+    """Return a metric's measurement key.
+
+    Args:
+        metric: a tokenizer of BLEU, or chrF.
+        split: "valid" or "test".
+        gates: "plain", "soft" or "hard".
+        *window: "window" for the mean of a window of checkpoints.
+    """
+    words = (split, gates, *window)
+    return ".".join(("chrf", *words) if metric == chrf.NAME else ("bleu", *words, metric))
+
+
+def unit_of(metric: str) -> str:
+    """Return the unit of a metric's scores."""
+    return "chrF" if metric == chrf.NAME else "BLEU"
 
 
 def measure(
@@ -110,7 +158,7 @@ def measure(
 
     Args:
         hypotheses: line i answers line i of the references.
-        references: the test sentences in the target language.
+        references: the sentences in the target language.
         language: the target language.
         where: what an error names.
 
@@ -121,17 +169,20 @@ def measure(
         raise FathomError(
             f"{len(hypotheses)} hypotheses for {len(references)} references",
             where,
-            "translate again; every test sentence has one hypothesis",
+            "translate again; every sentence has one hypothesis",
         )
-    found = [bleu.statistics(hypotheses, references, each) for each in bleu.variants(language)]
-    return [*found, chrf.statistics(hypotheses, references)]
+    variants = bleu.variants(language)
+    return [
+        *(bleu.statistics(hypotheses, references, variant) for variant in variants),
+        chrf.statistics(hypotheses, references),
+    ]
 
 
 def read_scores(path: Path) -> list[Score]:
     """Read a scores.tsv.
 
     Raises:
-        FathomError: the file is missing, or its columns are others.
+        FathomError: the file is missing, or has other columns.
     """
     if not path.is_file():
         raise FathomError("no such file", str(path), "make it: fathom score")
@@ -141,56 +192,52 @@ def read_scores(path: Path) -> list[Score]:
     return [Score(*line) for line in lines]
 
 
-def write_sentences(path: Path, kept: list[Statistics]) -> None:
+def write_sentences(path: Path, statistics: list[Statistics]) -> None:
     """Write what each metric counts in each sentence, one line a sentence, numbered from 1.
 
     Args:
         path: a gzip file; equal counts give equal bytes.
-        kept: the metrics of one task.
+        statistics: of one task, one for each metric.
     """
-    names = [f"{each.metric}.{column}" for each in kept for column in each.columns]
+    names = [f"{metric.metric}.{column}" for metric in statistics for column in metric.columns]
     with (
         replacing(path, "wb") as stream,
         gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as packed,
     ):
         packed.write(("\t".join(["sentence", *names]) + "\n").encode())
-        rows = zip(*(each.counts.tolist() for each in kept), strict=True)
+        rows = zip(*(metric.counts.tolist() for metric in statistics), strict=True)
         for number, row in enumerate(rows, start=1):
             counts = (str(count) for metric in row for count in metric)
             packed.write(("\t".join([str(number), *counts]) + "\n").encode())
 
 
-def drawn_with(settings: Scoring) -> dict[str, str | int]:
-    """Return what decides an interval: the metric, the number of draws and their seed."""
-    return {
-        "metric": settings.compared_metric,
-        "samples": settings.bootstrap_samples,
-        "seed": SEED,
-    }
-
-
-def _hypotheses(path: Path, expected: str) -> list[str]:
-    """Read the hypotheses that a decoding's JSON names, if they are still the same."""
-    if not path.is_file() or sha256(path) != expected:
+def _statistics(
+    spec: Spec, task: str, folder: Path, decoded: DecodingFile, corpus: Path
+) -> list[Statistics]:
+    """Return the statistics of a task's hypotheses, if they are still those that were decoded."""
+    path = folder / f"{task}.txt"
+    if not path.is_file() or sha256(path) != decoded.tasks[task].sha256:
         raise FathomError(
             "the hypotheses are missing or are not those that were decoded",
             str(path),
-            "translate again",
+            decoding_file.REMEDY,
         )
-    return read_lines(path)
+    target = sides(spec.data)[1]
+    references = target.lines(corpus, task, decoded.split)
+    return measure(read_lines(path), references, target.languages[task], task)
 
 
-def _score(task: str, statistics: Statistics, settings: Scoring) -> Score:
-    """Return a metric's score; the interval is drawn for the compared metric alone."""
-    spread = ("", "", "")
-    if statistics.metric == settings.compared_metric:
-        drawn = interval(statistics, settings.bootstrap_samples)
-        spread = tuple(f"{each:.{DIGITS}f}" for each in (drawn.low, drawn.high, drawn.stderr))
-    return Score(
-        task,
-        statistics.metric,
-        f"{statistics.value:.{DIGITS}f}",
-        *spread,
-        str(len(statistics.counts)),
-        statistics.signature,
-    )
+def _scores(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:
+    """Yield the score of each metric; all intervals are of the same draws."""
+    drawn = draws(len(statistics[0].counts), samples)
+    for metric in statistics:
+        found = interval(metric, drawn)
+        numbers = (metric.value, found.low, found.high, found.stderr)
+        rounded = [f"{number:.{DIGITS}f}" for number in numbers]
+        yield Score(task, metric.metric, *rounded, str(len(metric.counts)), metric.signature)
+
+
+def _number(line: Score) -> Number:
+    """Return a line of scores.tsv as a measurement."""
+    spread = {name: float(getattr(line, name)) for name in ("value", "low", "high", "stderr")}
+    return Number(**spread, n=int(line.sentences))

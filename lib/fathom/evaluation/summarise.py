@@ -1,121 +1,111 @@
-"""Put everything that is known of a run into its manifest; later stages read nothing else of it."""
+"""Gather what is known of a run into its manifest."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from fathom.errors import FathomError
-from fathom.evaluation.score import drawn_with, read_scores
 from fathom.io.files import read_json, sha256
-from fathom.provenance import manifest
+from fathom.provenance import decoding_file, manifest, measurements, training_file
+from fathom.provenance.measurements import QUALIFIERS, RULES, Measurements
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 
 RUN_FILES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz", "training.json")
-COPIED = ("parameters", "device", "attempts", "totals", "depth")
 DECODING_FILES = ("decoding.json", "scoring.json", "scores.tsv")
+SPLITS = ("valid", "test")
+SCORE_AGAIN = "score again: fathom score"
 
 
-def conclude(
-    spec: Spec, seed: int, gates: tuple[str, ...], paths: Paths, report: Callable[[str], None]
-) -> None:
-    """Write a run's manifest.
+def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]) -> None:
+    """Write a run's manifest from its training and from the measurement files that exist.
+
+    Decodings of other settings have other folders, and are left out.
 
     Args:
         spec: the run.
-        seed: the training's seed.
-        gates: the decodings that belong to the run: "plain", or "soft" and "hard".
-        paths: where the scale's files stand.
-        report: takes one line about the outcome.
+        seed: of the training.
+        paths: where all files are.
+        report: called with a line about the outcome, and one for each stage that is stale.
 
     Raises:
-        FathomError: a stage before is missing, or was made with other settings.
+        FathomError: the training has not ended, or a measurement does not fit it.
     """
-    run = paths.run(spec, seed)
-    training = _training(paths.training(spec, seed))
-    decodings = {each: paths.decoding(spec, seed, each) for each in gates}
-    decoded = {each: _decoded(folder, spec, training) for each, folder in decodings.items()}
-    scored = {each: _scored(folder, spec) for each, folder in decodings.items()}
-    compared = spec.evaluation.compared_gates
-    described = {
-        "schema": manifest.SCHEMA,
-        "run": spec.run,
+    training = training_file.read(paths.training(spec, seed))
+    measured = list(_measured(spec, seed, paths))
+    folders = list(_decodings(spec, seed, paths))
+    recipe, versions = {"training": training.recipe}, dict(training.versions)
+    for folder, gates in folders:
+        decoded = decoding_file.read(folder, spec, gates, training.outcome)
+        scored = _scored(folder)
+        versions = scored["versions"] | decoded.versions | versions
+        recipe["decoding"] = min(decoded.recipe, recipe.get("decoding", decoded.recipe))
+    scoring = [file.recipe for file in measured if file.rule != "training"]
+    recipe |= {"scoring": min(scoring)} if scoring else {}
+    content = {
+        "run": spec.name,
         "identity": spec.identity,
         "seed": seed,
-        "scale": spec.scale,
-        "outcome": _outcome(spec, training),
+        "outcome": training.outcome.model_dump(),
+        "measurements": {
+            key: record.model_dump()
+            for file in measured
+            for key, record in file.measurements.items()
+        },
         "data": _data(spec, paths),
-        "code": {
-            "training": training["code"],
-            "decoding": decoded[compared]["code"],
-            "scoring": scored[compared]["code"],
-        },
-        "versions": scored[compared]["versions"] | training["versions"],
-        "attempts_in_all": len(training["attempts"]),
-        "validation": _validation(training),
-        "compared": {
-            "gates": compared,
-            "metric": spec.evaluation.scoring.compared_metric,
-        },
-        "scores": {
-            each: _scores(folder, spec, decoded[each]) for each, folder in decodings.items()
-        },
-        "no_layer": {each: decoded[each]["no_layer"] for each in gates},
-        "files": _files(run, gates),
+        "recipe": recipe,
+        "versions": versions,
+        "totals": training.totals.model_dump(),
+        "files": _files(paths.run(spec, seed), [folder for folder, _ in folders]),
     }
-    manifest.write(paths.manifest(spec, seed), described | {key: training[key] for key in COPIED})
-    report(f"conclude: {spec.folder} seed {seed} {training['outcome']['kind']}")
+    same = ("commit", "sources_sha256", "device", "attempts")
+    content |= {key: getattr(training, key) for key in same}
+    path = paths.manifest(spec, seed)
+    manifest.write(path, content)
+    report(f"{training.outcome.words}: {path}")
+    for stage, reason in manifest.read(path).stale.items():
+        report(f"stale: {stage}: {reason}")
 
 
-def _training(path: Path) -> dict[str, Any]:
-    """Read training.json and see that nothing is missing that the manifest repeats."""
-    training = read_json(path)
-    repeated = ("outcome", "code", "versions", "validation", "unigram_nll", *COPIED)
-    missing = [key for key in repeated if key not in training]
-    if missing:
-        raise FathomError(f"nothing is said of {', '.join(missing)}", str(path), "train again")
-    return training
+def _measured(spec: Spec, seed: int, paths: Paths) -> Iterator[Measurements]:
+    """Yield the measurement files of a run that exist and belong to its decoding settings."""
+    for name in _names(spec):
+        path = paths.measurements(spec, seed, name)
+        if path.is_file():
+            file = measurements.read(path)
+            if (file.identity, file.seed) != (spec.identity, seed):
+                what = f"measured of {file.run}-{file.identity[:8]} seed {file.seed}"
+                raise FathomError(what, str(path), "delete it and measure again")
+            yield file
 
 
-def _decoded(folder: Path, spec: Spec, training: dict[str, Any]) -> dict[str, Any]:
-    """Read a decoding.json that fits the spec and the training."""
-    path = folder / "decoding.json"
-    decoded = read_json(path)
-    kind = training["outcome"]["kind"]
-    expected = manifest.DECODED if kind == manifest.FINISHED else kind
-    if decoded["outcome"] != expected:
-        raise FathomError(
-            f"'{decoded['outcome']}' where the training gives '{expected}'",
-            str(path),
-            "translate again",
-        )
-    if decoded["settings"] != asdict(spec.evaluation.decoding):
-        raise FathomError("decoded with other settings than now", str(path), "translate again")
-    return decoded
+def _names(spec: Spec) -> Iterator[str]:
+    """Yield the name of every measurement file that a run may have."""
+    for rule in RULES:
+        if rule in ("scores", "likelihood", "window"):
+            splits = ("test",) if rule == "window" else SPLITS
+            for split, gates in product(splits, QUALIFIERS["gates"]):
+                yield measurements.file_name(rule, spec, split, gates)
+        elif rule != "statistics":
+            yield measurements.file_name(rule, spec)
 
 
-def _scored(folder: Path, spec: Spec) -> dict[str, Any]:
-    """Read a scoring.json that fits the spec."""
+def _decodings(spec: Spec, seed: int, paths: Paths) -> Iterator[tuple[Path, str]]:
+    """Yield the folder and the gates of each decoding that was scored."""
+    for split, gates in product(SPLITS, QUALIFIERS["gates"]):
+        folder = paths.decoding(spec, seed, split, gates)
+        if (folder / "scoring.json").is_file():
+            yield folder, gates
+
+
+def _scored(folder: Path) -> dict[str, Any]:
+    """Read a scoring.json that belongs to the decoding next to it."""
     path = folder / "scoring.json"
     scored = read_json(path)
     if scored["decoding_sha256"] != sha256(folder / "decoding.json"):
-        raise FathomError("scored before it was decoded anew", str(path), "score again")
-    if scored["interval"] != drawn_with(spec.evaluation.scoring):
-        raise FathomError("scored with other settings than now", str(path), "score again")
+        raise FathomError("scored before it was decoded again", str(path), SCORE_AGAIN)
     return scored
-
-
-def _outcome(spec: Spec, training: dict[str, Any]) -> dict[str, Any]:
-    """Return how the training ended, beside what a reader needs to judge an unusual end."""
-    schedule = spec.training.schedule
-    return {
-        **{key: training["outcome"][key] for key in ("kind", "update", "reason")},
-        "schedule": {"name": schedule.name} | schedule.settings,
-        "clip": spec.training.clip,
-        "norm": spec.model.norm,
-        "precision": spec.training.precision,
-    }
 
 
 def _data(spec: Spec, paths: Paths) -> dict[str, Any]:
@@ -123,56 +113,28 @@ def _data(spec: Spec, paths: Paths) -> dict[str, Any]:
     return {
         "dataset": spec.data.dataset,
         "direction": spec.data.direction,
-        "corpus_sha256": sha256(_there(paths.corpus(spec.data) / "corpus.json")),
-        "tensors_sha256": sha256(_there(paths.tensors(spec.data) / "tensors.json")),
+        "corpus_sha256": sha256(_existing(paths.corpus(spec.data) / "corpus.json")),
+        "tensors_sha256": sha256(_existing(paths.tensors(spec.data) / "tensors.json")),
     }
 
 
-def _validation(training: dict[str, Any]) -> dict[str, Any]:
-    """Return the last validation beside its yardstick; a run that diverged may have none."""
-    validation = training["validation"] or {"nll": None, "by_task": {}}
-    return {**validation, "unigram_nll": training["unigram_nll"]}
-
-
-def _scores(folder: Path, spec: Spec, decoded: dict[str, Any]) -> dict[str, Any]:
-    """Return one decoding's scores by task and metric."""
-    found: dict[str, Any] = {}
-    for line in read_scores(folder / "scores.tsv"):
-        task = found.setdefault(line.task, {"sentences": int(line.sentences), "metrics": {}})
-        spread = {"low": line.low, "high": line.high, "stderr": line.stderr}
-        task["metrics"][line.metric] = {
-            "value": float(line.value),
-            "signature": line.signature,
-            **{key: float(value) for key, value in spread.items() if value},
-        }
-    expected = spec.data.tasks if decoded["outcome"] == manifest.DECODED else ()
-    missing = [task for task in expected if task not in found and task not in decoded["no_layer"]]
-    if missing:
-        raise FathomError(
-            f"no score of {', '.join(missing)}", str(folder / "scores.tsv"), "score again"
-        )
-    return found
-
-
-def _files(run: Path, gates: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Name and hash the files of a run; those of a decoding name and hash the rest of it."""
-    patterns = (
-        *RUN_FILES,
-        *(f"decodings/{each}/{name}" for each in gates for name in DECODING_FILES),
-    )
+def _files(run: Path, decodings: list[Path]) -> list[dict[str, Any]]:
+    """Return name, size and hash of a run's files; a decoding's name and hash the rest of it."""
+    names = [path for pattern in RUN_FILES for path in sorted(run.glob(pattern))]
+    names += [folder / name for folder in decodings for name in DECODING_FILES]
     return [
         {
             "path": path.relative_to(run).as_posix(),
             "bytes": path.stat().st_size,
             "sha256": sha256(path),
         }
-        for pattern in patterns
-        for path in sorted(run.glob(pattern))
+        for path in names
+        if path.is_file()
     ]
 
 
-def _there(path: Path) -> Path:
+def _existing(path: Path) -> Path:
     """Return the path of a file that must exist."""
     if not path.is_file():
-        raise FathomError("no such file", str(path), "make it with the stage before")
+        raise FathomError("no such file", str(path), "run the stage that writes it")
     return path

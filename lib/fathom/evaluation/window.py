@@ -1,36 +1,107 @@
-"""The mean score of a window of checkpoints, which a development set chooses.
+"""The mean score of a window of checkpoints, which validation text chooses.
 
 A run is then judged by a stretch of its training and not by one lucky checkpoint. The spread inside
 the window is that of neighbouring checkpoints of one training: no standard error over seeds.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from statistics import fmean, stdev
+from typing import Protocol
 
 from fathom.errors import FathomError
+from fathom.evaluation.checkpoint_scores import CheckpointScores, Scores, means
+from fathom.evaluation.measured import path_of, write
+from fathom.evaluation.score import key_of, unit_of
+from fathom.io.files import write_lines
+from fathom.io.locks import only_writer
+from fathom.provenance.measurements import Number, Record
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+
+CHOOSES, JUDGES = "valid", "test"
 
 
-@dataclass(frozen=True)
-class Window:
-    """What is reported of a window.
+class Translations(Protocol):
+    """Hypotheses of single checkpoints (inference/checkpoint_translations.py)."""
 
-    Attributes:
-        updates: the checkpoints in it, by their updates.
-        wanted: how many there should be; fewer were kept where this is more.
-        mean: of the test scores.
-        window_sd: their standard deviation (n − 1); None of a single one.
+    def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
+        """Return the files of a split by update and task."""
+
+
+def best_window(
+    spec: Spec,
+    seed: int,
+    gates: str,
+    paths: Paths,
+    updates: tuple[int, ...],
+    translations: Callable[[], Translations],
+    report: Callable[[str], None],
+) -> Path:
+    """Translate, choose a window for each metric, and write its scores.
+
+    Validation text is translated with all checkpoints, test text only with those of a window.
+
+    Args:
+        spec: the run, whose window has decoding.window checkpoints; all, where there are fewer.
+        seed: of the training.
+        gates: "plain", "soft" or "hard".
+        paths: where all files are.
+        updates: of the checkpoints, the oldest first.
+        translations: returns the hypotheses; called while no other process writes them.
+        report: called with a line about each metric.
+
+    Returns:
+        The measurement file; scores.tsv next to the hypotheses has every single score.
+
+    Raises:
+        FathomError: another process writes here, or text or references are missing.
     """
+    size = spec.decoding.window
+    scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
+    folder = paths.window(spec, seed, gates)
+    with only_writer(folder / "lock"):
+        path_of(spec, seed, paths, "window", None, gates).unlink(missing_ok=True)
+        made = translations()
+        curve = scores.of(CHOOSES, made.of(CHOOSES, updates))
+        windows = {metric: best_updates(means(curve[metric]), size) for metric in curve}
+        inside = sorted({update for window in windows.values() for update in window})
+        tested = scores.of(JUDGES, made.of(JUDGES, inside))
+        write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))
+        records = {
+            key_of(metric, JUDGES, gates, "window"): _record(
+                tested[metric], window, metric, scores.signatures[metric]
+            )
+            for metric, window in windows.items()
+        }
+        chosen = {metric: list(window) for metric, window in windows.items()}
+        path = write(spec, seed, paths, "window", records, None, gates, size=size, updates=chosen)
+    for metric, window in windows.items():
+        number = records[key_of(metric, JUDGES, gates, "window")].all
+        report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")
+    if len(updates) < size:
+        report(f"{len(updates)} checkpoints were saved, fewer than {size}: all are taken")
+    return path
 
-    updates: tuple[int, ...]
-    wanted: int
-    mean: float
-    window_sd: float | None
+
+def _record(
+    tested: Mapping[int, Mapping[str, float]], window: tuple[int, ...], metric: str, signature: str
+) -> Record:
+    """Return the record of one metric: the window's mean by task and over tasks."""
+    return Record(
+        unit=unit_of(metric),
+        tasks={
+            task: mean_inside({update: tested[update][task] for update in window}, window)
+            for task in tested[window[0]]
+        },
+        all=mean_inside(means(tested), window),
+        how=signature,
+    )
 
 
-def chosen(development: Mapping[int, float], size: int) -> tuple[int, ...]:
+def best_updates(development: Mapping[int, float], size: int) -> tuple[int, ...]:
     """Return the consecutive checkpoints with the highest mean score.
 
     Of equal means the latest is taken; where there are fewer checkpoints than `size`, all are.
@@ -58,13 +129,14 @@ def chosen(development: Mapping[int, float], size: int) -> tuple[int, ...]:
     return tuple(updates[start : start + size])
 
 
-def judged(test: Mapping[int, float], updates: tuple[int, ...], size: int) -> Window:
-    """Return the mean of the test scores in a window, and their spread.
+def mean_inside(test: Mapping[int, float], updates: tuple[int, ...]) -> Number:
+    """Return the mean of the test scores in a window, with their spread and number.
+
+    The spread is the standard deviation (n − 1); a single checkpoint has none.
 
     Args:
         test: test scores by update, at least those of the window.
         updates: the window.
-        size: checkpoints that the window should have.
 
     Raises:
         FathomError: a test score is missing or not finite.
@@ -76,13 +148,33 @@ def judged(test: Mapping[int, float], updates: tuple[int, ...], size: int) -> Wi
     scores = {update: test[update] for update in updates}
     _check(scores, "test scores")
     spread = stdev(scores.values()) if len(scores) > 1 else None
-    return Window(updates, size, fmean(scores.values()), spread)
+    return Number(value=fmean(scores.values()), spread=spread, n=len(scores))
 
 
 def _check(scores: Mapping[int, float], where: str) -> None:
-    """Refuse what no mean can be taken of."""
+    """Refuse scores that have no mean."""
     if not scores:
         raise FathomError("there are none", where, "score the checkpoints first")
     for update, score in scores.items():
         if not math.isfinite(score):
             raise FathomError(f"{score} at update {update}", where, "score that checkpoint again")
+
+
+def _lines(scores: Mapping[str, Scores]) -> list[str]:
+    """Return the lines of scores.tsv: one for each split, metric, update and task."""
+    return [
+        "split\tmetric\tupdate\ttask\tscore",
+        *(
+            f"{split}\t{metric}\t{update}\t{task}\t{score:.6f}"
+            for split, by_metric in scores.items()
+            for metric, by_update in by_metric.items()
+            for update, by_task in by_update.items()
+            for task, score in by_task.items()
+        ),
+    ]
+
+
+def _words(number: Number) -> str:
+    """Return a window's mean as a line reports it."""
+    spread = f" ± {number.spread:.2f}" if number.spread is not None else ""
+    return f"{number.value:.2f}{spread} (mean of {number.n})"

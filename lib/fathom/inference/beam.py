@@ -11,7 +11,7 @@ from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from fathom.runs.spec import Decoding
+from fathom.runs.settings import Decoding
 
 
 class CappedSearch(BeamSearch):

@@ -7,7 +7,6 @@ bit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,20 +15,19 @@ import torch
 from torch import Tensor
 
 from fathom.batches import tensors
-from fathom.errors import FathomError, nearest
-from fathom.inference.translate import trained
-from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.errors import FathomError
+from fathom.inference.trained_run import TrainedRun
+from fathom.io.files import replacing, sha256, write_json
 from fathom.models.hooks import Method
 from fathom.models.network import Network
 from fathom.models.size import parts
-from fathom.provenance.code_hash import stage_code
-from fathom.provenance.manifest import FINISHED
-from fathom.runs.spec import Model, Spec
+from fathom.provenance.recipe import RECIPE
+from fathom.runs.settings import Model
+from fathom.runs.spec import Spec
 from fathom.subwords.sides import sides
 
-Kept = Mapping[str, Sequence[int]]
+Active = Mapping[str, Sequence[int]]
 
-CPU = torch.device("cpu")
 SUB_LAYERS = {
     "encoder": ("self_attention", "ffn"),
     "decoder": ("self_attention", "cross_attention", "ffn"),
@@ -38,22 +36,22 @@ SUB_LAYERS = {
 STACK_VERSION = 3.0
 
 
-def plain_state(state: Mapping[str, Tensor], kept: Kept) -> dict[str, Tensor]:
-    """Return the weights of the kept layers, numbered anew, under the names that fairseq uses.
+def plain_state(state: Mapping[str, Tensor], active: Active) -> dict[str, Tensor]:
+    """Return the weights of the kept layers, numbered from 0, under the names that fairseq uses.
 
     The parameters of methods are left out.
 
     Args:
         state: the weights of a trained encoder-decoder.
-        kept: the layers that stay, from 0 and in order, by side.
+        active: the layers that stay, from 0 and in order, by side.
     """
-    plain = {f"{side}.version": torch.tensor([STACK_VERSION]) for side in kept}
+    plain = {f"{side}.version": torch.tensor([STACK_VERSION]) for side in active}
     for name, tensor in state.items():
         side, part, *rest = name.split(".")
         if part == "layers":
             layer = int(rest[0])
-            if layer in kept[side]:
-                number = kept[side].index(layer)
+            if layer in active[side]:
+                number = active[side].index(layer)
                 plain[".".join((side, part, str(number), *rest[1:]))] = tensor
         elif part != "method":
             plain[name] = tensor
@@ -66,12 +64,12 @@ def parameters(plain: Mapping[str, Tensor]) -> int:
     return sum({tensor.data_ptr(): tensor.numel() for tensor in own}.values())
 
 
-def fairseq_settings(model: Model, kept: Kept, positions: int) -> dict[str, Any]:
+def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, Any]:
     """Return the settings with which fairseq builds the pruned network.
 
     Args:
         model: the shape of the network before pruning.
-        kept: the layers that stay, by side.
+        active: the layers that stay, by side.
         positions: the longest source and target (pieces, with the end symbol).
     """
     settings = {
@@ -81,12 +79,12 @@ def fairseq_settings(model: Model, kept: Kept, positions: int) -> dict[str, Any]
         "dropout": model.dropout,
         "attention_dropout": model.attention_dropout,
         "activation_dropout": model.activation_dropout,
-        "share_decoder_input_output_embed": model.share_embeddings != "none",
-        "share_all_embeddings": model.share_embeddings == "all",
+        "share_decoder_input_output_embed": model.tie_embeddings != "none",
+        "share_all_embeddings": model.tie_embeddings == "all",
         "max_source_positions": positions,
         "max_target_positions": positions,
     }
-    for side, layers in kept.items():
+    for side, layers in active.items():
         settings |= {
             f"{side}_layers": len(layers),
             f"{side}_embed_dim": model.width,
@@ -97,7 +95,7 @@ def fairseq_settings(model: Model, kept: Kept, positions: int) -> dict[str, Any]
     return settings
 
 
-def kept_layers(method: Method, task: int) -> tuple[int, ...]:
+def active_layers(method: Method, task: int) -> tuple[int, ...]:
     """Return the layers of a stack that a method keeps for a task, with the gates in use.
 
     Args:
@@ -116,18 +114,18 @@ def beyond_keeping(method: Method, task: int) -> str | None:
         method: of a network ready for inference, on the CPU.
         task: the task's index.
     """
-    tried = _tried(method, kept_layers(method, task))
+    tried = _tried(method, active_layers(method, task))
     return next((hook for hook, found, plain in tried if not torch.equal(found, plain)), None)
 
 
-def _tried(method: Method, kept: Sequence[int]) -> Iterator[tuple[str, Tensor, Tensor]]:
+def _tried(method: Method, active: Sequence[int]) -> Iterator[tuple[str, Tensor, Tensor]]:
     """Yield each hook, what it makes of random states, and what the static model would make."""
     stack = method.stack
     stream = torch.Generator().manual_seed(1)
     states = [torch.randn(5, 1, stack.width, generator=stream) for _ in range(stack.layers + 1)]
     for layer, (x, y) in enumerate(pairwise(states)):
         yield "source", method.source(layer, states[: layer + 1]), x
-        if layer in kept:
+        if layer in active:
             for part in SUB_LAYERS[stack.side]:
                 yield "residual", method.residual(layer, part, x, y), x + y
             yield "block", method.block(layer, x, y), y
@@ -138,64 +136,52 @@ def _tried(method: Method, kept: Sequence[int]) -> Iterator[tuple[str, Tensor, T
             yield "memory", memory, states[-1]
 
 
-def prune(
-    spec: Spec,
-    tensors_folder: Path,
-    run: Path,
-    task: str,
-    folder: Path,
-    report: Callable[[str], None],
-) -> None:
+def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     """Write the checkpoint of one task: its layers and no gates.
 
     Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
 
     Args:
-        spec: the run.
-        tensors_folder: the encoded text, for its dictionaries.
-        run: the folder of the training.
+        run: the training, on the CPU.
         task: the task whose layers stay.
-        folder: where to write.
-        report: takes a line about the result.
+        report: called with a line about the result.
 
     Raises:
         FathomError: there is no such task, the training did not finish, or what hard gates leave
             is no Transformer of fairseq.
     """
+    spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
     (folder / "pruned.json").unlink(missing_ok=True)
-    where = f"run {spec.run}, {task}"
-    data = tensors.load(tensors_folder)
-    if task not in data.tasks:
-        raise FathomError(f"no task '{task}'", f"run {spec.run}", nearest(task, data.tasks))
+    where = f"{run.name}, {task}"
+    number = run.task(task)
     _require_plain_shape(spec)
-    outcome = read_json(run / "training.json")["outcome"]["kind"]
-    if outcome != FINISHED:
-        raise FathomError(outcome.replace("_", " "), where, "choose a run that finished")
-    network = trained(spec, data, run, "hard", CPU)
-    kept = _chosen(network, data.tasks.index(task), where)
-    plain = plain_state(network.state_dict(), kept)
+    run.require_finished()
+    network = run.network("hard")
+    active = _active_layers(network, number, where)
+    plain = plain_state(network.state_dict(), active)
     languages = {side.name: side.languages[task] for side in sides(spec.data)}
     path = folder / "model.pt"
     with replacing(path, "wb") as stream:
-        torch.save(_checkpoint(spec, plain, kept, languages, folder), stream)
+        torch.save(_checkpoint(spec, plain, active, languages, folder), stream)
+    encoded = run.paths.tensors(spec.data)
     for side, language in languages.items():
         with replacing(folder / f"dict.{language}.txt", "wb") as stream:
-            stream.write(tensors.dictionary_path(tensors_folder, side).read_bytes())
-    layers = {side: method.stack.layers for side, method in network.methods.items()}
+            stream.write(tensors.dictionary_path(encoded, side).read_bytes())
+    layers = {stack: method.stack.layers for stack, method in network.methods.items()}
     before, after = parts(network)["total"], parameters(plain)
-    described = {
+    content = {
         "task": task,
         "languages": languages,
         "gates": "hard",
-        "kept": kept,
+        "active": active,
         "layers": layers,
         "parameters": {"before": before, "after": after},
         "sha256": sha256(path),
-        "code": asdict(stage_code("pruning", spec.model.architecture, spec.method.name)),
+        "recipe": RECIPE["decoding"],
     }
-    write_json(folder / "pruned.json", described)
-    counts = ", ".join(f"{side} {len(kept[side])} of {layers[side]} layers" for side in kept)
-    report(f"prune: {task}: {counts}, {after} of {before} parameters: {path}")
+    write_json(folder / "pruned.json", content)
+    counts = ", ".join(f"{side} {len(active[side])} of {layers[side]} layers" for side in active)
+    report(f"{task}: {counts}, {after} of {before} parameters: {path}")
 
 
 def _require_plain_shape(spec: Spec) -> None:
@@ -206,7 +192,7 @@ def _require_plain_shape(spec: Spec) -> None:
         f"the norm {model.norm}": model.norm not in ("pre", "post"),
         "a network without all residuals": set(model.residuals) != set(SUB_LAYERS),
         "an output bias": model.output_bias,
-        "learned positions": model.learned_positions is not None,
+        "learned positions": model.block is not None,
     }
     for what, there in foreign.items():
         if there:
@@ -217,13 +203,13 @@ def _require_plain_shape(spec: Spec) -> None:
             )
 
 
-def _chosen(network: Network, task: int, where: str) -> dict[str, tuple[int, ...]]:
-    """Return the layers that stay, by side; what would not be a plain Transformer is refused."""
+def _active_layers(network: Network, task: int, where: str) -> dict[str, tuple[int, ...]]:
+    """Return the layers that stay, by stack; refuse what would not be a plain Transformer."""
     methods = network.methods
     if all(method.depth() is None for method in methods.values()):
         raise FathomError("no method with gates", where, "choose a run whose gates skip layers")
-    kept = {side: kept_layers(method, task) for side, method in methods.items()}
-    for side, layers in kept.items():
+    active = {side: active_layers(method, task) for side, method in methods.items()}
+    for side, layers in active.items():
         if not layers:
             raise FathomError(f"no {side} layer is left", where, "choose another run or task")
     for side, method in methods.items():
@@ -234,20 +220,20 @@ def _chosen(network: Network, task: int, where: str) -> dict[str, tuple[int, ...
                 where,
                 "translate with fathom instead",
             )
-    return kept
+    return active
 
 
 def _checkpoint(
-    spec: Spec, plain: dict[str, Tensor], kept: Kept, languages: dict[str, str], folder: Path
+    spec: Spec, plain: dict[str, Tensor], active: Active, languages: dict[str, str], folder: Path
 ) -> dict[str, Any]:
     """Return a checkpoint as fairseq reads it, of tensors and plain containers alone."""
-    longest, decoding = spec.data.max_pieces, spec.evaluation.decoding
+    longest, decoding = spec.data.max_pieces, spec.decoding
     # So that no hypothesis meets fairseq's bound before its own cap.
     positions = max(longest, int(decoding.cap_ratio * longest) + decoding.cap_constant) + 1
     return {
         "args": None,
         "cfg": {
-            "model": fairseq_settings(spec.model, kept, positions),
+            "model": fairseq_settings(spec.model, active, positions),
             "task": {
                 "_name": "translation",
                 "data": str(folder.absolute()),

@@ -13,6 +13,7 @@ from fathom.batches.tensors import Tensors
 from fathom.checkpoints.average import final_weights, kept, kept_path
 from fathom.checkpoints.read import load_weights, put_weights
 from fathom.errors import FathomError, nearest
+from fathom.inference.ready import averaged
 from fathom.io.files import read_json
 from fathom.methods import loader
 from fathom.models.network import Network
@@ -94,7 +95,7 @@ class TrainedRun:
     @property
     def averaged_updates(self) -> tuple[int, ...]:
         """The updates whose weights `network` averages; one where the last state is used."""
-        count = self.spec.evaluation.decoding.average_of
+        count = averaged(self.spec)
         return (self.outcome["update"],) if count == 1 else self.saved_updates[-count:]
 
     def network(self, gates: str, update: int | None = None) -> Network:
@@ -167,7 +168,7 @@ class TrainedRun:
 
     def _load(self, network: Network, update: int | None) -> None:
         if update is None:
-            weights = final_weights(self.checkpoints, self.spec.evaluation.decoding.average_of)
+            weights = final_weights(self.checkpoints, averaged(self.spec))
             put_weights(network, weights, self.checkpoints)
         else:
             load_weights(network, kept_path(self.checkpoints, update))

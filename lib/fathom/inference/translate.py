@@ -1,192 +1,131 @@
-"""Translate the test sentences of a finished training, all of them, one task after another.
+"""Translate the held-out sentences of a training, or a user's own text.
 
-The last checkpoint is read, or the mean of the last ones that the training kept. A training that
-did not finish has no hypotheses, and a task that hard gates leave without any layer has none: both
-are results, and decoding.json says so.
+A training that did not finish has no hypotheses, and a task whose gates leave a stack without a
+layer has none: both are results, and decoding.json records them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from importlib.metadata import version
-from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fathom.batches import tensors
 from fathom.batches.tensors import PAD, Tensors
-from fathom.checkpoints.average import final_weights, kept_path
-from fathom.checkpoints.read import load_weights, put_weights
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError
 from fathom.inference.beam import Beam
-from fathom.io.files import read_json, sha256, write_json, write_lines
-from fathom.methods import loader
+from fathom.inference.trained_run import TrainedRun
+from fathom.io.files import sha256, write_lines
 from fathom.models.network import Network
-from fathom.provenance.code_hash import stage_code
-from fathom.provenance.manifest import DECODED, FINISHED
-from fathom.runs.spec import Decoding, Spec
-from fathom.subwords.encode import Encoder, join
-from fathom.subwords.sides import sides
+from fathom.provenance import decoding_file
+from fathom.provenance.recipe import RECIPE
+from fathom.runs.settings import Decoding
+from fathom.subwords.encode import join
 
-SPLIT = "test"
 # Bounds of a batch: source tokens with padding, and sentences.
 TOKENS, SENTENCES = 4096, 128
 
 
 def translate(
-    spec: Spec,
-    tensors_folder: Path,
-    run: Path,
-    gates: str,
-    device: torch.device,
-    report: Callable[[str], None],
+    run: TrainedRun, decodings: Sequence[tuple[str, str]], report: Callable[[str], None]
 ) -> None:
-    """Translate the test sentences of every task.
+    """Make decodings of a training; text and network are loaded once.
 
-    Writes <task>.test.txt, whose line i answers line i of the test file, and decoding.json last.
+    Writes <task>.txt, whose line i answers line i of the split, and decoding.json last.
 
     Args:
-        spec: the run.
-        tensors_folder: the encoded text.
-        run: the folder of the training.
-        gates: "plain", "soft" or "hard".
-        device: where the network runs.
-        report: takes a line about each task.
+        run: the training.
+        decodings: split ("valid" or "test") and gates ("plain", "soft" or "hard") of each.
+        report: called with a line about each task.
 
     Raises:
-        FathomError: the training, its checkpoint or the encoded text is missing, or its network
-            has no decoder.
+        FathomError: the training, its weights or the encoded text is missing, or its network has
+            no decoder.
     """
-    require_decoder(spec)
-    ending = read_json(run / "training.json")["outcome"]
-    folder = run / "decodings" / gates
+    run.require_decoder()
+    for split, gates in decodings:
+        _decode(run, split, gates, report)
+
+
+def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], None]) -> None:
+    """Make one decoding."""
+    spec = run.spec
+    folder = run.paths.decoding(spec, run.seed, split, gates)
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
         old.unlink()
-    tasks: dict[str, dict] = {}
-    no_layer: list[str] = []
-    finished = ending["kind"] == FINISHED
-    if finished:
-        data = tensors.load(tensors_folder)
-        network = trained(spec, data, run, gates, device)
-        for task in data.tasks:
-            if without_layers(network, data.tasks.index(task), device):
-                no_layer.append(task)
-                report(f"translate: {task} has no layer left with {gates} gates")
-                continue
-            lines = split_lines(network, data, task, SPLIT, spec.evaluation.decoding, device)
-            path = folder / f"{task}.{SPLIT}.txt"
+    tasks: dict[str, dict[str, Any]] = {}
+    no_layer = run.tasks_without_layers(gates) if run.finished else ()
+    for task in no_layer:
+        report(f"{split}, {gates}: {task} has no layer left")
+    for task in run.tasks if run.finished else ():
+        if task not in no_layer:
+            lines = split_lines(run, task, split, gates)
+            path = folder / f"{task}.txt"
             write_lines(path, lines)
-            tasks[task] = {"split": SPLIT, "sentences": len(lines), "sha256": sha256(path)}
-            report(f"translate: {task} {len(lines)} sentences")
-    described = {
+            tasks[task] = {"sentences": len(lines), "sha256": sha256(path)}
+            report(f"{split}, {gates}: {task} {len(lines)} sentences")
+    content = {
+        "identity": spec.decoding_identity(gates),
+        "split": split,
         "gates": gates,
-        "outcome": DECODED if finished else ending["kind"],
-        "reason": "" if finished else ending["reason"],
+        "recipe": RECIPE["decoding"],
+        "settings": spec.decoding.model_dump(),
+        "weights": run.averaged_updates if run.finished else (),
+        "outcome": run.outcome["kind"],
+        "reason": "" if run.finished else run.outcome["reason"],
         "tasks": tasks,
         "no_layer": no_layer,
-        "settings": asdict(spec.evaluation.decoding),
-        "code": asdict(stage_code("decoding", spec.model.architecture, spec.method.name)),
-        "versions": {"torch": torch.__version__, "fairseq": version("fairseq-fixed")},
+        "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
     }
-    write_json(folder / "decoding.json", described)
+    decoding_file.write(folder, content)
 
 
-def translate_lines(
-    spec: Spec,
-    tensors_folder: Path,
-    subwords: Path,
-    run: Path,
-    gates: str,
-    task: str,
-    lines: list[str],
-    device: torch.device,
-) -> list[str]:
+def translate_lines(run: TrainedRun, gates: str, task: str, lines: list[str]) -> list[str]:
     """Translate a user's own sentences.
 
     Args:
-        spec: the run.
-        tensors_folder: the encoded text, for its dictionaries.
-        subwords: the subword models.
-        run: the folder of the training.
+        run: the training.
         gates: "plain", "soft" or "hard".
-        task: the task to which the sentences belong.
+        task: the task of the sentences.
         lines: one sentence a line.
-        device: where the network runs.
 
     Raises:
         FathomError: there is no such task, the training did not finish, or the task has no layer.
     """
-    require_decoder(spec)
-    outcome = read_json(run / "training.json")["outcome"]["kind"]
-    data = tensors.load(tensors_folder)
-    if task not in data.tasks:
-        raise FathomError(f"no task '{task}'", f"run {spec.run}", nearest(task, data.tasks))
-    network = trained(spec, data, run, gates, device)
-    number = data.tasks.index(task)
-    if outcome != FINISHED or without_layers(network, number, device):
-        what = "no layer is left" if outcome == FINISHED else outcome.replace("_", " ")
-        raise FathomError(what, f"run {spec.run}, {task}", "choose another run, task or gates")
-    cut = Encoder(subwords, sides(spec.data)[0]).pieces(task, lines)
-    longest = spec.data.max_pieces
-    sources = [tensors.ids(data.source_dictionary, pieces[:longest]) for pieces in cut]
-    beam = Beam(network.for_task(number), data.target_dictionary, spec.evaluation.decoding)
-    return [text(each, data) for each in hypotheses(beam, sources, device)]
+    run.require_decoder()
+    run.require_finished()
+    number = run.task(task)
+    if task in run.tasks_without_layers(gates):
+        remedy = "choose another run, task or gates"
+        raise FathomError("no layer is left", f"{run.name}, {task}", remedy)
+    encoded, longest = run.tensors, run.spec.data.max_pieces
+    cut = run.source_encoder.pieces(task, lines)
+    sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
+    network = run.network(gates).for_task(number)
+    beam = Beam(network, encoded.target_dictionary, run.spec.decoding)
+    return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
 
 
-def require_decoder(spec: Spec) -> None:
-    """Refuse a network that writes nothing.
-
-    Raises:
-        FathomError: it has no decoder.
-    """
-    if not spec.model.decoder_layers:
-        remedy = "`fathom likelihood` measures it on held-out text"
-        raise FathomError("a network without a decoder translates nothing", spec.run, remedy)
-
-
-def trained(
-    spec: Spec,
-    data: Tensors,
-    run: Path,
-    gates: str,
-    device: torch.device,
-    update: int | None = None,
-) -> Network:
-    """Return a training's network with its final weights, ready for inference.
+def split_lines(
+    run: TrainedRun, task: str, split: str, gates: str, update: int | None = None
+) -> list[str]:
+    """Return the hypotheses of one task's split as text.
 
     Args:
-        spec: the run.
-        data: the encoded text, for its dictionaries and tasks.
-        run: the folder of the training.
+        run: a finished training.
+        task: the task.
+        split: "valid" or "test".
         gates: "plain", "soft" or "hard".
-        device: where the network shall be.
-        update: takes the weights that were kept after this update instead.
+        update: translates with the weights saved after this update instead of the final ones.
     """
-    network = loader.build(
-        spec.model, spec.method, len(data.tasks), data.source_dictionary, data.target_dictionary
-    )
-    folder = run / "checkpoints"
-    if update is None:
-        put_weights(network, final_weights(folder, spec.evaluation.decoding.average_of), folder)
-    else:
-        load_weights(network, kept_path(folder, update))
-    return network.use_gates(gates).to(device).eval()
-
-
-def without_layers(network: Network, task: int, device: torch.device) -> bool:
-    """Return whether a side has no layer left for a task.
-
-    Args:
-        network: ready for inference.
-        task: the task's index.
-        device: where the network is.
-    """
-    tasks = torch.tensor([task], device=device)
-    for method in network.methods.values():
-        method.begin(tasks)
-        if not any(method.keep(layer) for layer in range(method.stack.layers)):
-            return True
-    return False
+    encoded = run.tensors
+    pairs = encoded.split(task, split)
+    network: Network = run.network(gates, update).for_task(pairs.task)
+    settings: Decoding = run.spec.decoding
+    beam = Beam(network, encoded.target_dictionary, settings)
+    sources = [pairs.source(number) for number in range(len(pairs))]
+    return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
 
 
 def hypotheses(
@@ -196,7 +135,7 @@ def hypotheses(
     tokens: int = TOKENS,
     sentences: int = SENTENCES,
 ) -> list[list[int]]:
-    """Return the best hypothesis of each source, in the sources' order.
+    """Return the best hypothesis of each source, in the order of the sources.
 
     Args:
         beam: the search.
@@ -225,11 +164,11 @@ def hypotheses(
 
 
 def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:
-    """Yield batches of sentence numbers, the shortest sentences first; each stands in one of them.
+    """Yield batches of sentence numbers, the shortest sentences first.
 
     Args:
         lengths: source tokens of each sentence.
-        tokens: bound of a batch's tokens, padding included; a longer sentence stands alone.
+        tokens: bound of a batch's tokens, padding included; a longer sentence is a batch by itself.
         sentences: bound of a batch's sentences.
     """
     batch: list[int] = []
@@ -245,18 +184,3 @@ def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[lis
 def text(pieces: list[int], data: Tensors) -> str:
     """Return the text of a hypothesis; an unknown piece shows as the dictionary's symbol."""
     return join([data.target_dictionary[piece] for piece in pieces])
-
-
-def split_lines(
-    network: Network,
-    data: Tensors,
-    task: str,
-    split: str,
-    settings: Decoding,
-    device: torch.device,
-) -> list[str]:
-    """Return the hypotheses of the sentences of one task's split as text."""
-    pairs = data.split(task, split)
-    beam = Beam(network.for_task(pairs.task), data.target_dictionary, settings)
-    sources = [pairs.source(number) for number in range(len(pairs))]
-    return [text(each, data) for each in hypotheses(beam, sources, device)]

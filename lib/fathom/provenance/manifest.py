@@ -1,102 +1,117 @@
-"""The manifest of a run: everything that tables, figures and people need to know of it, one file.
+"""The manifest of a run: what is known of one training, in one file.
 
-workflow/schemas/manifest.schema.yaml describes each key. It stays small enough to be read by eye:
-what is long stands in files that the manifest names.
+It gathers the measurement files that exist; long tables stay in the files that it names.
 """
 
-import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from fathom.errors import FathomError, nearest
+from pydantic import BaseModel, Field
+
+from fathom.config.settings import Part
 from fathom.io.files import read_json, write_json
+from fathom.provenance import recipe
+from fathom.provenance.measurements import FINISHED, SCHEMA, Record, checked
+from fathom.provenance.training_file import Ended, Totals
 
-SCHEMA = 1
-FINISHED = "finished"
-OUTCOMES = (FINISHED, "diverged", "failed_to_train")
-DECODED = "decoded"
-KEYS = (
-    "attempts",
-    "attempts_in_all",
-    "code",
-    "compared",
-    "data",
-    "depth",
-    "device",
-    "files",
-    "identity",
-    "no_layer",
-    "outcome",
-    "parameters",
-    "run",
-    "scale",
-    "schema",
-    "scores",
-    "seed",
-    "totals",
-    "validation",
-    "versions",
-)
+__all__ = ["FINISHED", "Data", "File", "Manifest", "read", "write"]
+# The oldest attempts beyond this many are left out; their number stays.
 ATTEMPTS_KEPT = 50
-BYTES_ALLOWED = 20_000
+REMEDY = "make it again: fathom summarise"
 
 
-def write(path: Path, manifest: dict[str, Any]) -> None:
-    """Write a manifest, whole or not at all.
+class Data(Part):
+    """The text that was trained on and tested with.
 
-    The oldest attempts are left out where the file would grow too long; their number is kept.
+    Attributes:
+        dataset: the data set of config/datasets.
+        direction: into the pivot language, or out of it.
+        corpus_sha256: the hash of corpus.json, which names and hashes the text files.
+        tensors_sha256: the hash of tensors.json, which describes the encoded text.
+    """
+
+    dataset: str
+    direction: str
+    corpus_sha256: str
+    tensors_sha256: str
+
+
+class File(Part):
+    """A file of the run: its path from the run's folder, its size, its SHA-256."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """The content of manifest.json.
+
+    Attributes:
+        schema_: the version of this form; `schema` in the file.
+        run: the run's name, `<paper>/<run>`.
+        identity: the hash of what determines the training; its first digits name the folder.
+        seed: of the training.
+        outcome: how the training ended.
+        measurements: records by key, from every measurement file of the run.
+        data: which text.
+        recipe: the lowest recipe of each stage that the results went through.
+        commit: of the sources when the training began; None outside a clone.
+        sources_sha256: one hash of those sources, for audit.
+        versions: of packages.
+        device: what the training ran on, by property.
+        attempts: the last attempts at the training, the oldest first.
+        attempts_in_all: how many there were.
+        totals: what the training took.
+        files: the run's files; those of a decoding name and hash its hypotheses.
+    """
+
+    model_config = Part.model_config
+
+    schema_: Literal[2] = Field(SCHEMA, alias="schema")
+    run: str
+    identity: str
+    seed: int
+    outcome: Ended
+    measurements: dict[str, Record]
+    data: Data
+    recipe: dict[str, int]
+    commit: str | None
+    sources_sha256: str
+    versions: dict[str, str]
+    device: dict[str, Any]
+    attempts: list[dict[str, Any]]
+    attempts_in_all: int
+    totals: Totals
+    files: list[File]
+
+    @property
+    def stale(self) -> dict[str, str]:
+        """The stages whose recipe is not today's, each with a sentence that says so."""
+        return recipe.stale(self.recipe)
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write a manifest atomically.
 
     Args:
         path: the file.
-        manifest: all of KEYS and nothing else; `attempts` may be of any length.
-
-    Raises:
-        FathomError: a key is missing or unknown, or the outcome is none of OUTCOMES.
+        content: Manifest's keys but `schema` and `attempts_in_all`; `attempts` of any length.
     """
-    _check(path, manifest)
-    attempts = manifest["attempts"]
-    kept = attempts[-ATTEMPTS_KEPT:]
-    shortened = manifest | {"attempts": kept, "attempts_in_all": len(attempts)}
-    while len(shortened["attempts"]) > 1 and _length(shortened) > BYTES_ALLOWED:
-        shortened["attempts"] = shortened["attempts"][1:]
-    write_json(path, shortened)
+    attempts = content["attempts"]
+    counted = {"attempts": attempts[-ATTEMPTS_KEPT:], "attempts_in_all": len(attempts)}
+    file = checked(Manifest, content | counted | {"schema": SCHEMA}, path, REMEDY)
+    measurements = {
+        key: record.model_dump(exclude_defaults=True) for key, record in file.measurements.items()
+    }
+    write_json(path, file.model_dump(by_alias=True) | {"measurements": measurements})
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Manifest:
     """Read a manifest.
 
     Raises:
-        FathomError: the file is missing, is not JSON, or is not a manifest of this schema.
+        FathomError: the file is missing, is not JSON, or has another schema.
+        Findings: keys or values that do not fit.
     """
-    manifest = read_json(path)
-    if manifest.get("schema") != SCHEMA:
-        raise FathomError(
-            f"a manifest of schema {manifest.get('schema')}, but {SCHEMA} is read here",
-            str(path),
-            "delete it and conclude the run again",
-        )
-    _check(path, manifest)
-    return manifest
-
-
-def _check(path: Path, manifest: dict[str, Any]) -> None:
-    """Refuse what is not a manifest."""
-    missing = [key for key in KEYS if key not in manifest]
-    unknown = [key for key in manifest if key not in KEYS]
-    if missing:
-        raise FathomError(
-            f"a manifest without {', '.join(missing)}", str(path), "conclude the run again"
-        )
-    if unknown:
-        raise FathomError(
-            f"a manifest with the unknown key '{unknown[0]}'", str(path), nearest(unknown[0], KEYS)
-        )
-    kind = manifest["outcome"]["kind"]
-    if kind not in OUTCOMES:
-        raise FathomError(f"the outcome '{kind}'", str(path), nearest(kind, OUTCOMES))
-
-
-def _length(manifest: dict[str, Any]) -> int:
-    """Return the bytes that a manifest takes as JSON."""
-    text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return len(text.encode("utf-8")) + 1
+    return checked(Manifest, read_json(path), path, REMEDY)

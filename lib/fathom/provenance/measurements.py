@@ -49,6 +49,7 @@ NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "undecided": ("gates", ("stack",)),
     "sharing": ("sharing", ()),
     "similarity": ("sharing", ()),
+    "masks": ("sharing", ()),
     "pairs": ("statistics", ("split",)),
     "sentences": ("statistics", ("split",)),
     "share": ("statistics", ("split",)),
@@ -62,8 +63,8 @@ RULES = (*dict.fromkeys(rule for rule, _ in NAMES.values()), "window")
 class Decodable(Protocol):
     """What `file_of` needs of a run's spec."""
 
-    def decoding_identity(self, gates: str) -> str:
-        """Return the SHA-256 of what determines a decoding with these gates."""
+    def decoding_identity(self, gates: str, window: bool = False) -> str:
+        """Return the SHA-256 of what determines hypotheses, or those of a window of weights."""
 
 
 class Number(Part):
@@ -225,8 +226,9 @@ def file_name(
     """
     if gates is None or spec is None:
         return rule
-    hashed = f"{gates}-{short(spec.decoding_identity(gates))}"
-    return f"{rule}.{hashed}" if rule == "window" else f"{rule}.{split}.{hashed}"
+    window = rule == "window"
+    hashed = f"{gates}-{short(spec.decoding_identity(gates, window=window))}"
+    return f"{rule}.{hashed}" if window else f"{rule}.{split}.{hashed}"
 
 
 def read(path: Path) -> Measurements:

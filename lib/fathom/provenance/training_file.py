@@ -117,6 +117,21 @@ def read(path: Path) -> TrainingFile:
     )
 
 
+def already_ended(path: Path) -> str | None:
+    """Return a line that says how a training ended, or None where it has not.
+
+    Args:
+        path: its training.json.
+    """
+    if not path.exists():
+        return None
+    file = read(path)
+    if not file.outcome.finished:
+        return f"already ended: {file.outcome.words}; see {path}"
+    nll = f" (validation NLL {file.validation.nll:.2f})" if file.validation else ""
+    return f"already finished{nll}; see {path}"
+
+
 def checked_content(content: dict[str, Any], path: Path) -> TrainingFile:
     """Return what is to be written to `path`, with all of TrainingFile's keys but `schema`."""
     return checked(TrainingFile, content | {"schema": SCHEMA}, path, "report this")

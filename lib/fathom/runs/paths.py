@@ -75,8 +75,8 @@ class Paths:
         return self.decodings(spec, seed) / name
 
     def window(self, spec: Spec, seed: int, gates: str) -> Path:
-        """Return the folder of the translations of a window of saved weights."""
-        name = f"{gates}-{short(spec.decoding_identity(gates, window=True))}"
+        """Return the folder of the translations with single saved weights."""
+        name = f"{gates}-{short(spec.decoding_identity(gates))}"
         return self.run(spec, seed) / "window" / name
 
     def pruned(self, spec: Spec, seed: int, task: str) -> Path:

@@ -16,11 +16,15 @@ class Attempts:
         self.path = path
         self.all: list[dict[str, Any]] = read_json(path)["attempts"] if path.exists() else []
 
-    def begin(self, update: int) -> None:
-        """Note that an attempt begins after an update."""
-        self.all.append(
-            host_facts() | {"start": _now(), "from_update": update, "end": None, "ended_as": None}
-        )
+    @property
+    def recipe(self) -> int:
+        """The lowest recipe of the attempts: a training that was resumed is of no later one."""
+        return min(attempt["recipe"] for attempt in self.all)
+
+    def begin(self, update: int, recipe: int) -> None:
+        """Record that an attempt begins after an update, with the recipe that it trains with."""
+        start = {"start": _now(), "from_update": update, "recipe": recipe}
+        self.all.append(host_facts() | start | {"end": None, "ended_as": None})
         self._write()
 
     def end(self, update: int, ended_as: str) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 import yaml
 
 from fathom.batches.tensors import load
-from fathom.io.files import write_json, write_text
+from fathom.io.files import write_text
 from fathom.io.locks import only_writer
 from fathom.models import size
-from fathom.provenance.code_hash import stage_code
+from fathom.provenance import measurements, training_file
+from fathom.provenance.recipe import RECIPE
+from fathom.provenance.sources import sources
 from fathom.runs.spec import Spec
 from fathom.training import environment
 from fathom.training.attempts import Attempts
@@ -40,12 +42,11 @@ def train(
         Stopped: a signal asked for it.
     """
     folder = places.run
-    done = folder / "training.json"
-    if done.exists():
-        report(f"{spec.folder}: has ended before; {done} says how")
+    if ended := training_file.already_ended(folder / "training.json"):
+        report(f"{spec.folder}: {ended}")
         return
-    # Taken now: an edit while the run goes on is not the code that trains it.
-    code = asdict(stage_code("training", spec.model.architecture, spec.method.name))
+    # Read now: an edit while the run trains is not the code that trains it.
+    origin = sources()
     training = Training(spec, seed, load(places.tensors), places, launch, kept(report, folder))
     if not training.ranks.first:
         training.resume()
@@ -55,15 +56,15 @@ def train(
         write_text(folder / "spec.yaml", yaml.safe_dump(_plain(asdict(spec)), allow_unicode=True))
         training.resume()
         attempts = Attempts(folder / "attempts.json")
-        attempts.begin(training.update)
+        attempts.begin(training.update, RECIPE["training"])
         try:
             ending = training.run()
         except Stopped:
             attempts.end(training.update, "stopped")
             raise
         attempts.end(training.update, ending.kind)
-        said = {"outcome": asdict(ending), "attempts": attempts.all, "code": code}
-        write_json(done, said | facts(training))
+        content = {"outcome": asdict(ending), "attempts": attempts.all, "recipe": attempts.recipe}
+        _write(spec, seed, folder, content | origin | facts(training))
         word = ending.kind.replace("_", " ")
         training.report(f"{spec.folder}: {word} at update {ending.update} ({ending.reason})")
 
@@ -80,15 +81,19 @@ def kept(report: Callable[[str], None], folder: Path) -> Callable[[str], None]:
     return both
 
 
+def _write(spec: Spec, seed: int, folder: Path, content: dict[str, Any]) -> None:
+    """Write what the training measured, and training.json last."""
+    done = folder / "training.json"
+    ended = training_file.checked_content(content, done)
+    name = measurements.file_name("training", spec)
+    file = training_file.measured(ended, spec, seed)
+    measurements.write(folder / "measurements" / f"{name}.json", file)
+    training_file.write(done, ended)
+
+
 def facts(training: Training) -> dict[str, Any]:
     """Return what training.json says of a training besides its outcome."""
     tasks, validation = training.tensors.tasks, training.validation
-    found = {side: method.depth() for side, method in training.network.methods.items()}
-    depth = {
-        side: asdict(each) | {"by_task": dict(zip(tasks, each.by_task, strict=True))}
-        for side, each in found.items()
-        if each is not None
-    }
     return {
         "parameters": size.parts(training.network),
         "validation": {
@@ -103,7 +108,6 @@ def facts(training: Training) -> dict[str, Any]:
             "target_tokens": training.tokens,
             "seconds": round(training.seconds, 3),
         },
-        "depth": depth or None,
         "device": environment.device_facts(training.device),
         "versions": environment.versions(),
     }

@@ -1,0 +1,54 @@
+"""`fathom best-window`: the mean test score of the checkpoints that validation text chooses."""
+
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
+from fathom.cli.run_options import Gates, open_run
+from fathom.inference.ready import require_decoder, require_weights
+
+
+def best_window(
+    run: Run,
+    size: Annotated[
+        int | None, typer.Option(help="Checkpoints of the window; by default the run's.", min=1)
+    ] = None,
+    gates: Gates = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+    device: Device = None,
+) -> None:
+    """Score a window of checkpoints, chosen on validation text.
+
+    Validation text is translated with all weights that the training saved; test
+    text only inside the consecutive checkpoints with the highest mean score.
+    Interrupted and started again, it resumes.
+
+    Example: fathom best-window static_12_12 --size 5
+    """
+    opened = open_run(run, scale, results, device)
+    require_decoder(opened.spec)
+    opened, kind = opened.with_window(size), opened.one_gates(gates)
+    spec, paths = opened.spec, opened.paths
+    ended = require_weights(spec, seed, paths).outcome
+    from fathom.evaluation.measured import measure
+    from fathom.evaluation.window import best_window as choose
+
+    report = report_of(f"{spec.folder} {kind}")
+    if not ended.finished:
+        measure(spec, seed, paths, "window", dict, report, None, kind)
+        return
+    from fathom.inference.checkpoint_translations import (
+        CheckpointTranslations,
+        consecutive_updates,
+    )
+
+    trained = opened.trained(seed, device)
+    updates = consecutive_updates(trained)
+    path = choose(
+        spec, seed, kind, paths, updates,
+        lambda: CheckpointTranslations(trained, kind, report), report,
+    )  # fmt: skip
+    report(str(path))

@@ -1,0 +1,36 @@
+"""`fathom check-learning`: the one run by which a reader sees whether a scale works at all."""
+
+import typer
+
+from fathom.cli.options import Results, Scale, Seed, open_paths, open_project
+from fathom.errors import FathomError
+from fathom.provenance.manifest import read
+
+
+def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1) -> None:
+    """Check that the run that a scale names has learnt.
+
+    Its validation loss must be below the unigram baseline by what the scale
+    requires; exit code 1 if it is not.
+
+    Example: fathom check-learning --scale tiny
+    """
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
+    required = project.scale(name).check_learning
+    if required is None:
+        print(f"scale {name} names no run to check")
+        raise typer.Exit
+    run = project.run_name(required.run)
+    path = paths.manifest(project.spec(run, name), seed)
+    manifest = read(path)
+    measured = manifest.measurements
+    if "last_validation" not in measured:
+        what = f"{run}: {manifest.outcome.words} at update {manifest.outcome.update}"
+        raise FathomError(what, str(path), "read train.log next to it")
+    below = measured["unigram_nll"].all.value - measured["last_validation"].all.value
+    line = f"{run}: validation loss is {below:.2f} nats below the unigram baseline"
+    bound = f">= {required.nats_below_unigram:g} required"
+    if below < required.nats_below_unigram:
+        raise FathomError(f"{line} ({bound})", str(path), "read metrics.tsv next to it")
+    print(f"{line} ({bound}): OK")

@@ -1,0 +1,122 @@
+"""What the verbs on one run share: its options, and what they open before torch is loaded."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fathom.cli.options import open_paths, open_project
+from fathom.errors import FathomError
+from fathom.inference.ready import SPLITS, require_device, require_name
+from fathom.project.demands import Demands
+from fathom.project.project import Project
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+
+if TYPE_CHECKING:
+    from fathom.inference.trained_run import TrainedRun
+
+Gates = Annotated[
+    str | None, typer.Option(help="plain, soft or hard; by default those that config asks for.")
+]
+Split = Annotated[
+    str | None, typer.Option(help="valid or test; by default those that config asks for.")
+]
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run of a project at a scale.
+
+    Attributes:
+        project: everything in config/.
+        spec: the run.
+        paths: where its files are.
+    """
+
+    project: Project
+    spec: Spec
+    paths: Paths
+
+    def one_gates(self, gates: str | None) -> str:
+        """Return the gates that the user named, or those of the run's validation.
+
+        Raises:
+            FathomError: the run cannot be decoded with them.
+        """
+        valid = self.spec.gates
+        require_name(gates or valid[0], valid, "gates", self.spec.name)
+        return gates or valid[0]
+
+    def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
+        """Return the split and the gates of each decoding that a verb handles.
+
+        Args:
+            split: the split that the user named.
+            gates: the gates that the user named.
+
+        Returns:
+            The one that the user named, or all that config asks for.
+
+        Raises:
+            FathomError: there is no such split, or the run cannot be decoded with these gates.
+        """
+        if split is None and gates is None:
+            return list(Demands(self.project, self.paths.scale).decodings(self.spec.name))
+        return [(one_split(split or "test"), self.one_gates(gates))]
+
+    def with_window(self, size: int | None) -> "OpenRun":
+        """Return the run with another size of its window; None keeps the run's.
+
+        Raises:
+            FathomError: neither the user nor the run gives a size.
+        """
+        decoding = self.spec.decoding
+        if size is None and decoding.window is None:
+            what = "the run has no window of checkpoints"
+            raise FathomError(what, self.spec.name, "give --size, or set decoding.window")
+        chosen = decoding.model_copy(update={"window": size or decoding.window})
+        return replace(self, spec=replace(self.spec, decoding=chosen))
+
+    def trained(self, seed: int, device: str | None) -> "TrainedRun":
+        """Return a training of the run; this loads torch.
+
+        Raises:
+            FathomError: there is no such device here.
+        """
+        from fathom.inference.trained_run import TrainedRun
+        from fathom.training.environment import choose_device
+
+        place = choose_device(device or self.project.switches.device)
+        return TrainedRun(self.spec, seed, self.paths, place)
+
+
+def open_run(
+    run: str, scale: str | None, results: Path | None, device: str | None = None
+) -> OpenRun:
+    """Return a run of the project in whose folder the user is.
+
+    Args:
+        run: its name.
+        scale: the scale's name; None for config.yaml's.
+        results: the folder of results; None for config.yaml's.
+        device: the device that the user named.
+
+    Raises:
+        FathomError: no such project, scale or run, or no device has that name.
+    """
+    project = open_project(check=False)
+    name, paths = open_paths(project, scale, results)
+    require_device(device or project.switches.device)
+    return OpenRun(project, project.run_named(run, name), paths)
+
+
+def one_split(split: str) -> str:
+    """Return a split of held-out text.
+
+    Raises:
+        FathomError: it is none of SPLITS.
+    """
+    require_name(split, SPLITS, "held-out split", "--split")
+    return split

@@ -1,0 +1,26 @@
+"""`fathom sharing`: how much of the network the tasks of a trained run share."""
+
+from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
+from fathom.cli.run_options import open_run
+from fathom.inference.ready import require_weights
+from fathom.provenance.measurements import Record
+
+
+def sharing(
+    run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1, device: Device = None
+) -> None:
+    """Measure which groups of units the masks of two tasks have in common.
+
+    Example: fathom sharing m2o_diverse_lamgd
+    """
+    opened = open_run(run, scale, results, device)
+    require_weights(opened.spec, seed, opened.paths)
+    from fathom.evaluation.measured import measure
+
+    def records() -> dict[str, Record]:
+        from fathom.inference.sharing import sharing_records
+
+        return sharing_records(opened.trained(seed, device))
+
+    report = report_of(opened.spec.folder)
+    measure(opened.spec, seed, opened.paths, "sharing", records, report)

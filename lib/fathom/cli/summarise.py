@@ -1,0 +1,17 @@
+"""`fathom summarise`: everything that is known of a run to its manifest."""
+
+from fathom.cli.options import Results, Run, Scale, Seed, report_of
+from fathom.cli.run_options import open_run
+
+
+def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1) -> None:
+    """Write the manifest of a trained run.
+
+    It gathers outcome and measurements; what was not measured yet is left out.
+
+    Example: fathom summarise static_12_12
+    """
+    opened = open_run(run, scale, results)
+    from fathom.evaluation.summarise import summarise as write_manifest
+
+    write_manifest(opened.spec, seed, opened.paths, report_of(opened.spec.folder))

@@ -1,0 +1,79 @@
+"""What is refused before torch is loaded, which takes seconds: a mistyped name should not wait."""
+
+import re
+from collections.abc import Iterable
+
+from fathom.errors import FathomError, nearest
+from fathom.provenance import training_file
+from fathom.provenance.training_file import TrainingFile
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+
+SPLITS = ("valid", "test")
+_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
+
+
+def require_device(name: str) -> None:
+    """Refuse a name that no device has.
+
+    Raises:
+        FathomError: it is none of auto, cpu, cuda and cuda:<n>.
+    """
+    if not _DEVICE.fullmatch(name):
+        raise FathomError(f"no device '{name}'", "device", "write auto, cpu, cuda or cuda:<n>")
+
+
+def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None:
+    """Refuse an unknown name, with the nearest valid one.
+
+    Args:
+        name: what the user wrote.
+        valid: all names.
+        what: "task", "split" or "gates".
+        where: what the message names first.
+
+    Raises:
+        FathomError: the name is not valid.
+    """
+    names = tuple(valid)
+    if name not in names:
+        raise FathomError(f"no {what} '{name}'", where, nearest(name, names))
+
+
+def require_decoder(spec: Spec) -> None:
+    """Refuse a network that cannot translate.
+
+    Raises:
+        FathomError: it has no decoder.
+    """
+    if not spec.model.decoder_layers:
+        remedy = f"measure it on held-out text: fathom likelihood {spec.name} --split valid"
+        raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
+
+
+def averaged(spec: Spec) -> int:
+    """Return how many of the last saved weights are averaged; 1 takes the final state."""
+    return spec.decoding.average_of if spec.decoding else 1
+
+
+def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
+    """Return how a training ended; refuse one that finished and has not the weights to decode.
+
+    Args:
+        spec: the run.
+        seed: of the training.
+        paths: where all files are.
+
+    Raises:
+        FathomError: the training has not ended, or weights are missing.
+    """
+    training = training_file.read(paths.training(spec, seed))
+    folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
+    if training.outcome.finished and count == 1 and not (folder / "last.pt").is_file():
+        raise FathomError("no such checkpoint", str(folder / "last.pt"), "train the run again")
+    saved = len(list(folder.glob("update_*.pt")))
+    if training.outcome.finished and count > 1 and saved < count:
+        what = f"weights of {saved} updates where the mean of {count} is decoded"
+        remedy = "set training.keep_weights higher and train again"
+        raise FathomError(what, str(folder), remedy)
+    return training

@@ -1,0 +1,62 @@
+"""decoding.json: a decoding that does not fit its run is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.provenance import decoding_file
+from fathom.provenance.training_file import Ended
+from tests.support.specs import small_spec
+
+SPEC = replace(small_spec(), gates=("soft", "hard"))
+FINISHED = Ended(kind="finished", update=5, reason="")
+
+
+def content(**differences):
+    return {
+        "identity": SPEC.decoding_identity("soft"),
+        "split": "test",
+        "gates": "soft",
+        "recipe": 1,
+        "settings": SPEC.decoding.model_dump(),
+        "weights": (5,),
+        "outcome": "finished",
+        "reason": "",
+        "tasks": {"aaa": {"sentences": 3, "sha256": "a" * 64}},
+        "no_layer": ("bbb",),
+        "versions": {"torch": "2.13.0"},
+        **differences,
+    }
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    decoding_file.write(tmp_path, content())
+    file = decoding_file.read(tmp_path, SPEC, "soft", FINISHED)
+    assert (file.weights, file.no_layer, file.tasks["aaa"].sentences) == ((5,), ("bbb",), 3)
+
+
+def test_other_settings_gates_or_weights_are_refused(tmp_path):
+    decoding_file.write(tmp_path, content())
+    wider = SPEC.decoding.model_copy(update={"beam": 9})
+    averaged = SPEC.decoding.model_copy(update={"average_of": 3})
+    for spec, gates in (
+        (SPEC, "hard"),
+        (replace(SPEC, decoding=wider), "soft"),
+        (replace(SPEC, decoding=averaged), "soft"),
+    ):
+        with pytest.raises(FathomError, match="other settings or weights; translate again"):
+            decoding_file.read(tmp_path, spec, gates, FINISHED)
+
+
+def test_another_ending_of_the_training_is_refused(tmp_path):
+    decoding_file.write(tmp_path, content())
+    ended = Ended(kind="diverged", update=5, reason="")
+    with pytest.raises(FathomError, match="'finished', but the training is 'diverged'"):
+        decoding_file.read(tmp_path, SPEC, "soft", ended)
+
+
+def test_what_is_no_decoding_is_never_written(tmp_path):
+    with pytest.raises(FathomError, match="recipe"):
+        decoding_file.write(tmp_path, content(recipe="1"))
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,78 @@
+"""training.json: what it must hold, and what is measured of it."""
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.io.files import read_json, write_json
+from fathom.provenance import training_file
+from tests.support.run_files import training
+from tests.support.specs import small_spec
+
+SPEC = small_spec()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "training.json"
+
+
+def test_what_is_written_is_read_again(path):
+    given = training()
+    given.pop("schema")
+    training_file.write(path, training_file.checked_content(given, path))
+    assert read_json(path) == training()
+    assert training_file.read(path).outcome.finished
+
+
+def test_a_finished_training_measures_parameters_validation_and_baseline(path):
+    write_json(path, training())
+    file = training_file.measured(training_file.read(path), SPEC, 1)
+    assert (file.rule, file.run, file.identity, file.seed) == (
+        "training",
+        SPEC.name,
+        SPEC.identity,
+        1,
+    )
+    parameters = file.measurements["parameters"]
+    assert parameters.all.value == 90
+    assert parameters.parts == {"trainable": 90, "encoder": 30, "decoder": 40, "embeddings": 20}
+    validation = file.measurements["last_validation"]
+    assert validation.all.value == 4.5
+    assert {task: number.value for task, number in validation.tasks.items()} == {
+        "aaa": 4.0,
+        "bbb": 5.0,
+    }
+    assert file.measurements["unigram_nll"].all.value == 6.06
+
+
+def test_a_training_without_a_result_still_has_parameters(path):
+    write_json(path, training("diverged"))
+    file = training_file.measured(training_file.read(path), SPEC, 1)
+    assert (file.outcome, file.update, file.reason) == ("diverged", 5, "it has diverged")
+    assert set(file.measurements) == {"parameters"}
+
+
+def test_a_training_that_ended_is_described_in_one_line(path):
+    assert training_file.already_ended(path) is None
+    write_json(path, training())
+    line = training_file.already_ended(path)
+    assert line == f"already finished (validation NLL 4.50); see {path}"
+    write_json(path, training("diverged"))
+    line = training_file.already_ended(path)
+    assert line == f"already ended: diverged (it has diverged); see {path}"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"recipe": None}, "recipe"),
+        ({"outcome": {"kind": "finishd", "update": 1, "reason": ""}}, "'finished'"),
+        ({"code": {}}, "unknown key 'code'"),
+        ({"schema": 1}, "schema 1, but 2 is needed; delete the run's folder and train it again"),
+    ],
+)
+def test_what_does_not_fit_is_refused(path, change, message):
+    write_json(path, training() | change)
+    with pytest.raises(FathomError, match=str(path)) as raised:
+        training_file.read(path)
+    assert message in str(raised.value)

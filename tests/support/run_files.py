@@ -1,0 +1,110 @@
+"""Files of a run as the stages before scoring leave them, without text and weights."""
+
+from pathlib import Path
+from typing import Any
+
+from fathom.io.files import sha256, write_json, write_lines
+from fathom.provenance import decoding_file, training_file
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+from fathom.subwords.sides import sides
+
+
+def training(
+    kind: str = "finished", tasks: tuple[str, ...] = ("aaa", "bbb"), **differences: Any
+) -> dict[str, Any]:
+    """Return the content of the training.json of a training that ended so."""
+    by_task = {task: 4.0 + number for number, task in enumerate(tasks)}
+    return {
+        "schema": 2,
+        "outcome": {"kind": kind, "update": 5, "reason": f"it has {kind}"},
+        "recipe": 1,
+        "commit": "c" * 40,
+        "sources_sha256": "5" * 64,
+        "parameters": {
+            "total": 90,
+            "trainable": 90,
+            "encoder": 30,
+            "decoder": 40,
+            "embeddings": 20,
+        },
+        "validation": {"nll": 4.5, "by_task": by_task} if kind == "finished" else None,
+        "unigram_nll": 6.06,
+        "totals": {"updates": 5, "target_tokens": 960, "seconds": 1.5},
+        "device": {"type": "cpu", "name": "x86_64", "threads": 1},
+        "versions": {"python": "3.11.7", "torch": "2.13.0", "fairseq-fixed": "0.12.3.1"},
+        "attempts": [attempt(0)],
+        **differences,
+    }
+
+
+def attempt(number: int) -> dict[str, Any]:
+    """Return what one attempt at a training records."""
+    return {
+        "host": "node",
+        "pid": 1000 + number,
+        "job": None,
+        "command": "fathom",
+        "recipe": 1,
+        "start": "2026-01-01T00:00:00+00:00",
+        "end": "2026-01-01T00:00:02+00:00",
+        "from_update": 0,
+        "to_update": 5,
+        "ended_as": "finished",
+    }
+
+
+def write_training(
+    spec: Spec, paths: Paths, kind: str = "finished", seed: int = 1, **differences: Any
+) -> None:
+    """Write what data and training leave: their JSON files, without text and weights."""
+    tasks = spec.data.tasks
+    write_json(paths.corpus(spec.data) / "corpus.json", {"tasks": list(tasks)})
+    write_json(paths.tensors(spec.data) / "tensors.json", {"tasks": list(tasks)})
+    write_json(paths.training(spec, seed), training(kind, tasks, **differences))
+    for name in ("spec.yaml", "metrics.tsv"):
+        write_lines(paths.run(spec, seed) / name, [name])
+
+
+def write_decoding(
+    spec: Spec,
+    paths: Paths,
+    split: str = "test",
+    gates: str = "plain",
+    no_layer: tuple[str, ...] = (),
+    seed: int = 1,
+) -> Path:
+    """Write hypotheses that are the references with every fourth word replaced.
+
+    Returns:
+        The decoding's folder.
+    """
+    ended = training_file.read(paths.training(spec, seed)).outcome
+    folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
+    tasks, target = {}, sides(spec.data)[1]
+    for task in spec.data.tasks if ended.finished else ():
+        if task not in no_layer:
+            references = target.lines(corpus, task, split)
+            path = folder / f"{task}.txt"
+            write_lines(path, [_spoilt(line) for line in references])
+            tasks[task] = {"sentences": len(references), "sha256": sha256(path)}
+    content = {
+        "identity": spec.decoding_identity(gates),
+        "split": split,
+        "gates": gates,
+        "recipe": 1,
+        "settings": spec.decoding.model_dump(),
+        "weights": [ended.update] if ended.finished else [],
+        "outcome": ended.kind,
+        "reason": "" if ended.finished else ended.reason,
+        "tasks": tasks,
+        "no_layer": list(no_layer),
+        "versions": {"torch": "2.13.0"},
+    }
+    decoding_file.write(folder, content)
+    return folder
+
+
+def _spoilt(line: str) -> str:
+    words = line.split(" ")
+    return " ".join("wrong" if place % 4 == 2 else word for place, word in enumerate(words))
