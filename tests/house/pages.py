@@ -4,27 +4,21 @@ from collections.abc import Callable
 
 from fathom.io.files import write_text
 from fathom.project.load import load
-from fathom.project.project import Catalog
-from fathom.report import equations, ledger
+from fathom.project.project import Project
+from fathom.report import deviations, equations
 from tests.house.tree import ROOT
 
-
-def deviations(catalog: Catalog) -> str:
-    """Return the ledgers of all papers as one page."""
-    return ledger.page(catalog.papers, ledger.ledgers(catalog.root, catalog.papers))
-
-
-PAGES: dict[str, Callable[[Catalog], str]] = {
-    "docs/deviations.md": deviations,
+PAGES: dict[str, Callable[[Project], str]] = {
+    "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
 }
 
 
 def main() -> None:
     """Write every page."""
-    catalog = load(ROOT)
+    project = load(ROOT)
     for name, page in PAGES.items():
-        write_text(ROOT / name, page(catalog))
+        write_text(ROOT / name, page(project))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ LEVELS = {
     "runs": 3,
     "papers": 4,
     "claims": 5,
-    "tables": 10,
-    "figures": 10,
+    "tables": 5,
+    "figures": 6,
     "project": 7,
     "workflow": 8,
     "data": 4,
@@ -32,7 +32,7 @@ LEVELS = {
     "training": 8,
     "inference": 8,
     "evaluation": 9,
-    "report": 11,
+    "report": 9,
     "cli": 12,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef

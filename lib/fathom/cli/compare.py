@@ -1,34 +1,31 @@
-"""`fathom compare`: set every reported cell beside the reproduced one."""
+"""`fathom compare`: judge every reported cell of every table."""
 
-from fathom.cli.options import Scale, open_catalog, open_paths, report
+from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
 
 
-def compare(scale: Scale = None) -> None:
-    """Set every reported cell beside the reproduced one.
+def compare(scale: Scale = None, results: Results = None, seeds: Seeds = None) -> None:
+    """Compare every reported cell with ours.
 
-    Nothing is trained: a cell whose run has no manifest says `not run`.
+    Trains nothing: a cell of a run without measurements says `not run`.
 
     Example: fathom compare --scale tiny
     """
-    from fathom.report import ledger
-    from fathom.tables import comparison, reported
-    from fathom.tables.manifests import rows_of
+    from fathom.io.files import write_text
+    from fathom.report import comparison, deviations
+    from fathom.tables.comparison import counts, lines, write_csv
 
-    catalog = open_catalog()
-    name, paths = open_paths(catalog, scale)
-    tables = [
-        comparison.Judged(
-            paper=paper.name,
-            artefact=artefact,
-            reported=reported.read(path, artefact),
-            rows=rows_of(artefact, catalog, paths),
-        )
-        for paper, artefact, path in catalog.reported()
-    ]
-    lines = comparison.compare(tables, name)
-    path = paths.compare
-    entries = ledger.ledgers(catalog.root, catalog.papers)
-    ledger.write(catalog.papers, entries, path.with_name("deviations.md"))
-    comparison.write(lines, path, path.with_suffix(".html"))
-    told = ", ".join(f"{count} {words}" for words, count in comparison.counts(lines).items())
-    report(f"compare: {path}: {told}")
+    artefacts = open_artefacts(scale, results, seeds)
+    papers = artefacts.project.papers
+    tables = {
+        name: [artefacts.compared(paper, table) for table in paper.tables.values()]
+        for name, paper in papers.items()
+    }
+    every = [table for of_paper in tables.values() for table in of_paper]
+    path = artefacts.paths.compare
+    write_csv(lines(every), path)
+    write_text(path.with_suffix(".html"), comparison.page(papers, tables))
+    write_text(path.with_name("deviations.md"), deviations.page(papers))
+    for line in comparison.averages(every):
+        print(line)
+    summary = ", ".join(f"{count} {words}" for words, count in counts(every).items())
+    report(f"compare: {path}, html: {summary}")

@@ -1,37 +1,33 @@
-"""`fathom figure`: draw a figure from manifests."""
+"""`fathom figure`: draw a figure from measurements and the series of trainings."""
 
 from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Scale, open_catalog, open_paths, report
+from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+from fathom.cli.table import Partial
 
 
 def figure(
-    target: Annotated[str, typer.Argument(help="A figure, as <paper>_<artefact>.")],
+    target: Annotated[str, typer.Argument(help="A figure, as <paper>_<figure>.")],
     scale: Scale = None,
-    partial: Annotated[
-        bool, typer.Option(help="Draw what is there; the rest says `not run`.")
-    ] = False,
+    results: Results = None,
+    seeds: Seeds = None,
+    partial: Partial = False,
 ) -> None:
-    """Draw a figure as csv, pdf and png.
+    """Draw a figure as csv, png and pdf.
 
-    Nothing is trained: it needs the manifest of each of its runs, or --partial.
+    Trains nothing: the files of all its runs must exist, unless --partial is given.
 
     Example: fathom figure latent_depth_figure4 --partial
     """
     from fathom.figures import kinds
-    from fathom.papers.paper import find_artefact
-    from fathom.tables import differences
-    from fathom.tables.manifests import require, rows_of
+    from fathom.papers.load import find
 
-    catalog = open_catalog()
-    name, paths = open_paths(catalog, scale)
-    paper, artefact = find_artefact(catalog.papers, target, "figure")
-    rows = rows_of(artefact, catalog, paths)
+    artefacts = open_artefacts(scale, results, seeds)
+    paper, drawn = find(artefacts.project.papers, target, "figure")
     if not partial:
-        require(rows, target, "figure", name)
-    path = paths.artefact(paper.name, artefact.name, "csv")
-    differences.write(artefact, rows, name, path)
-    kinds.draw(artefact, path.with_suffix(""))
-    report(f"figure: {path.with_suffix('.png')}, and pdf, csv beside it")
+        artefacts.require(paper, drawn)
+    stem = artefacts.stem(paper, drawn)
+    kinds.draw(drawn, artefacts.inputs(paper, drawn), stem)
+    report(f"figure: {stem}.png, pdf, csv")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fathom.errors import FathomError, nearest
+from fathom.project.artefacts import Artefacts
 from fathom.project.load import load
 from fathom.project.project import Project
 from fathom.project.switches import seed_list
@@ -83,6 +84,13 @@ def open_paths(
 def chosen_seeds(project: Project, run: str, scale: str, seeds: str | None) -> tuple[int, ...]:
     """Return the seeds of a run: those that a user names, or else its own at the scale."""
     return seed_list(seeds) if seeds else project.seeds(run, scale)
+
+
+def open_artefacts(scale: str | None, results: Path | None, seeds: str | None) -> Artefacts:
+    """Return the tables and figures of the project at the scale that is meant."""
+    project = open_project()
+    _, paths = open_paths(project, scale, results)
+    return Artefacts(project, paths, seed_list(seeds) if seeds else None)
 
 
 def data_named(project: Project, name: str, scale: str) -> DataSpec:

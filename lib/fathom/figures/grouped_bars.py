@@ -1,215 +1,186 @@
-"""Grouped bars: differences of some series to a baseline, one group of bars a task."""
+"""Grouped bars: rows of a table less one of its rows, a group of bars for each column."""
 
-import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
 
+from fathom.config.settings import About
 from fathom.errors import FathomError
-from fathom.figures.style import look, settings
-from fathom.io.files import read_lines, replacing
-from fathom.papers.paper import Artefact
+from fathom.figures.inputs import Inputs
+from fathom.figures.settings import KindSettings, Names, unknown_name
+from fathom.papers.cells import Cell
+from fathom.papers.figures import Figure
+from fathom.papers.known import Known
+from fathom.papers.tables import Table
+from fathom.tables.comparison import ComparedCell
+from fathom.tables.results import difference
+from fathom.tables.sources import NOT_RUN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure as Drawing
+    from pandas import DataFrame
 
-GROUP_WIDTH = 0.8
+TASKS = "tasks"
 MARK = "×"
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One bar, or the words in its place; `low` and `high` are the ends of its interval."""
+class Settings(KindSettings):
+    """A figure of grouped bars."""
 
-    task: str
-    label: str
-    value: float | None
-    low: float | None
-    high: float | None
-    words: str
-
-
-@dataclass(frozen=True)
-class Data:
-    """What is drawn: the bars in the order of the CSV, the baseline's name, the scale."""
-
-    bars: tuple[Bar, ...]
-    baseline: str
-    scale: str
+    table: Annotated[str, About("The table whose rows are drawn.")]
+    columns: Annotated[Names, About("A group of bars for each; `tasks` stands for all tasks.")]
+    less: Annotated[str, About("The row that is subtracted.")]
+    bars: Annotated[dict[str, str], About("The row of each bar of a group, by label.")]
+    not_drawn: Annotated[Names, About("Rows that are in the csv alone.")] = ()
 
     @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks from left to right."""
-        return tuple(dict.fromkeys(bar.task for bar in self.bars))
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it is drawn from."""
+        return (self.table,)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The series in the order of the legend."""
-        return tuple(dict.fromkeys(bar.label for bar in self.bars))
-
-    def series(self, label: str) -> tuple[Bar, ...]:
-        """Return the bars of a series."""
-        return tuple(bar for bar in self.bars if bar.label == label)
+    def rows(self) -> dict[str, str]:
+        """The label of each row; empty for a row that is not drawn."""
+        drawn = {row: label for label, row in self.bars.items()}
+        return drawn | dict.fromkeys(self.not_drawn, "")
 
 
-def draw(artefact: Artefact, stem: Path) -> None:
-    """Draw `<stem>.csv` as `<stem>.pdf` and `<stem>.png`; equal numbers give equal bytes.
+def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+    """Yield a table, rows and columns that do not exist."""
+    settings, where = figure.settings, figure.entry.where
+    yield from unknown_name("table", settings.table, tables, where(("table",)))
+    if settings.table not in tables:
+        return
+    cells, _ = tables[settings.table].resolve(known)
+    rows = tuple(dict.fromkeys(cell.id for cell in cells))
+    yield from unknown_name("row", settings.less, rows, where(("less",)))
+    for label, row in settings.bars.items():
+        yield from unknown_name("row", row, rows, where(("bars", label)))
+    for row in settings.not_drawn:
+        yield from unknown_name("row", row, rows, where(("not_drawn",)))
+    columns = (*dict.fromkeys(cell.column for cell in cells), TASKS)
+    for column in settings.columns:
+        yield from unknown_name("column", column, columns, where(("columns",)))
 
-    Args:
-        artefact: the figure: its title and the label of its axis.
-        stem: the files' common path, without a suffix.
 
-    Raises:
-        FathomError: the CSV is missing or has no bars.
+def columns_of(settings: Settings, cells: Sequence[Cell]) -> list[str]:
+    """Return the columns that are drawn, `tasks` replaced by the columns of single tasks."""
+    tasks = dict.fromkeys(cell.column for cell in cells if cell.task and not cell.ours)
+    return [column for name in settings.columns for column in (tasks if name == TASKS else (name,))]
+
+
+def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+    """Return a line for each bar: our difference with its interval, and the paper's difference.
+
+    `low` and `high` are the ends of a 95 % interval that takes both rows as independent; it is
+    wider than a paired one.
     """
-    import matplotlib
+    from pandas import DataFrame
 
-    data = read(stem.with_suffix(".csv"))
-    with matplotlib.rc_context(settings()):
-        drawn = figure(data, artefact.title, artefact.bars.axis)
-        with replacing(stem.with_suffix(".pdf"), "wb") as stream:
-            drawn.savefig(stream, format="pdf", metadata={"CreationDate": None})
-        with replacing(stem.with_suffix(".png"), "wb") as stream:
-            drawn.savefig(stream, format="png", metadata={"Software": None})
+    table = inputs.tables[settings.table]
+    items = {(item.result.cell.id, item.result.cell.column): item for item in table.cells}
+    columns = columns_of(settings, [item.result.cell for item in table.cells])
+    records = [
+        {"column": column, "row": row, "label": label, "less": settings.less}
+        | _bar(items[row, column], items[settings.less, column])
+        | {"scale": inputs.scale}
+        for row, label in settings.rows.items()
+        for column in columns
+    ]
+    return DataFrame(records)
 
 
-def read(path: Path) -> Data:
-    """Read the bars; series without a label are left out.
+def _bar(item: ComparedCell, base: ComparedCell) -> dict[str, object]:
+    """Return one bar's numbers, or the words in its place."""
+    less = difference(item.result, base.result)
+    half = less.interval
+    if less.deviation is not None and less.stderr is not None:
+        half = 1.96 * less.stderr
+    known = less.value is not None and half is not None
+    printed = [part.reported.number if part.reported else None for part in (item, base)]
+    return {
+        "value": less.value,
+        "low": less.value - half if known else None,
+        "high": less.value + half if known else None,
+        "reported": printed[0] - printed[1] if None not in printed else None,
+        "words": less.words or (NOT_RUN if less.value is None else ""),
+    }
 
-    Raises:
-        FathomError: the file is missing or has no bars.
-    """
-    try:
-        lines = list(csv.DictReader(read_lines(path)))
-    except FileNotFoundError:
-        raise FathomError("no such file", str(path), "write it with `fathom figure`") from None
-    drawn = [line for line in lines if line["label"]]
-    if not drawn:
-        raise FathomError("no series with a label", str(path), "name one in the figure's `series`")
-    bars = tuple(
-        Bar(
-            task=line["task"],
-            label=line["label"],
-            value=_number(line["value"]),
-            low=_number(line["low"]),
-            high=_number(line["high"]),
-            words=line["words"],
-        )
-        for line in drawn
+
+def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+    """Return the figure: our bars filled, the paper's outlined over them."""
+    from fathom.figures import drawing
+
+    figure, (axes,) = drawing.panels(1)
+    drawn = frame[frame["label"] != ""]
+    columns = list(dict.fromkeys(drawn["column"]))
+    labels = list(settings.bars)
+    groups = {part: _heights(drawn, labels, columns, part) for part in ("value", "reported")}
+    ours = axes.grouped_bar(
+        groups["value"], tick_labels=columns, labels=labels, edgecolor="black", linewidth=0.4
     )
-    return Data(bars, drawn[0]["baseline"], drawn[0]["scale"])
-
-
-def figure(data: Data, title: str, axis: str) -> "Figure":
-    """Return the figure; what could not be run is a mark with its words in the legend.
-
-    Args:
-        data: the bars.
-        title: printed above, with the scale.
-        axis: label of the vertical axis.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    drawn = Figure(layout="constrained")
-    FigureCanvasAgg(drawn)
-    axes = drawn.add_subplot()
-    width = GROUP_WIDTH / len(data.labels)
-    for position, label in enumerate(data.labels):
-        offset = (position - (len(data.labels) - 1) / 2) * width
-        _series(axes, data, label, position, offset, width)
+    bars = dict(zip(labels, ours.bar_containers, strict=True))
+    for position, container in enumerate(bars.values()):
+        look = drawing.look(position)
+        for patch in container:
+            patch.set(facecolor=look.color, hatch=look.hatch)
+    if drawn["reported"].notna().any():
+        paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
+        for container in paper.bar_containers:
+            for patch in container:
+                patch.set(facecolor="none", linestyle=(0, (3, 1)))
+    for label, container in bars.items():
+        _whiskers(axes, drawn[drawn["label"] == label], container)
     axes.axhline(0.0, color="black", linewidth=0.6)
-    axes.set_xticks(range(len(data.tasks)), data.tasks)
-    axes.set_xlim(-0.6, len(data.tasks) - 0.4)
-    axes.set_ylabel(axis)
+    axes.set_ylabel(f"Δ BLEU over {settings.less}")
     axes.grid(axis="y")
-    axes.set_title(title, loc="left")
-    axes.set_title(f"scale: {data.scale}", loc="right", fontstyle="italic")
-    if all(bar.value is None for bar in data.bars):
-        axes.set_yticks([])
-    drawn.legend(
-        handles=[_key(data, label, at) for at, label in enumerate(data.labels)],
-        loc="outside lower center",
-        ncols=_columns(data),
-        handlelength=2.2,
-    )
-    return drawn
+    _legend(axes, bars, drawn)
+    return figure
 
 
-def _series(
-    axes: "Axes", data: Data, label: str, position: int, offset: float, width: float
-) -> None:
-    """Draw one series: bars with intervals, and marks where there is none."""
-    bars, appearance = data.series(label), look(position)
-    places = [data.tasks.index(bar.task) + offset for bar in bars]
-    known = [(x, bar) for x, bar in zip(places, bars, strict=True) if bar.value is not None]
-    axes.bar(
-        [x for x, _ in known],
-        [bar.value for _, bar in known],
-        width=width * 0.92,
-        color=appearance.color,
-        hatch=appearance.hatch,
-        edgecolor="black",
-    )
-    ranged = [(x, bar) for x, bar in known if bar.low is not None and bar.high is not None]
-    axes.errorbar(
-        [x for x, _ in ranged],
-        [bar.value for _, bar in ranged],
-        yerr=[
-            [bar.value - bar.low for _, bar in ranged],
-            [bar.high - bar.value for _, bar in ranged],
-        ],
-        fmt="none",
-        ecolor="black",
-        elinewidth=0.5,
-        capsize=1.2,
-        capthick=0.5,
-    )
-    for x, bar in zip(places, bars, strict=True):
-        if bar.value is None:
-            axes.text(
-                x,
-                0.0,
-                MARK,
-                ha="center",
-                va="center",
-                color=appearance.color,
-                fontsize="large",
-                fontweight="bold",
-            )
+def _heights(
+    frame: "DataFrame", labels: Sequence[str], columns: Sequence[str], part: str
+) -> list[list[float]]:
+    """Return the heights of each label's bars; NaN draws nothing."""
+    table = frame.astype({part: float}).pivot(index="label", columns="column", values=part)
+    return [table.loc[label, list(columns)].tolist() for label in labels]
 
 
-def _key(data: Data, label: str, position: int) -> "Patch":
-    """Return a series' entry in the legend; it is there even where no bar is."""
+def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> None:
+    """Draw the intervals of one label's bars, and a mark in the place of each missing bar."""
+    places = [patch.get_x() + patch.get_width() / 2 for patch in container]
+    color = container.patches[0].get_facecolor()
+    for place, bar in zip(places, bars.itertuples(), strict=True):
+        if bar.words:
+            axes.text(place, 0.0, MARK, ha="center", va="center", color=color, fontweight="bold")
+        elif bar.low is not None and bar.low == bar.low:
+            axes.vlines(place, bar.low, bar.high, color="black", linewidth=0.6, zorder=4)
+
+
+def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame") -> None:
+    """Name the bars, the paper's outlines and the whiskers."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    appearance = look(position)
-    return Patch(
-        facecolor=appearance.color,
-        hatch=appearance.hatch,
-        edgecolor="black",
-        label=_legend(label, data.series(label)),
+    handles = [container.patches[0] for container in bars.values()]
+    names = [_name(label, frame[frame["label"] == label]) for label in bars]
+    if frame["reported"].notna().any():
+        handles.append(Patch(facecolor="none", edgecolor="black", linestyle=(0, (3, 1))))
+        names.append("paper")
+    if frame["low"].notna().any():
+        handles.append(Line2D([], [], color="black", linewidth=0.6))
+        names.append("95 % interval, rows taken as independent")
+    axes.legend(
+        handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(len(names), 5)
     )
 
 
-def _legend(label: str, bars: Sequence[Bar]) -> str:
-    """Return a series' legend: its label, and what stands in place of its missing bars."""
-    missing = [bar for bar in bars if bar.value is None]
-    words = "; ".join(dict.fromkeys(bar.words for bar in missing))
-    if not missing:
+def _name(label: str, bars: "DataFrame") -> str:
+    """Return a label, with what takes the place of its missing bars."""
+    missing = bars[bars["words"] != ""]
+    if missing.empty:
         return label
-    tasks = "" if len(missing) == len(bars) else f" for {', '.join(bar.task for bar in missing)}"
-    return f"{label}\n{MARK} {words}{tasks}"
-
-
-def _columns(data: Data) -> int:
-    """Return how many legend entries stand side by side."""
-    longest = max(len(label) for label in data.labels)
-    return max(1, min(len(data.labels), 130 // (longest + 8)))
-
-
-def _number(text: str) -> float | None:
-    return float(text) if text else None
+    words = "; ".join(dict.fromkeys(missing["words"]))
+    which = "" if len(missing) == len(bars) else f" for {', '.join(missing['column'])}"
+    return f"{label} ({MARK} {words}{which})"

@@ -1,32 +1,75 @@
-"""Figure kinds: each is a module of this room, imported when its name is asked for."""
+"""Kinds of figures: each is a module of this room, imported when a figure names it.
 
+A module has `Settings` (its keys in figures.yaml), `findings` (names that do not exist), `rows`
+(the numbers of the csv) and `draw`.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
-from fathom.errors import FathomError, nearest
-from fathom.papers.paper import Artefact
+from fathom.errors import FathomError
+from fathom.figures.inputs import Inputs
+from fathom.figures.settings import KindSettings
+from fathom.papers.figures import Figure
+from fathom.papers.known import Known
+from fathom.papers.tables import Table
 
-_NOT_KINDS = ("__init__", "kinds", "style")
+_NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "settings")
+SUFFIXES = ("csv", "png", "pdf")
 
 
 def names() -> tuple[str, ...]:
-    """Return the kinds, by the names of their files."""
+    """Return the kinds: the names of their files."""
     stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
     return tuple(sorted(stem for stem in stems if stem not in _NOT_KINDS))
 
 
-def draw(artefact: Artefact, stem: Path) -> None:
-    """Draw a figure from its CSV, as pdf and png.
+@cache
+def classes() -> dict[str, type[KindSettings]]:
+    """Return the class of each kind's settings."""
+    return {name: _module(name).Settings for name in names()}
+
+
+def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+    """Yield runs, series, axes and rows that a figure names and that do not exist or do not fit.
 
     Args:
-        artefact: the figure; its kind names the module.
+        figure: the figure.
+        known: runs and corpora.
+        tables: the tables of its paper.
+    """
+    yield from _module(figure.kind).findings(figure, known, tables)
+
+
+def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
+    """Write a figure's numbers as csv and its drawing as png and pdf.
+
+    Equal numbers give equal bytes.
+
+    Args:
+        figure: the figure.
+        inputs: what it is drawn from.
         stem: the files' common path, without a suffix.
 
     Raises:
-        FathomError: there is no such kind, or the CSV cannot be used.
+        FathomError: a file that it is drawn from cannot be used.
     """
-    if artefact.kind not in names():
-        raise FathomError(
-            f"no figure kind '{artefact.kind}'", artefact.name, nearest(artefact.kind, names())
-        )
-    import_module(f"fathom.figures.{artefact.kind}").draw(artefact, stem)
+    import matplotlib
+
+    from fathom.figures import drawing
+    from fathom.tables.comparison import write_csv
+
+    module = _module(figure.kind)
+    frame = module.rows(figure.settings, inputs)
+    write_csv(frame, stem.with_suffix(".csv"))
+    with matplotlib.rc_context(drawing.style()):
+        drawn = module.draw(figure.settings, frame)
+        drawing.sign(drawn, figure, inputs)
+        drawing.save(drawn, stem)
+
+
+def _module(kind: str) -> ModuleType:
+    return import_module(f"fathom.figures.{kind}")

@@ -1,172 +1,146 @@
-"""The comparison: every reported cell beside the reproduced one, with a verdict."""
+"""Each cell of a table with what the paper reports there, and the verdict."""
 
-import csv
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fathom.io.files import replacing
-from fathom.papers.paper import Artefact
-from fathom.tables import html
-from fathom.tables.grid import Cell, cells
-from fathom.tables.layout import UNITS, Grid, Sheet, Shown
-from fathom.tables.manifests import Row
-from fathom.tables.verdicts import JUDGED_SCALE, Reported, Verdict, judge, tolerated
+from fathom.io.files import write_text
+from fathom.papers.cells import Cell
+from fathom.papers.known import full_name
+from fathom.papers.reported import Reported
+from fathom.papers.tables import Table
+from fathom.tables.results import CellResult, difference, result
+from fathom.tables.sources import Source
+from fathom.tables.verdicts import Verdict, allowed_difference, judge
 
-HEADER = (
-    "paper",
-    "table",
-    "row",
-    "column",
-    "reported",
-    "reproduced",
-    "stderr",
-    "seeds",
-    "delta",
-    "verdict",
-    "cause",
-    "run",
-    "scale",
-)
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+DIFFERENCE, DIFFERENCE_BESIDE = "difference", "difference beside"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A table to be compared: its paper's id, itself, the reported cells, its rows."""
+class ComparedCell:
+    """A cell, what the paper reports there, and the verdict.
 
-    paper: str
-    artefact: Artefact
-    reported: tuple[Reported, ...]
-    rows: tuple[Row, ...]
+    Attributes:
+        result: our value; a difference where the paper prints one.
+        reported: the paper's cell; None for a cell that the paper does not have.
+        verdict: None where there is nothing to compare.
+        delta: our difference to another cell, where the paper prints one next to its number.
+    """
+
+    result: CellResult
+    reported: Reported | None = None
+    verdict: Verdict | None = None
+    delta: float | None = None
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One line of the comparison."""
+class ComparedTable:
+    """A table with all of its cells, for drawing and for the comparison."""
 
-    paper: str
-    table: str
-    reported: Reported
-    cell: Cell
-    reproduced: float | None
-    stderr: float | None
-    verdict: Verdict
+    table: Table
     scale: str
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The line's fields, in the order of the header."""
-        return (
-            self.paper,
-            self.table,
-            self.cell.row,
-            self.cell.column,
-            self.reported.digits or self.reported.outcome,
-            number(self.reproduced),
-            number(self.stderr),
-            str(self.cell.seeds),
-            number(self.verdict.delta),
-            self.verdict.words,
-            self.verdict.cause,
-            self.cell.run,
-            self.scale,
-        )
+    cells: tuple[ComparedCell, ...]
 
 
-def compare(tables: Iterable[Judged], scale: str) -> tuple[Comparison, ...]:
-    """Judge every reported cell of some tables; what has no manifest is `not run`.
+def compare_table(
+    table: Table,
+    cells: Sequence[Cell],
+    reported: Iterable[Reported],
+    sources: Mapping[str, Source],
+    scale: str,
+) -> ComparedTable:
+    """Return every cell of a table with its value and, where the paper has one, a verdict.
 
     Args:
-        tables: the tables, in the order of the comparison.
-        scale: the scale of the manifests.
+        table: the table.
+        cells: its cells.
+        reported: the paper's cells.
+        sources: runs and corpora by name.
+        scale: the scale of the runs.
 
     Raises:
-        FathomError: a manifest that exists cannot be used.
+        FathomError: a measurement file cannot be used.
     """
-    return tuple(
-        _compared(table, reported, grid[reported.row][reported.column], scale)
-        for table in tables
-        for grid in [cells(table.artefact, table.rows, scale)]
-        for reported in table.reported
-        if reported.value is not None or reported.outcome
-    )
+    printed = {(item.row, item.column): item for item in reported}
+    compared = []
+    for cell in cells:
+        own = result(cell, sources)
+        delta = None
+        item = None if cell.ours else printed.get((cell.id, cell.column))
+        mark = table.marks.get(item.mark) if item else None
+        if mark and mark.means in (DIFFERENCE, DIFFERENCE_BESIDE):
+            less = difference(own, result(_base(table.paper, cell, cells, mark.to), sources))
+            own, delta = (less, None) if mark.means == DIFFERENCE else (own, less.value)
+        verdict = _verdict(table, item, own, scale) if item else None
+        compared.append(ComparedCell(own, item, verdict, delta))
+    return ComparedTable(table, scale, tuple(compared))
 
 
-def _compared(table: Judged, reported: Reported, cell: Cell, scale: str) -> Comparison:
-    column = table.artefact.column(reported.column)
-    unit = UNITS[column.unit]
-    value = None if cell.value is None else cell.value / unit
-    allowed = tolerated(column.tolerance, reported.value or 0.0, cell, unit)
-    known = not column.expression.reads_scores or _metric_known(table.artefact, cell)
-    return Comparison(
-        paper=table.paper,
-        table=table.artefact.name,
-        reported=reported,
-        cell=cell,
-        reproduced=value,
-        stderr=None if cell.stderr is None else cell.stderr / unit,
-        verdict=judge(reported, cell, value, allowed, known, scale),
-        scale=scale,
-    )
+def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
+    """Return the cell that a difference is taken to: `to` names a row, a column or a run."""
+    for other in cells:
+        if other.block == cell.block and (other.row, other.column) in (
+            (to, cell.column),
+            (cell.row, to),
+        ):
+            return other
+    return replace(cell, source=full_name(paper, to))
 
 
-def _metric_known(artefact: Artefact, cell: Cell) -> bool:
-    """Return whether a score is known to be of the paper's metric."""
-    metric = artefact.metric
-    return metric is not None and metric.known_for(cell.column) and metric.name == cell.metric
+def _verdict(table: Table, reported: Reported, own: CellResult, scale: str) -> Verdict | None:
+    """Return the verdict on a cell; none where the paper's table is empty on purpose."""
+    if own.cell.value is None:
+        return None
+    within = table.vocabulary.measurement(own.cell.value).tolerance(own.cell.task)
+    allowed = allowed_difference(within, reported.number, own)
+    return judge(reported, own, allowed, own.comparable, scale)
 
 
-def write(lines: Sequence[Comparison], table: Path, page: Path) -> None:
-    """Write the comparison as CSV and as a page.
+def lines(tables: Iterable[ComparedTable]) -> "DataFrame":
+    """Return the comparison: a line for each reported cell, in the order of the tables."""
+    from pandas import DataFrame
 
-    Args:
-        lines: the comparison.
-        table: where the CSV goes.
-        page: where the HTML goes.
-    """
-    with replacing(page) as stream:
-        stream.write(html.page(sheet(lines)))
-    with replacing(table) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(HEADER)
-        writer.writerows(each.fields for each in lines)
-
-
-def counts(lines: Iterable[Comparison]) -> dict[str, int]:
-    """Return how many cells have each verdict, the most frequent first."""
-    return dict(Counter(each.verdict.words for each in lines).most_common())
-
-
-def sheet(lines: Sequence[Comparison]) -> Sheet:
-    """Lay the comparison out for reading, with two decimals."""
-    header = ("Paper", "Table", "Row", "Column", "Reported", "Reproduced", "Δ", "Verdict", "Cause")
-    body = tuple(
+    columns = (
+        "paper", "table", "row", "column", "reported", "reported_stderr", "mark", "reproduced",
+        "stderr", "seeds", "delta", "verdict", "cause", "run", "scale",
+    )  # fmt: skip
+    records = [
         (
-            *(Shown(text) for text in each.fields[:5]),
-            Shown(rounded(each.reproduced) or each.cell.words),
-            Shown(rounded(each.verdict.delta, signed=True)),
-            Shown(each.verdict.words),
-            Shown(each.verdict.cause),
+            table.table.paper,
+            table.table.name,
+            item.reported.row,
+            item.reported.column,
+            item.reported.value or item.reported.note,
+            item.reported.stderr,
+            item.reported.mark,
+            item.result.value,
+            item.result.stderr,
+            item.result.seeds,
+            item.verdict.delta,
+            item.verdict.words,
+            item.verdict.cause,
+            item.result.cell.source,
+            table.scale,
         )
-        for each in lines
-    )
-    scale = lines[0].scale if lines else JUDGED_SCALE
-    told = ", ".join(f"{words}: {count}" for words, count in counts(lines).items())
-    notes = [f"Scale: {scale}. {told or 'No table has reported cells'}."]
-    if scale != JUDGED_SCALE:
-        notes.append("Cells of this scale are never judged against a paper's.")
-    grid = Grid("", header, body, texts=frozenset({0, 1, 2, 3, 7, 8}))
-    return Sheet("Reported and reproduced", "Every reported cell, with a verdict.", (grid,), notes)
+        for table in tables
+        for item in table.cells
+        if item.reported is not None and item.verdict is not None
+    ]
+    # Objects keep whole numbers whole and printed digits as printed.
+    return DataFrame(records, columns=columns, dtype=object)
 
 
-def number(value: float | None) -> str:
-    """Return a number with all its digits; empty where there is none."""
-    return "" if value is None else repr(value)
+def counts(tables: Iterable[ComparedTable]) -> dict[str, int]:
+    """Return how many reported cells have each verdict, the most frequent first."""
+    verdicts = [item.verdict for table in tables for item in table.cells if item.verdict]
+    return dict(Counter(verdict.words for verdict in verdicts).most_common())
 
 
-def rounded(value: float | None, signed: bool = False) -> str:
-    """Return a number with two decimals, on request with its sign."""
-    if value is None:
-        return ""
-    return f"{value:+.2f}" if signed else f"{value:.2f}"
+def write_csv(frame: "DataFrame", path: Path) -> None:
+    """Write a table of numbers with all their digits; what is unknown is an empty field."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))

@@ -1,92 +1,172 @@
-"""A table's files: CSV with every digit, and md, tex and html for reading."""
+"""A table's files: csv with every digit, and md, tex and html for reading."""
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fathom.io.files import replacing, write_text
-from fathom.papers.columns import Column
-from fathom.papers.paper import Artefact
-from fathom.tables import html, latex, markdown
-from fathom.tables.grid import Cell, cells
-from fathom.tables.layout import UNITS, Sheet, sheet
-from fathom.tables.manifests import Row
+from fathom.io.files import write_text
+from fathom.tables.comparison import ComparedTable, write_csv
+from fathom.tables.view import BlockView, CellView, TableView
 
-HEADER = (
-    "row",
-    "column",
-    "value",
-    "stderr",
-    "note",
-    "half_width",
-    "seeds",
-    "sentences",
-    "gates",
-    "metric",
-    "signature",
-    "run",
-    "scale",
-)
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from pandas import DataFrame
+
+SUFFIXES = ("csv", "md", "tex", "html")
+_TEMPLATES = Path(__file__).parent / "templates"
+# A lower-than sign before a blank and an underscore within a word mean nothing in Markdown.
+_MARKDOWN = re.compile(r"[\\*`]|<(?=[A-Za-z/!])|(?<!\w)_|_(?!\w)")
+_TEX = {
+    "\\": r"\textbackslash{}",
+    **{character: f"\\{character}" for character in "{}$&#%_"},
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    # In text these print other characters.
+    **{character: f"${character}$" for character in "<>|"},
+    # A bracket that begins a row is read as the line break's argument.
+    "[": "{[}",
+    "]": "{]}",
+    "±": r"$\pm$",
+    "†": r"$^{\dagger}$",
+    "–": "--",
+    "§": r"\S{}",
+    "·": r"$\cdot$",
+    "½": r"$\frac{1}{2}$",
+    "×": r"$\times$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    **{
+        letter: rf"$\{name}$"
+        for letter, name in {"α": "alpha", "β": "beta", "Σ": "Sigma", "Δ": "Delta"}.items()
+    },
+}
 
 
-def draw(artefact: Artefact, rows: Sequence[Row], scale: str, stem: Path) -> Sheet:
-    """Draw a table from the manifests that exist; the rest is `not run`.
+def write(table: TableView, frame: "DataFrame", stem: Path) -> None:
+    """Write a table in every format.
 
     Args:
-        artefact: the table.
-        rows: its rows, with the places of their manifests.
-        scale: the scale of the manifests.
+        table: the table as it reads.
+        frame: its numbers, from `numbers`.
         stem: the files' common path, without a suffix.
-
-    Returns:
-        The table as it reads, for showing.
-
-    Raises:
-        FathomError: a manifest that exists cannot be used.
     """
-    grid = cells(artefact, rows, scale)
-    laid = sheet(artefact, grid, scale)
-    label = f"tab:{stem.parent.name}-{artefact.name}".replace("_", "-")
-    write_text(stem.with_suffix(".md"), markdown.page(laid))
-    write_text(stem.with_suffix(".tex"), latex.page(laid, label))
-    write_text(stem.with_suffix(".html"), html.page(laid))
-    with replacing(stem.with_suffix(".csv")) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(HEADER)
-        writer.writerows(lines(artefact.columns, grid, scale))
-    return laid
+    write_csv(frame, stem.with_suffix(".csv"))
+    write_text(stem.with_suffix(".md"), markdown(table))
+    write_text(stem.with_suffix(".tex"), tex(table))
+    write_text(stem.with_suffix(".html"), html(table.title, [table]))
 
 
-def lines(
-    columns: Iterable[Column], grid: Mapping[str, Mapping[str, Cell]], scale: str
-) -> Iterable[tuple[str, ...]]:
-    """Yield a line of fields for each cell, in the form of the reported numbers and more.
+def numbers(compared: ComparedTable) -> "DataFrame":
+    """Return a line for each cell that has a value or words, with all digits."""
+    from pandas import DataFrame
 
-    Cells of columns that do not apply to a row are left out.
+    columns = (
+        "block", "row", "column", "value", "stderr", "words", "note", "interval", "seeds",
+        "sentences", "measurement", "metric", "run", "scale",
+    )  # fmt: skip
+    records = [
+        (
+            own.cell.block,
+            own.cell.row,
+            own.cell.column,
+            own.value,
+            own.stderr,
+            own.words,
+            own.note,
+            own.interval,
+            own.seeds,
+            own.sentences,
+            own.cell.key,
+            "; ".join(own.how),
+            own.cell.source,
+            compared.scale,
+        )
+        for own in (item.result for item in compared.cells)
+        if own.value is not None or own.words
+    ]
+    return DataFrame(records, columns=columns, dtype=object)
+
+
+def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
+    """Return tables as one page that needs no script, font or network.
+
+    Args:
+        title: of the page; a table of the same title gets no heading of its own.
+        tables: the tables.
+        intro: paragraphs before the first table.
     """
-    for row in grid.values():
-        for column in columns:
-            cell = row[column.name]
-            if cell.value is None and not cell.words:
-                continue
-            unit = UNITS[column.unit]
-            yield (
-                cell.row,
-                cell.column,
-                _number(cell.value, unit),
-                _number(cell.stderr, unit),
-                cell.words or cell.note,
-                _number(cell.half_width, unit),
-                str(cell.seeds),
-                "" if cell.sentences is None else str(cell.sentences),
-                cell.gates,
-                cell.metric,
-                "; ".join(cell.signatures),
-                cell.run,
-                scale,
-            )
+    environment = _environment(autoescape=True)
+    return environment.get_template("page.html").render(title=title, tables=tables, intro=intro)
 
 
-def _number(value: float | None, unit: float) -> str:
-    """Return a number with all its digits, in the column's unit; empty where there is none."""
-    return "" if value is None else repr(value / unit)
+def markdown(table: TableView) -> str:
+    """Return a table as Markdown that also reads well in a terminal."""
+    environment = _environment()
+    environment.filters |= {"markdown": _markdown, "grid": grid}
+    return environment.get_template("table.md").render(table=table)
+
+
+def tex(table: TableView) -> str:
+    """Return a table as a LaTeX table environment, to be included by a document."""
+    environment = _environment(brackets="<>")
+    environment.filters |= {"tex": _tex, "tex_cell": _tex_cell}
+    return environment.get_template("table.tex").render(table=table)
+
+
+def grid(block: BlockView) -> str:
+    """Return a block as a Markdown table with aligned columns."""
+    from pandas import DataFrame
+
+    rows = [
+        [
+            _markdown(row.label) if row.kind == "result" else f"*{_markdown(row.label)}*",
+            *(_markdown_cell(cell) for cell in row.cells),
+        ]
+        for row in block.rows
+    ]
+    header = ["", *(_markdown(column) for column in block.columns)]
+    alignment = ("left", *("right" for _ in block.columns))
+    frame = DataFrame(rows, columns=header, dtype=object)
+    return frame.to_markdown(index=False, colalign=alignment, disable_numparse=True)
+
+
+def _environment(autoescape: bool = False, brackets: str = "{}") -> "Environment":
+    """Return what renders templates; `brackets` begin and end a template's own words."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    begin, end = brackets
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string=begin + "%",
+        block_end_string="%" + end,
+        variable_start_string=begin * 2,
+        variable_end_string=end * 2,
+        comment_start_string=begin + "#",
+        comment_end_string="#" + end,
+    )
+
+
+def _markdown(text: str) -> str:
+    """Return text in which no character is Markdown's; a bar would end a field."""
+    return _MARKDOWN.sub(r"\\\g<0>", text).replace("|", r"\|")
+
+
+def _markdown_cell(cell: CellView) -> str:
+    text = _markdown(cell.full)
+    return f"**{text}**" if cell.bold and text else text
+
+
+def _tex(text: str) -> str:
+    """Return text in which no character is a command of LaTeX."""
+    return "".join(_TEX.get(character, character) for character in text)
+
+
+def _tex_cell(cell: CellView) -> str:
+    text = rf"\textbf{{{_tex(cell.full)}}}" if cell.bold else _tex(cell.full)
+    return rf"\multicolumn{{{cell.span}}}{{c}}{{{text}}}" if cell.span > 1 else text

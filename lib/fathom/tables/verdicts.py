@@ -1,55 +1,40 @@
-"""The verdict on one cell: a pure function of what is reported and what was reproduced.
+"""The verdict on one cell: a pure function of the reported and the reproduced cell.
 
-The first of these that holds is the verdict:
+The first that applies:
 
-1. `not run`: no seed of the run has a manifest. Nothing else is known, at any scale.
-2. `not comparable (<scale>)`: the run is of a scale that cuts the paper's settings down. The cause
-   still names the run's outcome where it has no number.
-3. A side without a number. Whether training ended well does not depend on the metric, so these
-   stand before any doubt about it:
-   `no result as reported`, neither has one; `no result unlike reported`, only the paper has one;
-   `trained unlike reported`, only the reproduction has one. The cause names the outcome.
-4. `metric unknown`: both are numbers, but it is not known that they measure the same thing.
-5. `reproduced`, `higher` or `lower`: by the tolerance; a difference of exactly the tolerance is
+1. `not run`: no seed of the run was trained. Nothing else is known, at any scale.
+2. `not comparable (<scale>)`: some setting of the run is not the paper's. The cause names the
+   run's outcome where it has no number.
+3. `not measured`: the run has a result, but nobody measured this. The cause says what is missing.
+4. One side has no number. Whether training ended well does not depend on the metric, so these come
+   before any doubt about the metric: `no result as reported` (neither has one), `no result (paper
+   has one)`, `result (paper has none)`. The cause names the outcome.
+5. `metric unknown`: both are numbers, but they may not measure the same thing.
+6. `reproduced`, `higher` or `lower`: by the tolerance; a difference of exactly the tolerance is
    within it.
 """
 
 from dataclasses import dataclass
 
-from fathom.papers.columns import Tolerance
-from fathom.tables.grid import NOT_RUN, Cell
+from fathom.papers.reported import Reported
+from fathom.papers.vocabulary import Tolerance
+from fathom.tables.results import CellResult
+from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 
-JUDGED_SCALE = "paper"
-
-
-@dataclass(frozen=True)
-class Reported:
-    """A cell as the paper prints it.
-
-    Attributes:
-        row, column: ids.
-        digits: the printed text; empty where the paper prints no number.
-        value: the number that is compared: the corrected one where the print is a known error.
-        outcome: what the paper has in place of a number, `diverged` or `failed to train`.
-        note: that the print is a known error, and the right value.
-    """
-
-    row: str
-    column: str
-    digits: str
-    value: float | None
-    outcome: str
-    note: str
+REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
+NO_RESULT_AS_REPORTED = "no result as reported"
+NO_RESULT, RESULT = "no result (paper has one)", "result (paper has none)"
+METRIC_UNKNOWN = "metric unknown"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a reproduced cell stands to the reported one.
+    """How a reproduced cell compares with the reported one.
 
     Attributes:
         words: the verdict.
-        cause: why, where the words need one.
-        delta: reproduced less reported, in the paper's unit; None where it means nothing.
+        cause: why, where the words need a reason.
+        delta: reproduced less reported, in the paper's unit; None where it has no meaning.
     """
 
     words: str
@@ -58,60 +43,58 @@ class Verdict:
 
 
 def judge(
-    reported: Reported,
-    cell: Cell,
-    reproduced: float | None,
-    allowed: float,
-    metric_known: bool,
-    scale: str,
+    reported: Reported, result: CellResult, allowed: float, comparable: bool, scale: str
 ) -> Verdict:
-    """Return the verdict on a cell, by the order of this module's docstring.
+    """Return the verdict on a cell, in the order of this module's docstring.
 
     Args:
         reported: the paper's cell, a number or an outcome.
-        cell: ours; its words say why it has no number.
-        reproduced: our value in the paper's unit, None where there is none.
-        allowed: the difference up to which a cell counts as reproduced, in the paper's unit.
-        metric_known: whether ours is known to be the paper's metric.
-        scale: the scale of the run.
+        result: ours, in the paper's unit; its words say why it has no number.
+        allowed: the difference up to which the cell counts as reproduced, in the paper's unit.
+        comparable: whether all settings of the run are the paper's.
+        scale: the scale, for the words.
     """
-    if cell.words == NOT_RUN:
+    if result.words == NOT_RUN:
         return Verdict(NOT_RUN)
-    if scale != JUDGED_SCALE:
-        return Verdict(f"not comparable ({scale})", cell.words or cell.note)
-    if reported.value is None and reproduced is None:
-        return Verdict("no result as reported", cell.words)
-    if reproduced is None:
-        return Verdict("no result unlike reported", cell.words)
-    if reported.value is None:
-        return Verdict("trained unlike reported", reported.outcome)
-    delta = reproduced - reported.value
-    if not metric_known:
-        return Verdict("metric unknown", f"scored with {cell.metric}", delta)
-    cause = "; ".join(each for each in (reported.note, cell.note) if each)
+    if not comparable:
+        return Verdict(f"not comparable ({scale})", result.words or result.note)
+    if result.words.startswith((NOT_MEASURED, OTHER_DECODING)):
+        return Verdict(NOT_MEASURED, result.note or result.words)
+    expected = reported.number
+    if expected is None and result.value is None:
+        return Verdict(NO_RESULT_AS_REPORTED, result.words)
+    if result.value is None:
+        return Verdict(NO_RESULT, result.words)
+    if expected is None:
+        return Verdict(RESULT, reported.note)
+    delta = result.value - expected
+    if not result.cell.metric_known:
+        return Verdict(METRIC_UNKNOWN, f"scored with {result.cell.metric}", delta)
+    misprint = f"misprint: {reported.right}" if reported.right else ""
+    cause = "; ".join(text for text in (misprint, result.note) if text)
     if abs(delta) <= allowed + _rounding(delta):
-        return Verdict("reproduced", cause, delta)
-    return Verdict("higher" if delta > 0 else "lower", cause, delta)
+        return Verdict(REPRODUCED, cause, delta)
+    return Verdict(HIGHER if delta > 0 else LOWER, cause, delta)
 
 
-def tolerated(tolerance: Tolerance | None, reported: float, cell: Cell, unit: float) -> float:
+def allowed_difference(
+    tolerance: Tolerance | None, reported: float | None, result: CellResult
+) -> float:
     """Return the difference up to which a cell counts as reproduced, in the paper's unit.
 
     Args:
-        tolerance: the column's; None allows nothing but equality.
-        reported: the paper's value.
-        cell: ours, with its spreads in the manifest's unit.
-        unit: the paper's unit in the manifest's.
+        tolerance: the measurement's; None allows nothing but equality.
+        reported: the paper's number; None where it has none.
+        result: ours. Half of its 95 % interval over test sentences, or two standard deviations
+            over seeds, count where the tolerance is a floor and they are larger.
     """
     if tolerance is None:
         return 0.0
     if tolerance.absolute is not None:
         return tolerance.absolute
     if tolerance.relative is not None:
-        return tolerance.relative * abs(reported)
-    bootstrap = (cell.half_width or 0.0) / unit
-    over_seeds = 2 * (cell.deviation or 0.0) / unit
-    return max(bootstrap, over_seeds, tolerance.at_least)
+        return tolerance.relative * abs(reported or 0.0)
+    return max(tolerance.at_least or 0.0, result.interval or 0.0, 2 * (result.deviation or 0.0))
 
 
 def _rounding(delta: float) -> float:

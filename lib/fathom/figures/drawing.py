@@ -1,0 +1,100 @@
+"""How figures look: style, colours that also differ in grey print, small print, files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fathom.figures.inputs import Inputs
+from fathom.io.files import replacing
+from fathom.papers.figures import Figure
+from fathom.tables.view import label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of one line or set of bars."""
+
+    color: str
+    hatch: str
+    line: str
+
+
+# Paul Tol's bright scheme, which colour-blind readers can tell apart.
+LOOKS = (
+    Look("#4477AA", "", "-"),
+    Look("#EE6677", "////", "--"),
+    Look("#CCBB44", "....", "-."),
+    Look("#228833", "xxxx", ":"),
+    Look("#66CCEE", "\\\\\\\\", "-"),
+    Look("#AA3377", "++++", "--"),
+    Look("#BBBBBB", "oooo", "-."),
+)
+
+
+def look(position: int) -> Look:
+    """Return the look of a line or set of bars by its position; after seven they repeat."""
+    return LOOKS[position % len(LOOKS)]
+
+
+def ramp(position: int, lines: int) -> Any:
+    """Return a colour between dark and light for one of many ordered lines."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis"](0.9 * position / max(lines - 1, 1))
+
+
+def style() -> dict[str, Any]:
+    """Return matplotlib's settings."""
+    from tueplots import bundles
+
+    return bundles.neurips2024(usetex=False) | {
+        "font.serif": ["Times New Roman", "STIXGeneral"],
+        "mathtext.fontset": "stix",
+        "savefig.dpi": 200,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.linewidth": 0.6,
+        "grid.linewidth": 0.4,
+        "grid.color": "#DDDDDD",
+        "hatch.linewidth": 0.5,
+        "legend.frameon": False,
+        "pdf.fonttype": 42,
+    }
+
+
+def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
+    """Return a figure as wide as the text, and its panels from left to right.
+
+    Args:
+        count: panels.
+        height: of the figure, in inches.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(WIDTH, height), layout="constrained")
+    FigureCanvasAgg(drawing)
+    return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
+
+
+def sign(drawing: "Drawing", figure: Figure, inputs: Inputs) -> None:
+    """Print the figure's number and title above it, and paper and scale below."""
+    drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
+    note = f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."
+    bottom = 0.13 / drawing.get_figheight()
+    drawing.get_layout_engine().set(rect=(0, bottom, 1, 1 - bottom))
+    drawing.text(0.01, 0.01, note, fontsize=5, color="#666666")
+
+
+def save(drawing: "Drawing", stem: Path) -> None:
+    """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
+    for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+        with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
+            drawing.savefig(stream, format=suffix, metadata=metadata)

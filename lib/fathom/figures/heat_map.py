@@ -1,0 +1,236 @@
+"""Heat maps: a series over two axes, one panel for each run."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from fathom.config.settings import About, Part, Several
+from fathom.errors import FathomError
+from fathom.figures.inputs import UPDATE, VALUE, Inputs, RunFiles, series_named, title_of
+from fathom.figures.places import at_place, in_order, smoothed
+from fathom.figures.settings import (
+    At,
+    KindSettings,
+    Names,
+    Where,
+    check_axes,
+    check_series,
+    measurement_keys,
+    path_of,
+    unknown_name,
+)
+from fathom.papers.figures import Figure
+from fathom.papers.known import Known, full_name
+from fathom.papers.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.image import AxesImage
+    from pandas import DataFrame
+
+NONE = "none"
+LOWEST = "lowest possible"
+PLACE = "place"
+TICKS = 6
+
+
+class Map(Part):
+    """What a panel may say; what it does not say is the figure's."""
+
+    run: Annotated[str | None, About("The run that is drawn.")] = None
+    series: Annotated[str | None, About("What is drawn.")] = None
+    rows: Annotated[str | None, About("The axis from bottom to top; none for one row a place.")] = (
+        None
+    )
+    columns: Annotated[str | None, About("The axis from left to right.")] = None
+    at: Annotated[
+        At | Annotated[tuple[At, ...], Several] | None,
+        About("An update, a share of the training or an epoch; or several, with `rows: none`."),
+    ] = None
+    order: Annotated[Names, About("Names along both axes of tasks, in this order.")] = ()
+    numbers: Annotated[bool, About("Whether each field shows its number.")] = False
+    range: Annotated[
+        tuple[float | Literal["lowest possible"], float] | None,
+        Several,
+        About("The values at both ends of the colours."),
+    ] = None
+    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
+
+    def over(self, figure: "Map") -> "Map":
+        """Return the figure's settings with what this panel says instead."""
+        given = {key: getattr(self, key) for key in self.model_fields_set}
+        return Map(**({key: getattr(figure, key) for key in Map.model_fields} | given))
+
+    @property
+    def places(self) -> tuple[int | str, ...]:
+        """The places in the training that are drawn."""
+        return self.at if isinstance(self.at, tuple) else () if self.at is None else (self.at,)
+
+
+class Settings(Map, KindSettings):
+    """A figure of heat maps."""
+
+    panels: Annotated[dict[str, str | Map], About("The run of each panel, by title.")] = Field(
+        default_factory=dict
+    )
+
+    def parts(self) -> dict[str, Map]:
+        """Return the panels with all that they take from the figure."""
+        panels = self.panels or {"": Map()}
+        short = {
+            title: Map(run=panel) if isinstance(panel, str) else panel
+            for title, panel in panels.items()
+        }
+        return {title: panel.over(self) for title, panel in short.items()}
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all panels."""
+        return tuple(dict.fromkeys(part.run for part in self.parts().values() if part.run))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        return measurement_keys(part.series for part in self.parts().values() if part.run == run)
+
+
+def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+    """Yield runs, series and axes that do not exist or do not fit."""
+    for title, part in figure.settings.parts().items():
+
+        def where(path: tuple[str | int, ...], title: str = title) -> str:
+            return figure.entry.where(path_of(figure, title, path))
+
+        for key in ("run", "rows", "columns"):
+            if getattr(part, key) is None:
+                yield FathomError(f"no `{key}` is given", where(()), f"add `{key}`")
+        if (part.rows == NONE) != (len(part.places) > 1):
+            what = "several places need `rows: none`, and it needs several places"
+            yield FathomError(what, where(("at",)), "change `at` or `rows`")
+        yield from _axes(part, where)
+        if part.run is not None:
+            names = known.names(figure.paper)
+            yield from unknown_name("run", part.run, names, where(("run",)))
+            run = known.runs.get(full_name(figure.paper, part.run))
+            for name in part.order if run else ():
+                yield from unknown_name("task", name, run.tasks, where(("order",)))
+
+
+def _axes(part: Map, where: Where) -> Iterator[FathomError]:
+    """Yield what is wrong with the series and its axes."""
+    series, problems = check_series(part.series, where(("series",)))
+    yield from problems
+    if series is None or not part.rows or not part.columns:
+        return
+    used = {part.columns: "columns", **({part.rows: "rows"} if part.rows != NONE else {})}
+    if part.rows == NONE and "task" in series.axes:
+        used["task"] = "rows"  # the mean over tasks
+    yield from check_axes(series, used, bool(part.places), where)
+
+
+def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+    """Return a line for each field: panel, run, row, column, the value and its moving median."""
+    from pandas import DataFrame, concat
+
+    frames = []
+    for title, part in settings.parts().items():
+        run = inputs.runs[part.run or ""]
+        frame = run.read(series_named(part.series or ""))
+        about = {"panel": title, "run": run.name, "seed": run.seed}
+        if frame is None:
+            words = "not recorded" if run.folder.exists() else "not run"
+            frames.append(DataFrame([about | {"words": words}]))
+            continue
+        frames.append(_fields(frame, part, run).assign(**about, words=""))
+    columns = ["panel", "run", "seed", UPDATE, "row", "column", VALUE, "words"]
+    return concat(frames, ignore_index=True).reindex(columns=columns)
+
+
+def _fields(frame: "DataFrame", part: Map, run: RunFiles) -> "DataFrame":
+    """Return the fields of one panel; what is neither row nor column is averaged."""
+    from pandas import concat
+
+    if part.places:
+        chosen = [
+            at_place(frame, place, run).assign(**{PLACE: str(place)}) for place in part.places
+        ]
+        frame = concat(chosen, ignore_index=True)
+    row = PLACE if part.rows == NONE else str(part.rows)
+    column = str(part.columns) if part.columns != part.rows else f"{part.columns}_2"
+    named = frame.assign(row=frame[row].astype(str), column=frame[column].astype(str))
+    updates = {UPDATE: "last"} if UPDATE in named and UPDATE not in (row, column) else {}
+    fields = named.groupby(["row", "column"], sort=False, as_index=False).agg(
+        {VALUE: "mean", **updates}
+    )
+    if part.smooth:
+        fields[VALUE] = fields.groupby("row", sort=False)[VALUE].transform(smoothed, part.smooth)
+    return fields
+
+
+def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+    """Return the figure: panels next to each other with one range of colours."""
+    from fathom.figures import drawing
+
+    parts = settings.parts()
+    figure, axes = drawing.panels(len(parts))
+    low, high = _range(settings, frame)
+    images = []
+    for panel, (title, part) in zip(axes, parts.items(), strict=True):
+        fields = frame[frame["panel"] == title]
+        panel.set_title(title, loc="left")
+        words = "".join(fields["words"].unique())
+        if words:
+            panel.set(xticks=[], yticks=[])
+            panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+            continue
+        images.append(_draw_map(panel, fields, part, low, high))
+    first = next(iter(parts.values()))
+    axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
+    if images:
+        figure.colorbar(images[-1], ax=axes, label=title_of(first.series or ""))
+    return figure
+
+
+def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: float) -> "AxesImage":
+    """Draw one panel, its first row at the bottom for layers and at the top for names."""
+    row_labels = [name for name in part.order] or in_order(fields["row"])
+    column_labels = in_order(fields["column"])
+    if part.order and part.columns == part.rows:
+        column_labels = list(part.order)
+    grid = fields.pivot(index="row", columns="column", values=VALUE).astype(float)
+    grid = grid.reindex(index=row_labels, columns=column_labels)
+    numbered = row_labels[0].isdigit()
+    image = axes.imshow(
+        grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
+    )
+    _ticks(axes.xaxis, column_labels)
+    _ticks(axes.yaxis, row_labels)
+    axes.set_xlabel(part.columns or "")
+    if part.numbers:
+        middle = (low + high) / 2
+        for at_row, values in enumerate(grid.to_numpy()):
+            for at_column, value in enumerate(values):
+                color = "black" if value > middle else "white"
+                text = f"{value:.2f}"
+                axes.text(
+                    at_column, at_row, text, ha="center", va="center", color=color, fontsize=5
+                )
+    return image
+
+
+def _ticks(axis: "Axis", labels: list[str]) -> None:
+    """Name a few places of a numbered axis, evenly spread, or all places of another one."""
+    step = -(-len(labels) // TICKS) if labels and labels[0].isdigit() else 1
+    places = range(0, len(labels), step)
+    axis.set_ticks(list(places), [labels[place] for place in places])
+
+
+def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:
+    """Return the values at both ends of the colours; without a range those of the data."""
+    values = frame[VALUE].astype(float)
+    low, high = settings.range or (None, None)
+    if low is None or low == LOWEST:
+        low = values.min()
+    return float(low), float(values.max() if high is None else high)

@@ -1,0 +1,202 @@
+"""What figures are drawn from: the series of a training, measurements with axes, and tables."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.errors import FathomError, nearest
+from fathom.io import metrics
+from fathom.io import series as packed
+from fathom.provenance import measurements
+from fathom.tables.comparison import ComparedTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
+STACKS = ("encoder", "decoder")
+UPDATE, VALUE = "update", "value"
+UNITS = {"bits": 1 / log(2), "nats": 1.0}
+_FORM = re.compile(r"(\w+(?:\.\w+)?)(?: in (\w+))?")
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity that figures can draw.
+
+    Attributes:
+        place: METRICS, DIAGNOSTICS or MEASUREMENT.
+        names: columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are
+            joined.
+        axes: what its numbers are indexed by.
+        factor: a recorded number times this is in the unit that was asked for.
+    """
+
+    place: str
+    names: tuple[str, ...]
+    axes: tuple[str, ...]
+    factor: float = 1.0
+
+
+def _known() -> dict[str, Series]:
+    """Return the series by name; those of a stack end in its name."""
+    known = {
+        "nll.train": Series(METRICS, ("nll",), (UPDATE,)),
+        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,)),
+        "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
+        "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
+        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "reader")),
+        "masks": Series(
+            DIAGNOSTICS, ("encoder_masks", "decoder_masks"), (UPDATE, "task", "site", "group")
+        ),
+        "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
+    }
+    for stack in STACKS:
+        for name, axes in (
+            ("gradient_norm", ("layer",)),
+            ("utilisation", ("layer",)),
+            ("samples", ("task", "layer")),
+            ("alpha", ("task", "layer")),
+        ):
+            known[f"{name}.{stack}"] = Series(DIAGNOSTICS, (f"{stack}_{name}",), (UPDATE, *axes))
+        known[f"gates.{stack}"] = Series(MEASUREMENT, (f"gates.{stack}",), ("task", "layer"))
+    return known
+
+
+SERIES = _known()
+
+
+def series_named(text: str) -> Series:
+    """Return the series of a name such as `nll.train in bits`.
+
+    Raises:
+        FathomError: no such series or unit; its place is the text itself.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None or match[1] not in SERIES:
+        name = match[1] if match else text
+        raise FathomError(f"no series '{name}'", text, nearest(name, SERIES))
+    known, unit = SERIES[match[1]], match[2]
+    if unit is None:
+        return known
+    if unit not in UNITS or not match[1].startswith("nll"):
+        raise FathomError(f"no unit '{unit}' of {match[1]}", text, nearest(unit, UNITS))
+    return Series(known.place, known.names, known.axes, UNITS[unit])
+
+
+def title_of(text: str) -> str:
+    """Return a series as an axis names it: `nll, train (bits)` for `nll.train in bits`."""
+    name, _, unit = text.partition(" in ")
+    words = name.replace("_", " ").replace(".", ", ")
+    return f"{words} ({unit})" if unit else words
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """One training that a figure draws.
+
+    Attributes:
+        name: `<paper>/<run>`.
+        folder: of one seed.
+        updates: how many updates of Θ the training is to have.
+        seed: the seed.
+    """
+
+    name: str
+    folder: Path
+    updates: int
+    seed: int = 1
+
+    def read(self, series: Series) -> "DataFrame | None":
+        """Return a series in long form: a column for each axis, and `value`; None without files.
+
+        An axis that comes twice has its name twice, the second with `_2`.
+
+        Raises:
+            FathomError: a file is damaged.
+        """
+        from pandas import concat
+
+        readers = {METRICS: self._metric, DIAGNOSTICS: self._packed, MEASUREMENT: self._measured}
+        frames = [readers[series.place](name) for name in series.names]
+        known = [frame for frame in frames if frame is not None]
+        if not known:
+            return None
+        for name, frame in zip(series.names, known, strict=False):
+            frame["part"] = name
+        joined = concat(known, ignore_index=True)
+        joined[VALUE] = joined[VALUE] * series.factor
+        return joined
+
+    def epoch_ends(self, epoch: int) -> int | None:
+        """Return the first logged update by which a number of epochs has passed; None if none."""
+        rows = self._metrics()
+        return next(
+            (int(row[UPDATE] or 0) for row in rows if (row.get("epoch") or 0) >= epoch), None
+        )
+
+    def _metrics(self) -> list[dict[str, float | None]]:
+        path = self.folder / "metrics.tsv"
+        return metrics.read(path) if path.is_file() else []
+
+    def _metric(self, name: str) -> "DataFrame | None":
+        from pandas import DataFrame
+
+        rows = self._metrics()
+        points = [(int(row[UPDATE] or 0), row[name]) for row in rows if row.get(name) is not None]
+        return DataFrame(points, columns=[UPDATE, VALUE]) if points else None
+
+    def _packed(self, name: str) -> "DataFrame | None":
+        from pandas import DataFrame
+
+        path = self.folder / "diagnostics" / f"{name}.tsv.gz"
+        if not path.is_file():
+            return None
+        frame = DataFrame(packed.read(path))
+        return frame.astype({VALUE: float})
+
+    def _measured(self, key: str) -> "DataFrame | None":
+        from pandas import DataFrame
+
+        stem = measurements.file_of(key, None)
+        path = self.folder / "measurements" / f"{stem}.json"
+        if not path.is_file():
+            return None
+        record = measurements.read(path).measurements.get(key)
+        if record is None or record.values is None:
+            return None
+        rows = list(_flat(record.values, [record.labels[axis] for axis in record.axes]))
+        names = [
+            f"{axis}_2" if axis in record.axes[:at] else axis for at, axis in enumerate(record.axes)
+        ]
+        return DataFrame(rows, columns=[*names, VALUE])
+
+
+def _flat(values: list, labels: list[list[str]], before: tuple[str, ...] = ()):
+    """Yield the labels and the number of each element of nested lists."""
+    for label, value in zip(labels[0], values, strict=True):
+        place = (*before, label)
+        if len(labels) == 1:
+            yield (*place, value)
+        else:
+            yield from _flat(value, labels[1:], place)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a figure is drawn from.
+
+    Attributes:
+        reference: authors, title and year of the paper.
+        scale: the scale of the runs.
+        runs: by the names that the figure uses.
+        tables: the tables that the figure draws from, by name.
+    """
+
+    reference: str
+    scale: str
+    runs: Mapping[str, RunFiles] = field(default_factory=dict)
+    tables: Mapping[str, ComparedTable] = field(default_factory=dict)

@@ -1,0 +1,212 @@
+"""Curves: a series over updates or layers, one line for each run or for each place on an axis."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from fathom.config.settings import About, Part
+from fathom.errors import FathomError
+from fathom.figures.inputs import UPDATE, VALUE, Inputs, RunFiles, series_named, title_of
+from fathom.figures.places import at_place, in_order, selected, smoothed
+from fathom.figures.settings import (
+    At,
+    KindSettings,
+    Names,
+    check_axes,
+    check_series,
+    measurement_keys,
+    path_of,
+    unknown_name,
+)
+from fathom.papers.figures import Figure
+from fathom.papers.known import Known
+from fathom.papers.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from pandas import DataFrame
+
+SMOOTHED = "smoothed"
+
+
+class Line(Part):
+    """A line in its long form."""
+
+    run: Annotated[str, About("The run that is drawn.")]
+    series: Annotated[str | None, About("In place of the panel's series.")] = None
+
+
+class Panel(Part):
+    """A panel; what it does not say is the figure's."""
+
+    series: Annotated[str | None, About("What is drawn.")] = None
+    x: Annotated[str | None, About("The axis that runs from left to right.")] = None
+    lines: Annotated[dict[str, str | Line], About("The run of each line, by label.")] = Field(
+        default_factory=dict
+    )
+    at: Annotated[At | None, About("The update, share of the training, or epoch.")] = None
+    select: Annotated[dict[str, str], About("A place on an axis: first, last or a label.")] = Field(
+        default_factory=dict
+    )
+    line_by: Annotated[str | None, About("An axis with a line for each of its places.")] = None
+    labels: Annotated[Names, About("Labels of these lines; evenly spread over them.")] = ()
+    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
+    reference: Annotated[float | None, About("A horizontal line.")] = None
+    colours: Annotated[dict[str, str], About("A line's colour, by label.")] = Field(
+        default_factory=dict
+    )
+    log_y: Annotated[bool, About("Whether the vertical axis is logarithmic.")] = False
+
+    def over(self, figure: "Panel") -> "Panel":
+        """Return the figure's panel with what this one says instead."""
+        given = {key: getattr(self, key) for key in self.model_fields_set}
+        return Panel(**({key: getattr(figure, key) for key in Panel.model_fields} | given))
+
+    def line(self, label: str) -> Line:
+        """Return a line with its series."""
+        line = self.lines[label]
+        line = Line(run=line) if isinstance(line, str) else line
+        return line.model_copy(update={"series": line.series or self.series})
+
+
+class Settings(Panel, KindSettings):
+    """A figure of lines."""
+
+    panels: Annotated[dict[str, Panel], About("Panels from left to right, by title.")] = Field(
+        default_factory=dict
+    )
+
+    def parts(self) -> dict[str, Panel]:
+        """Return the panels with all that they take from the figure."""
+        panels = self.panels or {"": Panel()}
+        return {title: panel.over(self) for title, panel in panels.items()}
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all lines."""
+        names = [part.line(label).run for part in self.parts().values() for label in part.lines]
+        return tuple(dict.fromkeys(names))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        lines = [part.line(label) for part in self.parts().values() for label in part.lines]
+        return measurement_keys(line.series for line in lines if line.run == run)
+
+
+def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+    """Yield runs, series and axes that do not exist or do not fit."""
+    for title, part in figure.settings.parts().items():
+
+        def where(path: tuple[str | int, ...], title: str = title) -> str:
+            return figure.entry.where(path_of(figure, title, path))
+
+        if not part.lines:
+            yield FathomError("no lines are given", where(()), "add `lines: {label: run}`")
+        if part.x is None:
+            yield FathomError("no axis is given", where(()), "add `x`, such as `x: update`")
+        for label in part.lines:
+            line = part.line(label)
+            yield from unknown_name(
+                "run", line.run, known.names(figure.paper), where(("lines", label))
+            )
+            series, problems = check_series(line.series, where(("series",)))
+            yield from problems
+            if series is not None and part.x is not None:
+                used = {part.x: "x", **({part.line_by: "line_by"} if part.line_by else {})}
+                used |= dict.fromkeys(part.select, "select")
+                yield from check_axes(series, used, part.at is not None, where)
+        for label in part.colours:
+            yield from unknown_name("line", label, part.lines, where(("colours", label)))
+
+
+def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+    """Return a line for each point: panel, line, run, update, x, value and its moving median.
+
+    A line whose run recorded nothing has one row with words.
+    """
+    from pandas import DataFrame, concat
+
+    frames = []
+    for title, part in settings.parts().items():
+        for label in part.lines:
+            line = part.line(label)
+            run = inputs.runs[line.run]
+            frame = run.read(series_named(line.series or ""))
+            about = {"panel": title, "line": label, "run": run.name, "seed": run.seed}
+            if frame is None:
+                words = "not recorded" if run.folder.exists() else "not run"
+                frames.append(DataFrame([about | {"words": words}]))
+                continue
+            for name, points in _curves(frame, part, run):
+                named = about | ({"line": name} if part.line_by else {})
+                frames.append(points.assign(**named, words=""))
+    columns = ["panel", "line", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words"]
+    return concat(frames, ignore_index=True).reindex(columns=columns)
+
+
+def _curves(frame: "DataFrame", part: Panel, run: RunFiles) -> Iterator[tuple[str, "DataFrame"]]:
+    """Yield the points of each line of a run, from left to right."""
+    if part.at is not None:
+        frame = at_place(frame, part.at, run)
+    frame = selected(frame, part.select)
+    groups = [("", frame)]
+    if part.line_by:
+        labels = frame[part.line_by].astype(str)
+        groups = [(label, frame[labels == label]) for label in in_order(labels)]
+    for label, group in groups:
+        points = group.assign(x=group[part.x].astype(float)).sort_values("x")
+        yield label, points.assign(**{SMOOTHED: smoothed(points[VALUE], part.smooth)})
+
+
+def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+    """Return the figure: panels next to each other, each with its lines."""
+    from fathom.figures import drawing
+
+    parts = settings.parts()
+    figure, axes = drawing.panels(len(parts))
+    for panel, (title, part) in zip(axes, parts.items(), strict=True):
+        lines = frame[frame["panel"] == title]
+        _draw_lines(panel, lines, part)
+        panel.set_title(title, loc="left")
+        panel.set_xlabel(part.x or "")
+        panel.set_ylabel(title_of(part.series or ""))
+        if part.log_y and (lines[SMOOTHED] > 0).any():
+            panel.set_yscale("log")
+        if part.reference is not None:
+            panel.axhline(part.reference, color="black", linewidth=0.6)
+        panel.legend()
+    return figure
+
+
+def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
+    from fathom.figures import drawing
+
+    labels = list(dict.fromkeys(lines["line"]))
+    for position, label in enumerate(labels):
+        points = lines[lines["line"] == label]
+        words = "".join(points["words"].unique())
+        name = _label(label, position, len(labels), part)
+        look = drawing.look(position)
+        color = part.colours.get(label, look.color)
+        if part.line_by:
+            color = drawing.ramp(position, len(labels))
+        axes.plot(
+            [] if words else points["x"],
+            [] if words else points[SMOOTHED],
+            color=color,
+            linestyle=look.line,
+            marker="." if len(points) < 3 else None,
+            label=f"{name} ({words})" if words else name,
+        )
+
+
+def _label(label: str, position: int, lines: int, part: Panel) -> str | None:
+    """Return a line's name in the legend; given labels are spread evenly over the lines."""
+    if not part.labels:
+        return label
+    last = max(len(part.labels) - 1, 1)
+    at_line = [round(at * (lines - 1) / last) for at in range(len(part.labels))]
+    names = [name for at, name in zip(at_line, part.labels, strict=True) if at == position]
+    return ", ".join(names) or None

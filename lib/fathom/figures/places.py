@@ -1,0 +1,55 @@
+"""Places in a training, such as `50%` or `epoch 1`, and smoothed curves."""
+
+from typing import TYPE_CHECKING
+
+from fathom.figures.inputs import UPDATE, RunFiles
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+
+def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame":
+    """Return the rows of the recorded update that is nearest to a place in the training.
+
+    A training that ended early has its last recorded update instead of later ones.
+
+    Args:
+        frame: a series in long form, with the column `update`.
+        place: an update, a share of the planned updates (`50%`), or `epoch 1`, its end.
+        run: the training.
+    """
+    update = _update(place, run)
+    recorded = frame[UPDATE].unique()
+    nearest = min(recorded, key=lambda item: (abs(item - update), item))
+    return frame[frame[UPDATE] == nearest]
+
+
+def smoothed(values: "Series", points: int | None) -> "Series":
+    """Return the moving median over so many points, centred; None leaves the values."""
+    if points is None:
+        return values
+    return values.rolling(points, center=True, min_periods=1).median()
+
+
+def in_order(labels: "Series") -> list[str]:
+    """Return the labels of an axis in order: numbers by size, names as they come."""
+    unique = [str(label) for label in dict.fromkeys(labels)]
+    return sorted(unique, key=int) if all(label.isdigit() for label in unique) else unique
+
+
+def selected(frame: "DataFrame", select: dict[str, str]) -> "DataFrame":
+    """Return the rows at a place on each axis: its first label, its last, or one by name."""
+    for axis, word in select.items():
+        labels = in_order(frame[axis])
+        label = {"first": labels[0], "last": labels[-1]}.get(word, word)
+        frame = frame[frame[axis].astype(str) == label]
+    return frame
+
+
+def _update(place: int | str, run: RunFiles) -> float:
+    if isinstance(place, int):
+        return place
+    if place.endswith("%"):
+        return run.updates * int(place[:-1]) / 100
+    end = run.epoch_ends(int(place.split()[1]))
+    return run.updates if end is None else end

@@ -1,0 +1,154 @@
+"""What tables and figures are drawn from: the files of runs and corpora at a scale."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from fathom.errors import FathomError
+from fathom.figures.inputs import Inputs, RunFiles
+from fathom.papers import reported
+from fathom.papers.cells import Cell
+from fathom.papers.figures import Figure
+from fathom.papers.known import full_name
+from fathom.papers.load import Paper
+from fathom.papers.tables import Table
+from fathom.project.project import Project
+from fathom.provenance.measurements import file_of
+from fathom.runs.paths import Paths
+from fathom.runs.spec import DataSpec
+from fathom.tables.comparison import ComparedTable, compare_table
+from fathom.tables.sources import CORPUS, Source
+
+NAMED = 3  # missing runs that a message names
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """Tables and figures at one scale, with the places of what they show.
+
+    Attributes:
+        project: the project.
+        paths: the places of the scale's files.
+        seeds: in place of the seeds that runs have at the scale.
+    """
+
+    project: Project
+    paths: Paths
+    seeds: tuple[int, ...] | None = None
+
+    @property
+    def scale(self) -> str:
+        """The scale's name."""
+        return self.paths.scale
+
+    def source(self, name: str) -> Source:
+        """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
+        if name in self.project.datasets:
+            data = self.corpus(name)
+            path = self.paths.statistics(data)
+            same = data.dataset == name
+            return Source(name, {CORPUS: path.parent}, lambda _: path.stem, comparable=same)
+        spec = self.project.spec(name, self.scale)
+        return Source(
+            name,
+            {
+                seed: self.paths.run(spec, seed) / "measurements"
+                for seed in self.seeds or self.project.seeds(name, self.scale)
+            },
+            partial(file_of, spec=spec),
+            spec.identity,
+            self.project.comparable(name, self.scale),
+        )
+
+    def corpus(self, name: str) -> DataSpec:
+        """Return a data set, or what the scale uses in its place."""
+        here = self.project.scale(self.scale).datasets.get(name, name)
+        folders = self.project.data_folders(self.scale).values()
+        return next(data for data in folders if data.dataset == here)
+
+    def cells(self, table: Table) -> tuple[Cell, ...]:
+        """Return a table's cells; tasks are those of the data at the scale."""
+        return table.cells(self.project.known(self.scale))
+
+    def compared(self, paper: Paper, table: Table) -> ComparedTable:
+        """Return a table with all of its cells, from the measurements that exist.
+
+        Raises:
+            FathomError: a measurement file or the reported cells cannot be used.
+        """
+        cells = self.cells(table)
+        targets = {full_name(table.paper, mark.to) for mark in table.marks.values()}
+        names = {cell.source for cell in cells if cell.source} | targets & {*self.project.entries}
+        sources = {name: self.source(name) for name in names}
+        path = paper.reported(table.name)
+        printed = reported.read(path, table.cells(self.project.known()), self.project.root)
+        return compare_table(table, cells, printed, sources, self.scale)
+
+    def inputs(self, paper: Paper, figure: Figure) -> Inputs:
+        """Return everything that a figure is drawn from.
+
+        Raises:
+            FathomError: a measurement file or the reported cells cannot be used.
+        """
+        tables = {name: paper.tables[name] for name in figure.settings.tables}
+        return Inputs(
+            reference=paper.about.reference,
+            scale=self.scale,
+            runs={name: self._run(full_name(paper.name, name)) for name in figure.settings.runs},
+            tables={name: self.compared(paper, table) for name, table in tables.items()},
+        )
+
+    def _run(self, name: str) -> RunFiles:
+        """Return the training, of a run's first seed, that figures draw."""
+        spec = self.project.spec(name, self.scale)
+        seed = (self.seeds or self.project.seeds(name, self.scale))[0]
+        updates = int(str(spec.training.updates).split()[0])
+        return RunFiles(name, self.paths.run(spec, seed), updates, seed)
+
+    def require(self, paper: Paper, artefact: Table | Figure) -> None:
+        """Refuse to draw what has missing files.
+
+        Args:
+            paper: the paper.
+            artefact: a table or figure of it.
+
+        Raises:
+            FathomError: with the command that trains what is missing, and the one that draws the
+                rest.
+        """
+        if isinstance(artefact, Table):
+            missing = self._without_files([artefact])
+        else:
+            missing = self._without_files(paper.tables[name] for name in artefact.settings.tables)
+            for name in artefact.settings.runs:
+                run = self._run(full_name(paper.name, name))
+                if not (run.folder / "training.json").is_file():
+                    missing[f"{run.name} seed {run.seed}"] = None
+        if missing:
+            more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+            target = f"{paper.name}_{artefact.name}"
+            verb = "table" if isinstance(artefact, Table) else "figure"
+            raise FathomError(
+                f"no measurements of {', '.join([*missing][:NAMED])}{more}",
+                f"{target}, scale {self.scale}",
+                f"train with `snakemake {target} --config scale={self.scale}`, or draw the rest "
+                f"with `fathom {verb} {target} --scale {self.scale} --partial`",
+            )
+
+    def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
+        """Return the runs and corpora, with seeds, of which a table's file is missing."""
+        sources: dict[str, Source] = {}
+        missing: dict[str, None] = {}
+        for cell in (cell for table in tables for cell in self.cells(table)):
+            if cell.kind == "empty":
+                continue
+            source = sources.setdefault(cell.source, self.source(cell.source))
+            for seed, path in source.files(cell.key).items():
+                if not path.is_file():
+                    missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
+        return missing
+
+    def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
+        """Return the common path, without suffix, of an artefact's files."""
+        return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")

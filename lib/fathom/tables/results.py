@@ -1,0 +1,223 @@
+"""The value of a cell over the seeds of its run, or the words that take its place."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+
+from fathom.papers.cells import Cell
+from fathom.provenance import measurements
+from fathom.provenance.measurements import Record
+from fathom.tables.sources import NOT_MEASURED, NOT_RECORDED, NOT_RUN, Reading, Source
+
+NAMED_TASKS = 2
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of one seed.
+
+    Attributes:
+        value, stderr: in the measurement's unit; the standard error over test sentences, or over
+            the checkpoints of a window.
+        interval: half of the 95 % interval over test sentences.
+        sentences: test sentences; of a mean, those of all its tasks.
+        how: how it was computed, e.g. sacreBLEU's signature.
+    """
+
+    value: float
+    stderr: float | None = None
+    interval: float | None = None
+    sentences: int | None = None
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """A cell's value over seeds.
+
+    Attributes:
+        cell: the cell.
+        value: mean over the seeds that have a value, in the unit that the cell prints.
+        stderr: of the mean over seeds; with one seed the one over test sentences. Same unit.
+        interval: half of the 95 % interval over test sentences, averaged over seeds. Same unit.
+        deviation: standard deviation over seeds (n - 1); None with fewer than two. Same unit.
+        seeds: how many seeds the value, or the words, represent.
+        sentences: test sentences behind the value.
+        words: what is printed where there is no value; empty for an empty cell.
+        note: what a reader must know besides value and words.
+        how: how each number was computed.
+        comparable: whether the run's settings are the paper's.
+    """
+
+    cell: Cell
+    value: float | None = None
+    stderr: float | None = None
+    interval: float | None = None
+    deviation: float | None = None
+    seeds: int = 0
+    sentences: int | None = None
+    words: str = ""
+    note: str = ""
+    how: tuple[str, ...] = ()
+    comparable: bool = False
+
+
+def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
+    """Return the value of a cell.
+
+    Seeds that disagree give a value if at least half of them have one; a note names the others.
+
+    Args:
+        cell: the cell; an empty one has neither value nor words.
+        sources: runs and corpora by name.
+
+    Raises:
+        FathomError: a measurement file cannot be used.
+    """
+    if cell.kind == "empty":
+        return CellResult(cell)
+    source = sources[cell.source]
+    readings = source.readings(cell.key)
+    outcomes = [number(cell, reading) for _, reading in readings]
+    numbers = [item for item in outcomes if isinstance(item, Number)]
+    readings = [item for item in outcomes if isinstance(item, Reading)]
+    if not numbers or len(numbers) < len(readings):
+        return _without_value(cell, source, readings, len(outcomes))
+    note = f"{len(readings)} of {len(outcomes)} seeds: {readings[0].words}" if readings else ""
+    return _with_value(cell, source, numbers, note)
+
+
+def results(cells: Iterable[Cell], sources: Mapping[str, Source]) -> tuple[CellResult, ...]:
+    """Return the value of each cell, in their order."""
+    return tuple(result(cell, sources) for cell in cells)
+
+
+def difference(cell: CellResult, base: CellResult) -> CellResult:
+    """Return a cell less another one; both are taken as independent."""
+    if cell.value is None or base.value is None:
+        words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
+        return replace(cell, value=None, stderr=None, interval=None, deviation=None, words=words)
+    return replace(
+        cell,
+        value=cell.value - base.value,
+        stderr=_hypotenuse(cell.stderr, base.stderr),
+        interval=_hypotenuse(cell.interval, base.interval),
+        deviation=_hypotenuse(cell.deviation, base.deviation),
+    )
+
+
+def number(cell: Cell, reading: Reading) -> Number | Reading:
+    """Return a cell's number from one record, or why it has none.
+
+    A task's own number comes first, then the one over all tasks, then the mean over the tasks that
+    the table's block shows.
+    """
+    record = reading.record
+    if record is None:
+        return reading
+    if cell.task is not None and (record.tasks or record.missing):
+        return _task_number(cell.task, record)
+    if record.all is not None:
+        return _number(record.all, record)
+    tasks = cell.tasks or (*record.tasks, *record.missing)
+    return _mean({task: _task_number(task, record) for task in tasks})
+
+
+def _task_number(task: str, record: Record) -> Number | Reading:
+    """Return one task's number; a task that the gates left without a layer has none."""
+    if task in record.tasks:
+        return _number(record.tasks[task], record)
+    return Reading(words=record.missing.get(task, NOT_MEASURED), detail=f"task {task}")
+
+
+def _number(part: measurements.Number, record: Record) -> Number:
+    known = part.low is not None and part.high is not None
+    return Number(
+        value=part.value,
+        stderr=part.stderr if part.spread is None else part.spread,
+        interval=(part.high - part.low) / 2 if known else None,
+        sentences=part.n,
+        how=record.how,
+    )
+
+
+def _mean(parts: Mapping[str, Number | Reading]) -> Number | Reading:
+    """Return the mean over tasks; its spread takes the test sets as independent."""
+    missing = {task: part for task, part in parts.items() if isinstance(part, Reading)}
+    if missing or not parts:
+        words = sorted({part.words for part in missing.values()}) or [NOT_MEASURED]
+        if len(missing) == len(parts):
+            return Reading(words=words[0])
+        # Few tasks are named; a long list makes the table unreadable.
+        few = len(missing) <= NAMED_TASKS
+        which = f"for {', '.join(missing)}" if few else f"({len(missing)} of {len(parts)} tasks)"
+        return Reading(words=f"{words[-1]} {which}")
+    numbers = [part for part in parts.values() if isinstance(part, Number)]
+    counts = [part.sentences for part in numbers if part.sentences is not None]
+    return Number(
+        value=math.fsum(part.value for part in numbers) / len(numbers),
+        stderr=_of_mean([part.stderr for part in numbers]),
+        interval=_of_mean([part.interval for part in numbers]),
+        sentences=sum(counts) if counts else None,
+        how=numbers[0].how,
+    )
+
+
+def _without_value(
+    cell: Cell, source: Source, readings: Sequence[Reading], seeds: int
+) -> CellResult:
+    """Return a cell's words. Only the training's outcome counts as one of the paper's results."""
+    if not readings:
+        return CellResult(cell, words=NOT_RUN, comparable=source.comparable)
+    if all(reading.words == NOT_RECORDED for reading in readings):
+        return CellResult(cell, comparable=source.comparable)
+    words = next((reading.words for reading in readings if reading.outcome), readings[0].words)
+    several = f" ({len(readings)} of {seeds} seeds)" if seeds > 1 else ""
+    details = dict.fromkeys(reading.detail for reading in readings if reading.detail)
+    return CellResult(
+        cell,
+        seeds=len(readings),
+        words=words + several,
+        note="; ".join(details),
+        comparable=source.comparable,
+    )
+
+
+def _with_value(cell: Cell, source: Source, numbers: Sequence[Number], note: str) -> CellResult:
+    unit = cell.value.factor if cell.value else 1.0
+    values = [part.value * unit for part in numbers]
+    deviation = stdev(values) if len(values) > 1 else None
+    stderr = _scaled(numbers[0].stderr, unit)
+    counts = [part.sentences for part in numbers if part.sentences is not None]
+    return CellResult(
+        cell,
+        value=math.fsum(values) / len(values) if len(values) > 1 else values[0],
+        stderr=stderr if deviation is None else deviation / math.sqrt(len(values)),
+        interval=_scaled(_average([part.interval for part in numbers]), unit),
+        deviation=deviation,
+        seeds=len(values),
+        sentences=min(counts, default=None),
+        note=note,
+        how=tuple(dict.fromkeys(part.how for part in numbers if part.how)),
+        comparable=source.comparable,
+    )
+
+
+def _average(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None
+
+
+def _of_mean(spreads: Sequence[float | None]) -> float | None:
+    """Return the spread of a mean of independent numbers, or None where one is unknown."""
+    known = [spread for spread in spreads if spread is not None]
+    return math.hypot(*known) / len(known) if known and len(known) == len(spreads) else None
+
+
+def _hypotenuse(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else math.hypot(first, second)
+
+
+def _scaled(value: float | None, unit: float) -> float | None:
+    return None if value is None else value * unit

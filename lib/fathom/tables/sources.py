@@ -1,0 +1,121 @@
+"""The runs and corpora that cells read, and the measurements in their files."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fathom.errors import FathomError
+from fathom.provenance.measurements import FINISHED, Measurements, Record, read
+
+NOT_RUN = "not run"
+NOT_MEASURED = "not measured"
+# The rule ran and found nothing to measure: a stack without gates, say.
+NOT_RECORDED = "not recorded"
+OTHER_DECODING = "other decoding"
+CORPUS = 0  # the seed of a corpus
+# What a run without a result has nevertheless.
+WITHOUT_RESULT = ("parameters",)
+_HASH = re.compile(r"-[0-9a-f]{8}$")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one seed has for one key: a record, or the words that take its place.
+
+    Attributes:
+        record: the measurement's record; None where there is none.
+        words: why there is no record.
+        detail: what a reader must know besides the words, for a note.
+        outcome: whether the words are the training's outcome.
+    """
+
+    record: Record | None = None
+    words: str = ""
+    detail: str = ""
+    outcome: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run with its seeds, or a corpus, which has one folder under the seed CORPUS.
+
+    Attributes:
+        name: `<paper>/<run>` or a data set.
+        folders: the folder of measurement files by seed.
+        stem: file name, without suffix, of a measurement's key. The name of what depends on a
+            decoding ends in a hash of the decoding's settings.
+        identity: SHA-256 that its files must have; empty accepts any.
+        comparable: whether all of its settings are the paper's.
+    """
+
+    name: str
+    folders: Mapping[int, Path]
+    stem: Callable[[str], str]
+    identity: str = ""
+    comparable: bool = False
+    _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
+
+    def files(self, key: str) -> dict[int, Path]:
+        """Return the file that holds a measurement, by seed."""
+        return {seed: folder / f"{self.stem(key)}.json" for seed, folder in self.folders.items()}
+
+    def readings(self, key: str) -> Iterator[tuple[int, Reading]]:
+        """Yield seed and reading for each seed that was run.
+
+        Raises:
+            FathomError: a file is damaged, or belongs to another run or seed.
+        """
+        for seed, path in self.files(key).items():
+            reading = self._reading(seed, path, key)
+            if reading.words != NOT_RUN:
+                yield seed, reading
+
+    def _reading(self, seed: int, path: Path, key: str) -> Reading:
+        file = self._read(path, seed)
+        if file is None:
+            return self._missing(seed, path, key)
+        outcome = None if key in WITHOUT_RESULT else _outcome(file)
+        if outcome is None and key in file.measurements:
+            return Reading(file.measurements[key])
+        return outcome or Reading(words=NOT_RECORDED, detail=f"{self.name}: {key}")
+
+    def _missing(self, seed: int, path: Path, key: str) -> Reading:
+        """Say why a file is missing: the run's outcome, another decoding, or nothing was run."""
+        training = self._read(path.with_name("training.json"), seed)
+        if training is None and seed == CORPUS:
+            return Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+        if training is None:
+            return Reading(words=NOT_RUN)
+        other = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
+        if _HASH.search(path.stem) and other:
+            detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
+            return _outcome(training) or Reading(words=OTHER_DECODING, detail=detail)
+        return _outcome(training) or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+
+    def _read(self, path: Path, seed: int) -> Measurements | None:
+        """Return a file's content; each file is read once."""
+        if path not in self._cache:
+            self._cache[path] = self._checked(path, seed) if path.is_file() else None
+        return self._cache[path]
+
+    def _checked(self, path: Path, seed: int) -> Measurements:
+        file = read(path)
+        expected = (self.identity or file.identity, seed or file.seed)
+        if (file.identity, file.seed) != expected:
+            raise FathomError(
+                f"measurements of another run than {self.name} seed {seed}",
+                str(path),
+                "move the file to its own run's folder",
+            )
+        return file
+
+
+def _outcome(file: Measurements) -> Reading | None:
+    """Return the outcome of a training without a result as a cell prints it."""
+    if file.outcome in (None, FINISHED):
+        return None
+    words = str(file.outcome).replace("_", " ")
+    if file.outcome == "diverged" and file.update is not None:
+        words += f" at update {file.update}"
+    return Reading(words=words, outcome=True)

@@ -1,0 +1,371 @@
+"""How a table reads: numbers as text, rows, headings and notes; the same for every format."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from fathom.papers.reported import Reported
+from fathom.papers.vocabulary import Vocabulary
+from fathom.tables.comparison import ComparedCell, ComparedTable
+from fathom.tables.results import CellResult
+from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+from fathom.tables.verdicts import Verdict
+
+FEW_SENTENCES = 100
+FEW = "†"
+OURS = "Not in the paper"
+_COUNTS = 2  # significant digits that a scaled count keeps
+_BOLD = "bold"
+_MEANS = {
+    "significant": "a significant difference",
+    "difference": "the number is the difference",
+    "difference beside": "the number in parentheses is the difference",
+}
+
+
+@dataclass(frozen=True)
+class CellView:
+    """A cell as text.
+
+    Attributes:
+        text: the number or the words in its place.
+        spread: `±0.12`, or nothing.
+        span: columns that it covers; 0 where a cell to the left covers it.
+        bold: whether the paper prints it in bold.
+        verdict: a word for the verdict's colour, or nothing.
+    """
+
+    text: str = ""
+    spread: str = ""
+    span: int = 1
+    bold: bool = False
+    verdict: str = ""
+
+    @property
+    def full(self) -> str:
+        """The text with its spread."""
+        return f"{self.text} {self.spread}" if self.spread else self.text
+
+
+@dataclass(frozen=True)
+class RowView:
+    """A row; `kind` is "result", "paper" (reported numbers), "verdict" or "count"."""
+
+    label: str
+    kind: str
+    cells: tuple[CellView, ...]
+
+
+@dataclass(frozen=True)
+class BlockView:
+    """A part of a table with its own heading, columns and rows."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[RowView, ...]
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table as it is read.
+
+    Attributes:
+        name: `<paper>_<table>`, to refer to it.
+        title: `Table 5 · <title>`.
+        caption: where it is in the paper, and at which scale it was reproduced.
+        blocks: its parts.
+        notes: what a reader must know, one sentence or more each.
+    """
+
+    name: str
+    title: str
+    caption: str
+    blocks: tuple[BlockView, ...]
+    notes: tuple[str, ...]
+
+
+def label(name: str, title: str) -> str:
+    """Return what a table or figure is called: `Table 5 · <title>` for `table5`."""
+    match = re.fullmatch(r"([a-z]+)(\d+\w*)", name)
+    return f"{match[1].capitalize()} {match[2]} · {title}" if match else f"{name} · {title}"
+
+
+def caption(section: str, reference: str, scale: str) -> str:
+    """Return where an artefact is in its paper, and at which scale it was reproduced."""
+    where = section if section.startswith(("§", "App.")) else f"“{section}”"
+    return f"{where} of {reference.rstrip('.')}. Scale: {scale}."
+
+
+def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
+    """Lay a table out.
+
+    Args:
+        compared: the table and its cells.
+        reference: authors, title and year of the paper.
+        verdicts: whether comparable rows are followed by a row of verdicts.
+    """
+    blocks = [
+        part
+        for heading, cells in groupby(compared.cells, lambda item: item.result.cell.block)
+        for part in _blocks(heading, list(cells), compared.table.vocabulary, verdicts)
+    ]
+    table = compared.table
+    return TableView(
+        name=f"{table.paper}_{table.name}",
+        title=label(table.name, table.title),
+        caption=caption(table.section, reference, compared.scale),
+        blocks=tuple(blocks),
+        notes=tuple(_notes(compared)),
+    )
+
+
+def shown(own: CellResult, decimals: int) -> CellView:
+    """Return our cell as text."""
+    if own.value is None:
+        return CellView(own.words)
+    decimals = _decimals(own, decimals)
+    spread = "" if own.stderr is None else f"±{own.stderr:.{decimals}f}"
+    return CellView(f"{own.value:.{decimals}f}", spread)
+
+
+def reported_text(reported: Reported | None) -> CellView:
+    """Return the paper's cell as printed, with its spread and mark."""
+    if reported is None:
+        return CellView()
+    if not reported.value:
+        return CellView(reported.note)
+    delta = f" ({reported.note})" if reported.note else ""
+    misprint = f" [{reported.right}]" if reported.right else ""
+    spread = f"±{reported.stderr}" if reported.stderr else ""
+    return CellView(reported.value + delta + misprint, spread, bold=reported.mark == _BOLD)
+
+
+def _blocks(
+    heading: str, cells: Sequence[ComparedCell], vocabulary: Vocabulary, verdicts: bool
+) -> Iterator[BlockView]:
+    """Yield a block as the paper has it, with added rows; then the added columns."""
+    own = {item.result.cell.column for item in cells if _is_added(item, cells)}
+    printed = [item for item in cells if item.result.cell.column not in own]
+    yield _block(heading, printed, vocabulary, verdicts)
+    added = [item for item in cells if item.result.cell.column in own]
+    rows = {item.result.cell.row for item in added if _has_text(item)}
+    added = [item for item in added if item.result.cell.row in rows]
+    if added:
+        yield _block(f"{heading}: {OURS.lower()}" if heading else OURS, added, vocabulary, False)
+
+
+def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
+    """Return whether the paper's table has no column of this id."""
+    column = item.result.cell.column
+    return all(other.result.cell.ours for other in cells if other.result.cell.column == column)
+
+
+def _block(
+    heading: str, cells: Sequence[ComparedCell], vocabulary: Vocabulary, verdicts: bool
+) -> BlockView:
+    columns = list(dict.fromkeys(item.result.cell.column for item in cells))
+    decimals = {column: _column_digits(column, cells, vocabulary) for column in columns}
+    several = any(item.result.seeds > 1 for item in cells)
+    rows: list[RowView] = []
+    for row, items in _by_row(cells).items():
+        in_order = [items[column] for column in columns]
+        views = [_shown(item, decimals[item.result.cell.column]) for item in in_order]
+        added = all(item.result.cell.ours for item in in_order)
+        name = f"{row} (not in the paper)" if added and heading != OURS else row
+        if several:
+            views.append(CellView(str(max(item.result.seeds for item in in_order))))
+        rows.append(RowView(name, "result", tuple(_merged(views))))
+        rows += _reported_rows(in_order, verdicts, several)
+    counts = _sentences(columns, cells)
+    names = [vocabulary.title(column) + (FEW if _few(column, cells) else "") for column in columns]
+    if several:
+        names.append("Seeds")
+        counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
+    return BlockView(heading, tuple(names), (*rows, counts) if counts else tuple(rows))
+
+
+def _by_row(cells: Iterable[ComparedCell]) -> dict[str, dict[str, ComparedCell]]:
+    rows: dict[str, dict[str, ComparedCell]] = {}
+    for item in cells:
+        rows.setdefault(item.result.cell.row, {})[item.result.cell.column] = item
+    return rows
+
+
+def _shown(item: ComparedCell, decimals: int) -> CellView:
+    """Return our cell with its difference to another one, and its verdict's colour."""
+    cell = shown(item.result, decimals)
+    delta = f" ({item.delta:+.{decimals}f})" if item.delta is not None else ""
+    return CellView(cell.text + delta, cell.spread, verdict=_colour(item.verdict))
+
+
+def _reported_rows(items: Sequence[ComparedCell], verdicts: bool, several: bool) -> list[RowView]:
+    """Return the row of reported numbers, and that of verdicts, where there are any."""
+    rows = []
+    end = [CellView()] if several else []
+    if any(item.reported for item in items):
+        cells = _merged([reported_text(item.reported) for item in items])
+        rows.append(RowView("paper", "paper", (*cells, *end)))
+    if verdicts and any(item.verdict and item.result.comparable for item in items):
+        cells = [_verdict(item.verdict) for item in items]
+        rows.append(RowView("verdict", "verdict", (*cells, *end)))
+    return rows
+
+
+def _verdict(verdict: Verdict | None) -> CellView:
+    if verdict is None:
+        return CellView()
+    delta = "" if verdict.delta is None else f"{verdict.delta:+.2f} "
+    return CellView(delta + verdict.words, verdict=_colour(verdict))
+
+
+def _colour(verdict: Verdict | None) -> str:
+    """Return the verdict's words as the name of a style."""
+    return re.sub(r"\W+", "-", verdict.words.partition("(")[0].strip()) if verdict else ""
+
+
+def _merged(cells: Sequence[CellView]) -> list[CellView]:
+    """Print words that neighbours share once, over all of their columns."""
+    merged = list(cells)
+    at = 0
+    while at < len(cells):
+        end = at + 1
+        while end < len(cells) and _is_words(cells[at].text) and cells[end].text == cells[at].text:
+            merged[end] = CellView(span=0)
+            end += 1
+        if end > at + 1:
+            first = cells[at]
+            merged[at] = CellView(first.text, span=end - at, verdict=first.verdict)
+        at = end
+    return merged
+
+
+def _is_words(text: str) -> bool:
+    return bool(text) and not any(character.isdigit() for character in text.split()[0])
+
+
+def _column_digits(column: str, cells: Iterable[ComparedCell], vocabulary: Vocabulary) -> int:
+    """Return the decimals of a column: as many as the paper prints, else the measurement's."""
+    items = [item for item in cells if item.result.cell.column == column]
+    printed = [item.reported.decimals for item in items if item.reported and item.reported.value]
+    values = [item.result.cell.value for item in items]
+    usual = [vocabulary.measurement(value).decimals for value in values if value]
+    return max(printed or usual, default=0)
+
+
+def _decimals(own: CellResult, decimals: int) -> int:
+    """Return more decimals for a scaled count that would print as 0 or 1; none for a count."""
+    value, unit = abs(own.value or 0.0), own.cell.value and own.cell.value.unit
+    if unit in ("millions", "thousands") and 0 < value < 10:
+        return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
+    return 0 if unit is None and own.value == int(value) > FEW_SENTENCES else decimals
+
+
+def _has_text(item: ComparedCell) -> bool:
+    return item.result.value is not None or bool(item.result.words)
+
+
+def _few(column: str, cells: Iterable[ComparedCell]) -> bool:
+    """Return whether any score of a column has few test sentences."""
+    counts = [item.result.sentences for item in cells if item.result.cell.column == column]
+    return any(count is not None and count < FEW_SENTENCES for count in counts)
+
+
+def _sentences(columns: Sequence[str], cells: Sequence[ComparedCell]) -> RowView | None:
+    """Return the row that counts each column's test sentences."""
+    views = []
+    for column in columns:
+        counts = {
+            item.result.sentences
+            for item in cells
+            if item.result.cell.column == column and item.result.sentences is not None
+        }
+        ends = sorted({min(counts), max(counts)}) if counts else []
+        views.append(CellView("–".join(str(count) for count in ends)))
+    has_any = any(cell.text for cell in views)
+    return RowView("test sentences", "count", tuple(views)) if has_any else None
+
+
+def _notes(compared: ComparedTable) -> Iterator[str]:
+    """Yield the notes: comparability, metric, spreads, marks, and what cells have to say."""
+    items, table = compared.cells, compared.table
+    own = [item.result for item in items]
+    if any(item.reported for item in items):
+        yield "Rows named “paper” are the paper's own numbers."
+    if any(not item.comparable and item.cell.kind != "empty" for item in own):
+        yield (
+            f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
+            "compared with it."
+        )
+    yield from _metric_notes(own)
+    yield from _spread_notes(own)
+    if any(item.words == NOT_RUN for item in own):
+        yield f"{NOT_RUN}: the run was not trained."
+    if table.settings.unequal:
+        yield f"Rows are trained for different numbers of updates: {table.settings.unequal}."
+    yield from _mark_notes(compared)
+    yield from first_notes(compared)
+    for words in (OTHER_DECODING, NOT_MEASURED):
+        details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
+        if details:
+            more = f" and {len(details) - 3} more" if len(details) > 3 else ""
+            yield f"{words}: {'; '.join(list(details)[:3])}{more}."
+    for item in own:
+        if item.value is not None and item.note:
+            yield f"{item.cell.row}, {item.cell.column}: {item.note}."
+
+
+def _metric_notes(own: Sequence[CellResult]) -> Iterator[str]:
+    """Yield the metric of the scores with its signatures, and their gates."""
+    scored = [item for item in own if item.cell.kind != "empty" and item.how]
+    how = dict.fromkeys(text for item in scored for text in item.how)
+    if how:
+        yield f"Metric: {'; '.join(how)}."
+    unknown = dict.fromkeys(item.cell.task for item in scored if not item.cell.metric_known)
+    if unknown and None not in unknown:
+        yield f"The paper's metric is not known for {', '.join(map(str, unknown))}."
+    gates = {item.cell.gates for item in scored}
+    if "soft" in gates:
+        yield "Rows with gates are scored with soft gates without noise."
+    if "hard" in gates:
+        yield "Hard gates leave out every layer with p < 0.5."
+
+
+def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
+    several = [item for item in own if item.deviation is not None]
+    single = [item for item in own if item.stderr is not None and item.deviation is None]
+    if several:
+        yield "±: standard error over the seeds."
+    windows = [bool(item.cell.value and item.cell.value.window) for item in single]
+    if any(windows):
+        yield "±: standard deviation over the checkpoints of the window (one seed)."
+    if not all(windows):
+        yield "±: standard error over test sentences, by bootstrap (one seed)."
+    if any(item.sentences is not None and item.sentences < FEW_SENTENCES for item in own):
+        yield f"{FEW}: fewer than {FEW_SENTENCES} test sentences."
+
+
+def _mark_notes(compared: ComparedTable) -> Iterator[str]:
+    """Yield what the paper's marks mean."""
+    used = {item.reported.mark for item in compared.cells if item.reported}
+    for name, mark in compared.table.marks.items():
+        if name in used:
+            to = f" to {mark.to}" if mark.to else ""
+            yield f"“{name}”: {_MEANS[mark.means]}{to}."
+    if any(item.reported and item.reported.right for item in compared.cells):
+        yield "In brackets: what a misprint must mean."
+
+
+def first_notes(compared: ComparedTable) -> Iterator[str]:
+    """Yield a warning while the row to be trained first is outside its band."""
+    first = compared.table.settings.first
+    for column, (low, high) in first.bands.items() if first else ():
+        for item in compared.cells:
+            cell = item.result.cell
+            if (cell.id, cell.column) == (first.row, column) and item.result.comparable:
+                value = item.result.value
+                if value is None or not low <= value <= high:
+                    yield (
+                        f"Train {first.row} first: its {column} is to be between {low} and {high}, "
+                        f"and is {item.result.words if value is None else format(value, '.2f')}."
+                    )
