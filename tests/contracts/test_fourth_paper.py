@@ -1,0 +1,78 @@
+"""A paper is added in config alone: its files are checked, and no other run changes."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fathom.project.demands import Demands
+from fathom.project.load import load
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "tests" / "support" / "fourth_paper"
+PAGE = ROOT / "docs" / "adding_a_paper.md"
+PAPER = "fourth_paper"
+RUNS = {f"{PAPER}/{norm}_{layers}" for norm in ("pre", "post") for layers in (6, 12)}
+
+
+def identities(project):
+    """Return the identity of each run at each scale, and those of its decodings."""
+    identities = {}
+    for run in project.entries:
+        for scale in (None, *project.scales):
+            spec = project.spec(run, scale)
+            decodings = () if spec.decoding is None else map(spec.decoding_identity, spec.gates)
+            identities[run, scale] = (spec.identity, spec.folder, *decodings)
+    return identities
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A copy of the project's config with the paper of docs/adding_a_paper.md."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "config", root / "config")
+    shutil.copytree(FILES, root / "config" / "papers" / PAPER)
+    scale = root / "config" / "scales" / "tiny.yaml"
+    text = scale.read_text(encoding="utf-8")
+    [line] = re.findall(rf"^  {PAPER}: .*\n", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert "\nupdates:\n" in text
+    scale.write_text(text.replace("\nupdates:\n", f"\nupdates:\n{line}"), encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def grown(root):
+    return load(root)
+
+
+def test_the_paper_has_its_runs_and_they_can_be_trained(grown):
+    assert set(grown.entries) - set(load(ROOT, check=False).entries) == RUNS
+    assert not any(grown.not_built(run, scale) for run in RUNS for scale in grown.scales)
+
+
+def test_each_cell_of_its_table_has_a_run_of_its_own(grown):
+    cells = grown.papers[PAPER].tables["table1"].cells(grown.known())
+    assert {cell.source for cell in cells} == RUNS
+    assert len(cells) == len(RUNS)
+
+
+def test_its_artefacts_are_listed_as_built(grown):
+    demands = Demands(grown, "tiny")
+    for name in (f"{PAPER}_table1", f"{PAPER}_figure1"):
+        assert demands.not_built(demands.artefacts[name]) == ""
+
+
+def test_a_scale_gives_its_group_the_updates_of_its_line(grown):
+    assert {grown.spec(run, "tiny").training.updates for run in RUNS} == {150}
+
+
+def test_no_other_run_has_another_identity(grown):
+    before, after = identities(load(ROOT, check=False)), identities(grown)
+    assert {key: after[key] for key in before} == before
+
+
+def test_the_page_shows_the_files_as_they_are():
+    blocks = re.findall(r"^```\w+\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    files = [path.read_text(encoding="utf-8") for path in FILES.rglob("*.*")]
+    assert sorted(files) == sorted(block for block in blocks if not block.startswith("  "))
