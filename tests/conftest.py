@@ -39,3 +39,21 @@ def catalog():
     from fathom.project.load import load
 
     return load(ROOT)
+
+
+@pytest.fixture(scope="session")
+def known(catalog):
+    """The project's own runs and corpora, as papers may name them."""
+    return catalog.known()
+
+
+@pytest.fixture
+def faults(project, edit, known):
+    """A function that plants a fault in a file of a paper and returns what is found."""
+    from tests.support.papers import findings_of
+
+    def plant(file, old, new):
+        edit(f"config/papers/{file}", old, new)
+        return findings_of(project, file.split("/")[0], known)
+
+    return plant

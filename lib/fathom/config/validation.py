@@ -83,7 +83,7 @@ def _key_path(loc: KeyPath, value: Any) -> KeyPath:
             if part in value:
                 path.append(part)
                 value = value[part]
-            elif last:
+            elif last and part != "[key]":
                 path.append(part)
         elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
             path.append(part)
@@ -149,7 +149,8 @@ def field_names(model: type[BaseModel], loc: KeyPath) -> Iterator[str]:
             or models
         )
     for one in models:
-        yield from one.model_fields
+        for name, field in one.model_fields.items():
+            yield field.alias or name
 
 
 def _tags(model: type[BaseModel]) -> tuple[Any, ...]:

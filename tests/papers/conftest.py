@@ -1,0 +1,16 @@
+"""The project's papers."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.papers import paper_of
+
+PAPERS = ("latent_depth", "transparent_attention", "lamgd")
+
+
+@pytest.fixture(scope="session")
+def papers():
+    """The project's papers by name."""
+    root = Path(__file__).parents[2]
+    return {name: paper_of(root, name) for name in PAPERS}

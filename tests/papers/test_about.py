@@ -1,0 +1,51 @@
+"""paper.yaml says what a paper is and how it scores."""
+
+import pytest
+
+from fathom.papers.about import PaperSettings
+
+
+def test_a_reference_names_authors_title_and_year(papers):
+    assert papers["lamgd"].reference == (
+        "Minh-Quang Pham, François Yvon, Josep Crego: Latent Group Dropout for Multilingual and "
+        "Multidomain Machine Translation. 2022"
+    )
+
+
+def test_an_equation_without_a_reason_is_computed(papers):
+    equations = papers["latent_depth"].about.equations
+    assert equations["Eq. 2"].computed
+    assert not equations["Eq. 3"].computed
+
+
+def test_a_citation_has_the_fields_that_are_given(papers):
+    fields = papers["latent_depth"].about.citation.fields()
+    assert fields["eprint"] == "2009.13102"
+    assert "pages" not in fields
+
+
+def test_every_paper_says_why_its_metric_is_the_papers(papers):
+    assert {name: paper.about.metric.tokenize for name, paper in papers.items()} == {
+        "latent_depth": "13a",
+        "transparent_attention": "none",
+        "lamgd": "13a",
+    }
+    assert all(paper.about.metric.note for paper in papers.values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("authors:", "author:", "paper.yaml:4: author: unknown key 'author'; nearest valid name"),
+        ("  key: pham", "  kye: pham", "citation.kye: unknown key 'kye'; nearest valid name: 'key"),
+        ('year: "2022"', "year: 2022", "citation.year: YAML reads 2022 as a number; put it in qu"),
+        ("  Eq. 2: {title: H", "  Eq 2: {title: H", "equations.Eq 2: 'Eq 2' does not match "),
+        ("means: difference,", "means: diference,", "marks.added.means: 'diference' is not possib"),
+    ],
+)
+def test_a_fault_is_found_with_its_line(faults, old, new, message):
+    assert message in "\n".join(faults("lamgd/paper.yaml", old, new))
+
+
+def test_settings_have_a_metric_even_where_paper_yaml_has_none():
+    assert PaperSettings.model_fields["metric"].default.tokenize is None

@@ -1,0 +1,70 @@
+"""A figure has keys of its own and those of its kind, and each finding has its line."""
+
+import pytest
+
+from fathom.config.settings import Part
+from fathom.config.yaml_files import read
+from fathom.errors import Findings
+from fathom.papers import figures
+
+
+class Curves(Part):
+    """A kind with two keys."""
+
+    series: str
+    smooth: int = 1
+
+
+TEXT = """\
+figure1:
+  kind: curves
+  title: Gradients
+  section: Analysis
+  series: gradient_norm
+figure2: {like: figure1, title: Smoothed gradients, smooth: 21}
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """A function that reads a figures.yaml with the kind `curves`."""
+
+    def load(text):
+        (tmp_path / "figures.yaml").write_text(text, encoding="utf-8")
+        file = read(tmp_path / "figures.yaml", tmp_path)
+        return figures.load(file, "paper", {"curves": Curves})
+
+    return load
+
+
+def test_a_figure_hands_other_keys_to_its_kind(loaded):
+    second = loaded(TEXT)["figure2"]
+    assert (second.kind, second.title, second.section) == (
+        "curves",
+        "Smoothed gradients",
+        "Analysis",
+    )
+    assert second.settings == Curves(series="gradient_norm", smooth=21)
+    assert second.caption == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("kind: curves", "kind: curve", "yaml:2: figure1.kind: no kind of figure 'curve'; nearest"),
+        ("smooth: 21", "smoth: 21", "yaml:6: figure2.smoth: unknown key 'smoth'; nearest valid na"),
+        ("smooth: 21", "smooth: x", "yaml:6: figure2.smooth: 'x' is not a whole number; write a"),
+        ("  title: Gradients\n", "", "yaml:1: figure1.title: no value is given; add the key"),
+        ("{like: figure1,", "{like: figure3,", "yaml:6: figure2.like: no entry 'figure3'; near"),
+    ],
+)
+def test_a_fault_is_found_with_its_line(loaded, old, new, message):
+    with pytest.raises(Findings) as raised:
+        loaded(TEXT.replace(old, new, 1))
+    assert message in str(raised.value)
+
+
+def test_every_figure_of_the_papers_has_title_and_section(papers):
+    drawn = [figure for paper in papers.values() for figure in paper.figures.values()]
+    assert len(drawn) == 15
+    assert all(figure.title and figure.section for figure in drawn)

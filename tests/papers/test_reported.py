@@ -1,0 +1,125 @@
+"""Every printed cell has a place in its table, and every place a printed cell."""
+
+from pathlib import Path
+
+import pytest
+
+from fathom.papers import reported
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def printed(papers, known):
+    """All reported cells of all papers."""
+    return [
+        cell
+        for paper in papers.values()
+        for table in paper.tables.values()
+        for cell in reported.read(paper.reported(table.name), table.cells(known), ROOT)
+    ]
+
+
+def test_all_814_cells_of_the_three_papers_are_read(printed):
+    numbers = [cell for cell in printed if cell.number is not None]
+    outcomes = [cell for cell in printed if cell.outcome]
+    empty = [cell for cell in printed if cell.note == reported.EMPTY]
+    assert (len(numbers), len(outcomes), len(empty)) == (741, 65, 8)
+    assert len(printed) == 814
+
+
+def test_every_csv_belongs_to_a_table(papers):
+    for paper in papers.values():
+        files = {path.stem for path in (paper.folder / "reported").glob("*.csv")}
+        assert files == set(paper.tables)
+
+
+def test_a_misprint_keeps_its_digits_and_is_compared_as_corrected(printed):
+    misprints = [cell for cell in printed if cell.right]
+    assert [(cell.value, cell.number) for cell in misprints] == [
+        ("224", 287.0),
+        ("314", 31.4),
+        ("195", 185.0),
+    ]
+
+
+def test_marks_and_standard_errors_are_kept(printed):
+    marks = [cell.mark for cell in printed if cell.mark]
+    assert {mark: marks.count(mark) for mark in marks} == {"bold": 13, "added": 13, "delta": 4}
+    assert len([cell for cell in printed if cell.deviation is not None]) == 12
+
+
+def test_digits_are_kept_as_printed(printed):
+    first = next(cell for cell in printed if cell.value == "28.50")
+    assert first.decimals == 2
+    assert next(cell for cell in printed if cell.value == "246").decimals == 0
+
+
+def averages(printed):
+    """Yield each row that prints an average beside its tasks, with the average of its cells."""
+    rows = {}
+    for cell in printed:
+        rows.setdefault((cell.where.rpartition(":")[0], cell.row), {})[cell.column] = cell.number
+    for row, cells in rows.items():
+        tasks = [cells[name] for name in cells if name not in ("avg", "params", "sharing_rate")]
+        if cells.get("avg") is not None and tasks:
+            yield row, cells["avg"], sum(tasks) / len(tasks)
+
+
+def test_printed_averages_fit_their_cells(printed):
+    rows = list(averages(printed))
+    assert len(rows) == 48
+    # A cell is rounded by up to 0.05, an average by up to 0.05 more where it has one digit.
+    for row, average, mean in rows:
+        assert average == pytest.approx(mean, abs=0.1), row
+
+
+FILE = "latent_depth/reported/table5.csv"
+SIX = "6/6,bos,20.7,,,,"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (FILE, SIX, "6/6,bos,2O.7,,,,", f"{FILE}:3: '2O.7' is no number; write the digits as"),
+        (FILE, SIX, "6/7,bos,20.7,,,,", f"{FILE}:3: no row '6/7'; nearest valid name: '6/6'"),
+        (FILE, SIX, "6/6,bso,20.7,,,,", f"{FILE}:3: row '6/6' has no column 'bso'; nearest valid"),
+        (FILE, f"{SIX}\n", "", f"{FILE}: no reported cell for row '6/6' and column 'bos'; add it"),
+        (FILE, SIX, f"{SIX}\n{SIX}", f"{FILE}:4: this cell is also in line 3; delete one of the"),
+        (FILE, SIX, "6/6,bos,,,,,", f"{FILE}:3: neither a number nor an outcome; "),
+        (FILE, SIX, "6/6,bos,,,,,divergd", f"{FILE}:3: no outcome 'divergd'; nearest valid name: "),
+        (FILE, SIX, "6/6,bos,,,,,N/A as printed", f"{FILE}:3: N/A, where the table has latent_d"),
+        (FILE, SIX, "6/6,bos,20.7,0.1,,,", f"{FILE}:3: ± of a run with one seed, latent_depth/m2"),
+        (FILE, SIX, "6/6,bos,20.7,,bold,,", f"{FILE}:3: mark 'bold' has no meaning; "),
+        (FILE, SIX, "6/6,bos,,,bold,,diverged", f"{FILE}:3: stderr, mark or right without a num"),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,20.7,,,",
+            f"{FILE}:3: 6 fields; write 7; quote an id that has a comma",
+        ),
+        (FILE, "row,column", "rows,column", f"{FILE}:1: another header; write row,column,value,"),
+        (
+            "transparent_attention/reported/table1.csv",
+            "transparent,big6,,,,,N/A as printed",
+            "transparent,big6,27.1,,,,",
+            "table1.csv:21: this cell is empty in the table; note N/A as printed",
+        ),
+        (
+            "lamgd/paper.yaml",
+            "  added: {means: difference, to: Transformer}",
+            "  added: {means: difference, to: Transfromer}",
+            "table3.csv:31: no row, column or run 'Transfromer'; nearest valid name: 'Transformer'",
+        ),
+    ],
+)
+def test_a_fault_is_found_with_line_and_nearest_name(faults, file, old, new, message):
+    assert message in "\n".join(faults(file, old, new))
+
+
+def test_a_table_without_reported_cells_is_found(project, known):
+    from tests.support.papers import findings_of
+
+    (project / "config/papers" / FILE).unlink()
+    found = findings_of(project, "latent_depth", known)
+    assert any(f"{FILE}: no such file; copy the paper's numbers into it" in line for line in found)

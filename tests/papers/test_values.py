@@ -1,0 +1,74 @@
+"""Values are a measurement, qualifiers in any order, and a unit; anything else is refused."""
+
+import math
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.papers.values import Value, parse
+
+KNOWN = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pairs")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("bleu", Value("bleu")),
+        ("bleu.valid.soft", Value("bleu", split="valid", gates="soft")),
+        ("bleu.soft.valid", Value("bleu", split="valid", gates="soft")),
+        ("bleu.window", Value("bleu", window=True)),
+        ("nll.valid in bits", Value("nll", split="valid", unit="bits")),
+        ("depth.decoder", Value("depth", stack="decoder")),
+        (
+            "tokens.train.en in millions",
+            Value("tokens", split="train", language="en", unit="millions"),
+        ),
+        ("tokens.fr.train", Value("tokens", split="train", language="fr")),
+        ("sharing", Value("sharing")),
+    ],
+)
+def test_qualifiers_may_have_any_order(text, value):
+    assert parse(text, KNOWN) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("blue.valid", "blue.valid: no measurement 'blue'; nearest valid name: 'bleu'"),
+        ("bleu.vaild", "bleu.vaild: bleu has no 'vaild'; nearest valid name: 'valid'"),
+        ("bleu.soft.hard", "bleu.soft.hard: bleu has no 'hard'; "),
+        ("depth.soft", "depth.soft: depth has no 'soft'; "),
+        ("nll in bit", "nll in bit: no unit 'bit'; nearest valid name: 'bits'"),
+        ("depth", "depth: depth needs a stack; write depth.encoder or depth.decoder"),
+        ("tokens.train", "tokens.train: tokens needs a language; write tokens.train.en"),
+        ("mean(bleu.*)", "'mean(bleu.*)' is no value; write `measurement.qualifiers in unit`"),
+        ("", "'' is no value"),
+    ],
+)
+def test_what_is_no_value_is_refused_with_the_nearest_name(text, message):
+    with pytest.raises(FathomError) as raised:
+        parse(text, KNOWN)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "gates", "key"),
+    [
+        ("bleu", "soft", "bleu.test.soft.13a"),
+        ("bleu.valid.hard", "soft", "bleu.valid.hard.13a"),
+        ("bleu.window", "plain", "bleu.test.plain.window.13a"),
+        ("nll.valid in bits", "plain", "nll.valid.plain"),
+        ("depth.decoder", "", "depth.decoder"),
+        ("tokens.train.en", "", "tokens.train.en"),
+        ("pairs.valid", "", "pairs.valid"),
+        ("parameters in millions", "soft", "parameters"),
+    ],
+)
+def test_the_table_chooses_gates_and_metric_where_the_value_does_not(text, gates, key):
+    assert parse(text, KNOWN).key(gates, "13a") == key
+
+
+def test_a_unit_is_a_factor():
+    assert parse("nll.valid in bits", KNOWN).factor == pytest.approx(1 / math.log(2))
+    assert parse("parameters in millions", KNOWN).factor == 1e-6
+    assert parse("bleu", KNOWN).factor == 1.0
