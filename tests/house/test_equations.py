@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.papers.paper import Equation
+from fathom.papers.about import Equation
 from fathom.project.load import load
 from tests.house.tree import ROOT, Function, files, library, told
 
@@ -86,17 +86,17 @@ def wrong(root: Path, equations: dict[str, dict[str, Equation]]) -> list[str]:
 
 def test_equations_are_computed_once_and_proven():
     catalog = load(ROOT, check=False)
-    found = wrong(ROOT, {name: paper.equations for name, paper in catalog.papers.items()})
+    found = wrong(ROOT, {name: paper.about.equations for name, paper in catalog.papers.items()})
     assert not found, told(found)
 
 
 def test_a_card_lists_equations_that_its_paper_lists():
     catalog = load(ROOT, check=False)
     unknown = [
-        f"config/methods/{card.name}.yaml: {card.paper} lists no {number}"
+        f"config/methods/{card.name}.yaml: {card.about.paper} lists no {number}"
         for card in catalog.methods.values()
-        for number in card.equations
-        if number not in catalog.papers[card.paper].equations
+        for number in card.about.equations
+        if number not in catalog.papers[card.about.paper].about.equations
     ]
     assert not unknown, told(unknown)
 
@@ -123,9 +123,9 @@ def tagged(small) -> Path:
 
 def test_gaps_and_strays_are_found(tagged):
     listed = {
-        "Eq. 5": Equation("Eq. 5", "Sample", ""),
-        "Alg. 2": Equation("Alg. 2", "Training", ""),
-        "Eq. 3": Equation("Eq. 3", "Bound", "intractable"),
+        "Eq. 5": Equation(title="Sample"),
+        "Alg. 2": Equation(title="Training"),
+        "Eq. 3": Equation(title="Bound", reason="intractable"),
     }
     assert wrong(tagged, {"deep": listed}) == [
         "lib/fathom/methods/gates.py:8: deep lists no Eq. 9; add it to paper.yaml",

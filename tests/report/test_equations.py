@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fathom.errors import FathomError
+from fathom.papers.about import PaperSettings
 from fathom.papers.paper import Paper
 from fathom.project.load import load
 from fathom.report.equations import Place, entries, line, markdown
@@ -23,7 +24,6 @@ PAPER = {
         "Eq. 12": {"title": "Product"},
         "Alg. 1": {"title": "Training"},
     },
-    "artefacts": {},
 }
 GATES = '''
     """Gates; the module's own docstring has a tag as well [deep Eq. 1]."""
@@ -61,7 +61,8 @@ def catalog(tmp_path):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
-    paper = Paper.from_mapping("deep", PAPER)
+    about = PaperSettings.model_validate(PAPER, strict=False)
+    paper = Paper("deep", tmp_path, about, {}, {}, (), {})
     return replace(load(ROOT, check=False), root=tmp_path, papers={"deep": paper})
 
 
@@ -87,7 +88,7 @@ def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(catalog)
 
 
 def test_without_a_number_all_equations_come_in_the_papers_order(catalog):
-    assert [each.equation.name for each in entries(catalog, "deep")] == [*PAPER["equations"]]
+    assert [each.name for each in entries(catalog, "deep")] == [*PAPER["equations"]]
 
 
 @pytest.mark.parametrize("number", ["3", "Eq. 3", "0", "one"])
@@ -137,6 +138,6 @@ def test_the_page_links_files_from_docs_without_lines_that_move(catalog):
 def test_the_projects_own_page_has_every_equation_of_every_paper():
     catalog = load(ROOT, check=False)
     rows = [row for row in markdown(catalog).split("\n") if row.startswith("| ")]
-    amount = sum(len(paper.equations) for paper in catalog.papers.values())
+    amount = sum(len(paper.about.equations) for paper in catalog.papers.values())
     assert len(rows) == amount + len(catalog.papers)
     assert all(row.count(" | ") == 3 for row in rows)

@@ -8,9 +8,10 @@ from fathom.claims import claims, names
 from fathom.config.settings import Part
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import FathomError, Findings
-from fathom.papers import load, vocabulary
+from fathom.papers import paper as papers
+from fathom.papers import vocabulary
 from fathom.papers.known import Known
-from fathom.papers.load import Paper
+from fathom.papers.paper import Paper
 
 FILES = ("paper", "runs", "tables", "figures", "deviations")
 KINDS = ("lines", "heat_map", "grouped_bars", "labelled_points")
@@ -36,14 +37,14 @@ def paper_of(root: Path, name: str) -> Paper:
     """Return a paper of a project's folder."""
     words = vocabulary.load(read(root / "config" / "columns.yaml", root))
     kinds = dict.fromkeys(KINDS, AnyKind)
-    return load.load(root / "config" / "papers" / name, files_of(root, name), words, kinds)
+    return papers.load(root / "config" / "papers" / name, files_of(root, name), words, kinds)
 
 
 def findings_of(root: Path, name: str, known: Known) -> list[str]:
     """Return all that is wrong with a paper and its claims, a line each."""
     try:
         paper = paper_of(root, name)
-        wrong: list[FathomError] = list(load.findings(paper, known, root))
+        wrong: list[FathomError] = list(papers.findings(paper, known, root))
         file = read(root / "config" / "papers" / name / "claims.yaml", root)
         cells = {key: table.resolve(known)[0] for key, table in paper.tables.items()}
         wrong += names.findings(claims.load(file, name).values(), cells, paper.figures, known)

@@ -22,7 +22,7 @@ def figure(
     Example: fathom figure latent_depth_figure4 --partial
     """
     from fathom.figures import kinds
-    from fathom.papers.load import find
+    from fathom.papers.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     paper, drawn = find(artefacts.project.papers, target, "figure")

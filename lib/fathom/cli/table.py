@@ -23,7 +23,7 @@ def table(
 
     Example: fathom table latent_depth_table5 --partial --show
     """
-    from fathom.papers.load import find
+    from fathom.papers.paper import find
     from fathom.tables import formats
     from fathom.tables.view import first_notes, view
 

@@ -1,6 +1,6 @@
 """What a paper is: paper.yaml."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -59,7 +59,6 @@ class PaperSettings(Part):
     marks: Annotated[dict[str, Mark], About("What marks mean in tables that have none.")] = Field(
         default_factory=dict
     )
-    artefacts: Any = None
 
     @property
     def reference(self) -> str:

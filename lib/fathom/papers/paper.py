@@ -1,267 +1,150 @@
-"""Papers as data: citation, equations, tables and figures."""
+"""A paper's files as one object, and the checks between them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
+from fathom.config.settings import Part
+from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, nearest
-from fathom.papers.columns import Column, Metric
-
-
-@dataclass(frozen=True)
-class Bars:
-    """What a figure of grouped bars shows: rows of a table, less its baseline row.
-
-    Attributes:
-        table: the table's id.
-        baseline: the row that is subtracted.
-        columns: ids of the table's columns, one group of bars each.
-        axis: label of the vertical axis.
-        series: label of each drawn row.
-        not_drawn: rows that stand in the CSV alone.
-    """
-
-    table: str
-    baseline: str
-    columns: tuple[str, ...]
-    axis: str
-    series: dict[str, str]
-    not_drawn: tuple[str, ...]
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Every row that the figure needs, the baseline first."""
-        return (self.baseline, *self.series, *self.not_drawn)
-
-
-@dataclass(frozen=True)
-class Artefact:
-    """A table or figure. A figure's rows and columns are those that it takes from its table.
-
-    Attributes:
-        name: its id within the paper.
-        kind: "table", or the name of the figure kind's module.
-        title, caption, section: what is printed with it, and where the paper discusses it.
-        rows: row id as printed -> run, in the paper's order.
-        columns: in the paper's order.
-        groups: explanation of each group of columns that is printed apart.
-        metric: of the columns that read scores.
-        reported: file of the reported numbers, or None.
-        bars: what a figure of grouped bars shows, or None.
-    """
-
-    name: str
-    kind: str
-    title: str
-    caption: str
-    section: str
-    rows: dict[str, str]
-    columns: tuple[Column, ...]
-    groups: dict[str, str]
-    metric: Metric | None
-    reported: str | None
-    bars: Bars | None
-
-    @property
-    def verb(self) -> str:
-        """The command that draws it: table or figure."""
-        return "table" if self.kind == "table" else "figure"
-
-    def column(self, name: str) -> Column:
-        """Return a column by its id.
-
-        Raises:
-            FathomError: the artefact has no such column.
-        """
-        for column in self.columns:
-            if column.name == name:
-                return column
-        known = [column.name for column in self.columns]
-        raise FathomError(f"no column '{name}'", self.name, nearest(name, known))
-
-
-@dataclass(frozen=True)
-class Equation:
-    """A numbered equation or algorithm; `reason` says why no function computes it."""
-
-    name: str
-    title: str
-    reason: str
-
-    @property
-    def computed(self) -> bool:
-        """Whether exactly one function claims it by its tag."""
-        return not self.reason
+from fathom.errors import FathomError, Findings, nearest
+from fathom.papers import deviations, figures, reported, tables
+from fathom.papers.about import PaperSettings
+from fathom.papers.deviations import Deviation
+from fathom.papers.figures import Figure
+from fathom.papers.known import Known
+from fathom.papers.table_settings import Metric
+from fathom.papers.tables import Table
+from fathom.papers.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: what it is, what it computes, what it prints."""
+    """A paper: what it is, its tables and figures by name, and what it leaves open.
+
+    Attributes:
+        name: of its folder.
+        folder: config/papers/<name>.
+        about: paper.yaml.
+        tables, figures: in the order of their files.
+        deviations: in the order of deviations.yaml.
+        files: the files behind them, by kind: paper, runs, tables, figures, deviations.
+    """
 
     name: str
-    title: str
-    authors: tuple[str, ...]
-    url: str
-    citation: dict[str, str]
-    equations: dict[str, Equation]
-    artefacts: dict[str, Artefact]
-
-    @classmethod
-    def from_mapping(cls, name: str, value: dict[str, Any]) -> "Paper":
-        """Build a paper from a mapping that has passed its schema."""
-        artefacts: dict[str, Artefact] = {}
-        for key, each in sorted(value["artefacts"].items(), key=lambda item: "bars" in item[1]):
-            artefacts[key] = _artefact(key, each, artefacts)
-        return cls(
-            name=name,
-            title=value["title"],
-            authors=tuple(value["authors"]),
-            url=value["url"],
-            citation=dict(value["citation"]),
-            equations={
-                key: Equation(key, each["title"], each.get("reason", ""))
-                for key, each in value["equations"].items()
-            },
-            artefacts={key: artefacts[key] for key in value["artefacts"]},
-        )
+    folder: Path
+    about: PaperSettings
+    tables: Mapping[str, Table]
+    figures: Mapping[str, Figure]
+    deviations: tuple[Deviation, ...]
+    files: Mapping[str, YamlFile]
 
     @property
     def reference(self) -> str:
         """One line that names the paper: authors, title, year."""
-        return f"{', '.join(self.authors)}: {self.title}. {self.citation['year']}"
+        return self.about.reference
+
+    def reported(self, table: str) -> Path:
+        """Return the file of a table's reported cells."""
+        return self.folder / "reported" / f"{table}.csv"
 
 
-def find_artefact(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Artefact]:
-    """Return the paper and artefact that a target `<paper>_<artefact>` names.
+def load(
+    folder: Path,
+    files: Mapping[str, YamlFile],
+    vocabulary: Vocabulary,
+    kinds: Mapping[str, type[Part]],
+) -> Paper:
+    """Build a paper from its files.
 
     Args:
-        papers: all papers by id.
+        folder: config/papers/<name>.
+        files: its files by kind: paper, and where it has them runs, tables, figures, deviations.
+        vocabulary: measurements and shared columns.
+        kinds: the class of each kind of figure.
+
+    Raises:
+        Findings: everything that is wrong in each file alone.
+    """
+    name, file = folder.name, files["paper"]
+    about, wrong = check(PaperSettings, file.value, file.where)
+    metric, marks = (about.metric, about.marks) if about else (Metric(), {})
+    builders = {
+        "tables": lambda file: tables.load(file, name, vocabulary, metric, marks),
+        "figures": lambda file: figures.load(file, name, kinds),
+        "deviations": deviations.load,
+    }
+    built = {}
+    for kind, build in builders.items():
+        try:
+            built[kind] = build(files[kind]) if kind in files else ()
+        except Findings as error:
+            wrong += error.findings
+    if not wrong and not built["tables"] and not built["figures"]:
+        what = "a paper without tables and figures"
+        wrong.append(FathomError(what, file.name, "add tables.yaml or figures.yaml"))
+    if wrong or about is None:
+        raise Findings(wrong)
+    artefacts = dict(built["tables"]), dict(built["figures"])
+    return Paper(name, folder, about, *artefacts, tuple(built["deviations"]), files)
+
+
+def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
+    """Yield what is wrong between a paper's files, its reported cells, and the runs.
+
+    Args:
+        paper: the paper.
+        known: what it may name.
+        root: the project's folder, which messages leave out.
+    """
+    for table in paper.tables.values():
+        yield from _table_findings(paper, table, known, root)
+    if "deviations" in paper.files:
+        families = known.families.get(paper.name, ())
+        names = [*families, *known.methods, *paper.tables, *paper.figures]
+        start = f"{paper.name}/"
+        own = {name.removeprefix(start) for name in known.runs if name.startswith(start)}
+        file = paper.files["deviations"]
+        yield from deviations.findings(paper.deviations, file, names, own - {*names})
+    if "runs" in paper.files:
+        yield from deviations.silent_findings(paper.deviations, paper.files["runs"])
+
+
+def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Iterator[FathomError]:
+    yield from tables.findings(table, known)
+    cells, unresolved = table.resolve(known)
+    if unresolved:
+        return
+    try:
+        printed = reported.read(paper.reported(table.name), cells, root)
+    except Findings as error:
+        yield from error.findings
+    except FathomError as error:
+        yield error
+    else:
+        yield from reported.findings(table, cells, printed, known)
+
+
+def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Table | Figure]:
+    """Return the paper and the table or figure that a target `<paper>_<artefact>` names.
+
+    Args:
+        papers: all papers by name.
         target: what the user typed.
         verb: "table" or "figure": which of the two it must be.
 
     Raises:
         FathomError: there is no such target, or it is the other of the two.
     """
-    targets = {
-        f"{paper.name}_{artefact.name}": (paper, artefact)
-        for paper in papers.values()
-        for artefact in paper.artefacts.values()
-    }
+    targets: dict[str, tuple[str, Paper, Table | Figure]] = {}
+    for paper in papers.values():
+        for kind, artefacts in (("table", paper.tables), ("figure", paper.figures)):
+            for name, artefact in artefacts.items():
+                targets[f"{paper.name}_{name}"] = (kind, paper, artefact)
     if target not in targets:
-        fitting = [name for name, (_, each) in targets.items() if each.verb == verb]
-        raise FathomError(f"no {verb} '{target}'", "target", nearest(target, fitting))
-    paper, artefact = targets[target]
-    if artefact.verb != verb:
-        raise FathomError(
-            f"a {artefact.verb}, not a {verb}", target, f"draw it with `fathom {artefact.verb}`"
-        )
+        names = [name for name, (kind, *_) in targets.items() if kind == verb]
+        raise FathomError(f"no {verb} '{target}'", "target", nearest(target, names))
+    kind, paper, artefact = targets[target]
+    if kind != verb:
+        raise FathomError(f"a {kind}, not a {verb}", target, f"draw it with `fathom {kind}`")
     return paper, artefact
-
-
-def findings(paper: Paper, runs: Iterable[str], file: YamlFile) -> Iterator[FathomError]:
-    """Yield what a paper.yaml says that its schema cannot refuse.
-
-    Args:
-        paper: the paper, built from the file.
-        runs: the names of the paper's runs.
-        file: paper.yaml, for the places of the keys.
-    """
-    runs = tuple(runs)
-    for artefact in paper.artefacts.values():
-        place = ("artefacts", artefact.name)
-        if artefact.bars is not None:
-            yield from _bars_findings(paper, artefact.bars, (*place, "bars"), file)
-            continue
-        yield from _table_findings(artefact, runs, place, file)
-
-
-def _table_findings(
-    artefact: Artefact, runs: tuple[str, ...], place: tuple[str, ...], file: YamlFile
-) -> Iterator[FathomError]:
-    for row, run in artefact.rows.items():
-        if run not in runs:
-            where = file.where((*place, "rows", row))
-            yield FathomError(f"no run '{run}'", where, nearest(run, runs))
-    for column in artefact.columns:
-        key = (*place, "columns", column.name)
-        try:
-            column.expression  # noqa: B018  (parsing is the check)
-        except FathomError as error:
-            yield FathomError(error.what, file.where((*key, "value")), error.remedy)
-        if column.group and column.group not in artefact.groups:
-            where = file.where((*key, "group"))
-            yield FathomError(
-                f"no group '{column.group}'", where, nearest(column.group, artefact.groups)
-            )
-    known = [column.name for column in artefact.columns]
-    for name in artefact.metric.unknown_for if artefact.metric else ():
-        if name not in known:
-            where = file.where((*place, "metric", "unknown_for"))
-            yield FathomError(f"no column '{name}'", where, nearest(name, known))
-
-
-def _bars_findings(
-    paper: Paper, bars: Bars, place: tuple[str, ...], file: YamlFile
-) -> Iterator[FathomError]:
-    tables = {name: each for name, each in paper.artefacts.items() if each.kind == "table"}
-    if bars.table not in tables:
-        where = file.where((*place, "table"))
-        yield FathomError(f"no table '{bars.table}'", where, nearest(bars.table, tables))
-        return
-    table = tables[bars.table]
-    for row in bars.rows:
-        if row not in table.rows:
-            yield FathomError(
-                f"table {table.name} has no row '{row}'",
-                file.where((*place, "series", row)),
-                nearest(row, table.rows),
-            )
-    columns = [column.name for column in table.columns]
-    for name in bars.columns:
-        if name not in columns:
-            where = file.where((*place, "columns"))
-            yield FathomError(
-                f"table {table.name} has no column '{name}'", where, nearest(name, columns)
-            )
-
-
-def _artefact(name: str, value: dict[str, Any], tables: Mapping[str, Artefact]) -> Artefact:
-    """Build one artefact; a figure takes rows, columns and metric from a table built before."""
-    bars = _bars(value["bars"]) if "bars" in value else None
-    table = tables.get(bars.table) if bars else None
-    if bars and table:
-        rows = {row: table.rows[row] for row in bars.rows if row in table.rows}
-        by_name = {column.name: column for column in table.columns}
-        columns = tuple(by_name[each] for each in bars.columns if each in by_name)
-        metric = table.metric
-    else:
-        rows = dict(value.get("rows", {}))
-        columns = tuple(
-            Column.from_mapping(key, each) for key, each in value.get("columns", {}).items()
-        )
-        metric = Metric.from_mapping(value["metric"]) if "metric" in value else None
-    return Artefact(
-        name=name,
-        kind=value["kind"],
-        title=value["title"],
-        caption=value["caption"],
-        section=value["section"],
-        rows=rows,
-        columns=columns,
-        groups=dict(value.get("groups", {})),
-        metric=metric,
-        reported=value.get("reported"),
-        bars=bars,
-    )
-
-
-def _bars(value: dict[str, Any]) -> Bars:
-    return Bars(
-        table=value["table"],
-        baseline=value["baseline"],
-        columns=tuple(value["columns"]),
-        axis=value["axis"],
-        series=dict(value["series"]),
-        not_drawn=tuple(value.get("not_drawn", ())),
-    )

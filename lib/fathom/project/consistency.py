@@ -7,7 +7,7 @@ from fathom.claims import names as claim_names
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, nearest
 from fathom.figures import kinds
-from fathom.papers import load as papers
+from fathom.papers import paper as papers
 from fathom.papers.known import Known, full_name
 from fathom.project import parameters
 from fathom.project.project import Project

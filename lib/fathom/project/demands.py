@@ -7,7 +7,7 @@ from functools import cached_property
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure
 from fathom.papers.known import full_name
-from fathom.papers.load import Paper
+from fathom.papers.paper import Paper
 from fathom.papers.tables import Table
 from fathom.project.project import Project
 

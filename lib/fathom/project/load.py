@@ -12,8 +12,8 @@ from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import FathomError, Findings
 from fathom.figures import kinds
-from fathom.papers.load import Paper
-from fathom.papers.load import load as load_paper
+from fathom.papers.paper import Paper
+from fathom.papers.paper import load as load_paper
 from fathom.papers.vocabulary import Vocabulary
 from fathom.papers.vocabulary import load as load_vocabulary
 from fathom.project import consistency

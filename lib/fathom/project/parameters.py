@@ -18,7 +18,7 @@ from fathom.errors import FathomError, Findings, nearest
 from fathom.papers import reported
 from fathom.papers.cells import Cell
 from fathom.papers.known import full_name
-from fathom.papers.load import Paper
+from fathom.papers.paper import Paper
 from fathom.papers.reported import Reported
 from fathom.papers.tables import Table
 from fathom.project.project import Project

@@ -10,7 +10,7 @@ from fathom.config.inheritance import Entry
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest
 from fathom.papers.known import Known, KnownRun
-from fathom.papers.load import Paper
+from fathom.papers.paper import Paper
 from fathom.papers.vocabulary import Vocabulary
 from fathom.project.switches import Switches
 from fathom.runs.datasets import Dataset

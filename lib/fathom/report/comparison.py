@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fathom.papers.load import Paper
+from fathom.papers.paper import Paper
 from fathom.tables.comparison import ComparedTable, counts
 from fathom.tables.formats import html
 from fathom.tables.view import shown, view

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fathom.papers.load import Paper
+from fathom.papers.paper import Paper
 
 _PARTS = {"paper": "Paper", "released": "Released code", "ours": "Here", "why": "Because"}
 
