@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from fathom.runs import spec
-from tests.house.tree import ROOT, Function, Source, files, library, parameters, sources, told
+from tests.house.tree import (
+    ROOT,
+    Function,
+    Source,
+    files,
+    imported,
+    library,
+    parameters,
+    sources,
+    told,
+)
 
 EMPTY_NAMES = {"util", "utils", "helper", "helpers", "misc", "common", "base", "core"}
 EMPTY_NAMES |= {"manager", "managers", "handler", "handlers"}
@@ -25,6 +35,12 @@ SETTINGS = {
 VAGUE_ERRORS = {"ValueError", "KeyError", "Exception", "AssertionError"}
 EMPTY_CONTAINERS = {"dict", "list", "set", "defaultdict", "OrderedDict", "Counter"}
 OPEN_END = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+
+
+def _checks_config(source: Source) -> set[str]:
+    """Return the errors that pydantic turns into findings, in a file that uses pydantic."""
+    names = {name.partition(".")[0] for _, name in imported(source)}
+    return {"ValueError"} if "pydantic" in names else set()
 
 
 def _last(node: ast.AST) -> str:
@@ -94,7 +110,7 @@ def vague_errors(source: Source) -> Iterator[tuple[ast.AST | int, str]]:
     for node in source.nodes:
         if isinstance(node, ast.Raise) and node.exc is not None:
             raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-            if _last(raised) in VAGUE_ERRORS:
+            if _last(raised) in VAGUE_ERRORS - _checks_config(source):
                 yield node, f"raises {_last(raised)}; raise FathomError(what, where, remedy)"
         if isinstance(node, ast.Assert):
             yield node, "assert goes away with -O; raise FathomError(what, where, remedy)"

@@ -14,6 +14,7 @@ OUTSIDE_PACKAGES = {
     "provenance": frozenset({"pydantic"}),
     "runs": frozenset({"pydantic", "annotated_types"}),
     "papers": frozenset({"pydantic"}),
+    "claims": frozenset({"pydantic"}),
     "project": frozenset({"pydantic"}),
     "workflow": frozenset(),
     "data": FETCHING | {"polib"},

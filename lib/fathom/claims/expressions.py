@@ -1,7 +1,9 @@
 """Expressions of claims: Python's grammar, parsed to a tree of our own and never executed.
 
-    table5["LL-D, 24/24", "avg"] > table5["12/12", "avg"]
-    rising(table6[:, "effective_depth"]) and trained(table5["24/12"])
+    scores["LL-D, 24/24", "avg"] > scores["12/12", "avg"]
+    rising(depths[:, "effective_depth"]) and trained(scores["24/12"])
+
+where `scores` and `depths` are tables of the paper.
 
 Names, functions and operators that are not listed here are refused.
 """
@@ -136,7 +138,7 @@ def parse(text: str, where: str) -> Expression:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError) as error:
         reason = getattr(error, "msg", str(error))
-        remedy = 'write it like table5["6/6", "avg"] > 20'
+        remedy = 'write it like table["row", "column"] > 20'
         raise FathomError(f"no expression ({reason})", where, remedy) from None
     return _Parser(where).truth(tree)
 
@@ -223,7 +225,7 @@ class _Parser:
 
     def _shown(self, node: ast.Subscript) -> Expression:
         if not isinstance(node.value, ast.Name):
-            raise self._refused(node, "indexes no table or figure", 'write table5["row", "column"]')
+            raise self._refused(node, "indexes no table or figure", 'write table["row", "column"]')
         index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return Shown(node.value.id, tuple(self._key(item) for item in index))
 
