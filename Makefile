@@ -1,4 +1,4 @@
-# Each target's line of help stands behind its two hashes; a bare `make` prints them.
+# The text after two hashes is a target's help; `make` alone prints all of them.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -8,7 +8,7 @@ SHELL := /bin/sh
 PYTHON ?= $(or $(shell for each in python3.11 python3 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
 	&& echo $$each && break; done),python3)
-# A further package index for torch, such as PyTorch's own for a CPU build.
+# Another package index for torch, for example PyTorch's own for a CPU build.
 TORCH_INDEX ?=
 
 BIN := .venv/bin
@@ -23,14 +23,14 @@ export PIP_PROGRESS_BAR := off
 endif
 
 say = @printf '\n== %s\n' '$(1)'
-stopped = || { echo "environment: stopped at $(1), for the reason above; mend it and run make again" >&2; exit 1; }
+stopped = || { echo "environment: stopped at $(1), for the reason above; fix it and run make again" >&2; exit 1; }
 
 .PHONY: help
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: reproduce
-reproduce: environment ## train and judge the tiny scale's table, from text to report (minutes)
+reproduce: environment ## train the tiny scale and make its table, figure, comparison and report (minutes)
 	$(call say,from text to table and figure)
 	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 compare
 	$(call say,report)
@@ -40,10 +40,10 @@ reproduce: environment ## train and judge the tiny scale's table, from text to r
 	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: test
-test: environment lint ## lint, then all tests: the fast ones, then the whole chain
+test: environment lint ## lint and all tests: the fast ones, then the full chain
 	$(call say,fast tests)
 	$(BIN)/pytest -n 2 $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/)) tests/test_errors.py
-	$(call say,the whole chain)
+	$(call say,the full chain)
 	$(BIN)/pytest tests/pipeline
 
 .PHONY: lint
@@ -56,11 +56,11 @@ lint: environment ## check style, rules and config; zero findings
 	$(BIN)/fathom validate
 
 .PHONY: docs
-docs: environment ## write the generated pages of docs/ again
+docs: environment ## write the generated pages of docs/
 	$(BIN)/python -m tests.house.pages
 
 .PHONY: readme
-readme: environment ## put the last table of averages into README.md
+readme: environment ## update the tables of README.md, from config/ and the last results
 	$(BIN)/python docs/readme_table.py results/tiny/compare.csv
 
 .PHONY: bench
@@ -71,8 +71,8 @@ bench: environment ## time pruned inference, and what diagnostics cost (after ma
 .PHONY: environment
 environment: .venv/.complete ## build .venv from the locks in envs/
 
-# In this order, so that nothing but its own line decides which torch comes; the locks hold every
-# requirement, so pip resolves none. READTHEDOCS is fairseq's switch for a build without a compiler.
+# torch comes first, so that no other package chooses its version. The locks list every requirement, so
+# pip resolves nothing. READTHEDOCS makes fairseq build without a compiler.
 .venv/.complete: $(LOCKS) pyproject.toml
 	$(call say,environment 1/5: Python and disk)
 	@command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -91,5 +91,5 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@touch $@
 
 .PHONY: lock
-lock: environment ## resolve envs/versions.txt again and write what follows from it
+lock: environment ## resolve envs/versions.txt and write the locks
 	$(BIN)/python envs/lock.py

@@ -1,4 +1,4 @@
-"""What pruned inference saves: the ratio of decoding times beside the ratio of layers.
+"""What pruned inference saves: the ratio of decoding times and the ratio of layers.
 
 One network decodes the same sentences in three ways for each number of kept layers: all layers
 computed and the others multiplied by zero, the others skipped, and the others removed, in fairseq's
@@ -79,7 +79,7 @@ class Way:
 
 
 def gated(kept: int, dictionary: Dictionary) -> Network:
-    """Return a network whose hard gates keep so many layers of each side, evenly spread."""
+    """Return a network whose hard gates select `kept` layers of each stack, evenly spread."""
     card = load.load(Path(__file__).parents[1], check=False).methods[METHOD]
     method = spec.Method(METHOD, ("encoder", "decoder"), card.filled({}))
     torch.manual_seed(1)
@@ -102,7 +102,7 @@ def removed(network: Network, kept: Kept, dictionary: Dictionary) -> Transformer
 
 
 def ways(kept: int, dictionary: Dictionary, sources: Sequence[Tensor]) -> list[Way]:
-    """Return the three ways to decode with so many layers."""
+    """Return the three ways to decode with `kept` layers."""
     skipping, multiplying = gated(kept, dictionary), gated(kept, dictionary)
     layers = {side: kept_layers(each, 0) for side, each in skipping.methods.items()}
     for each in multiplying.methods.values():

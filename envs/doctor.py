@@ -3,7 +3,7 @@
     python3 envs/doctor.py machine           Python's version, its venv module, free disk
     .venv/bin/python envs/doctor.py network  whether pip reaches the packages, and room for them
 
-Standard library only, and readable by older Pythons, since it is what refuses them.
+Standard library only, and older Pythons can read it, since it refuses them.
 """
 
 import json
@@ -15,21 +15,21 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENVIRONMENT = os.path.join(ROOT, ".venv")
 TRIED = (3, 11)
-# Measured: 1.7 GB with a CPU build of torch, and pip unpacks each package beside its place.
+# Measured: 1.7 GB with a CPU build of torch, and pip unpacks each package before it moves it.
 GIGABYTES = 4
-# Estimated: what a CUDA build of torch brings comes to it.
+# Estimated, with the packages of a CUDA build of torch.
 GIGABYTES_CUDA = 12
 
 
 def lacking_python():
     """Return what is wrong with this Python, or None."""
     if sys.version_info[:2] != TRIED:
-        tried, found = (".".join(map(str, each)) for each in (TRIED, sys.version_info[:2]))
+        tried, this = (".".join(map(str, version)) for version in (TRIED, sys.version_info[:2]))
         remedy = f"install Python {tried}, or name it: make PYTHON=/path/to/python{tried}"
         if sys.executable.startswith(ENVIRONMENT):
             remedy = f"delete {ENVIRONMENT} and run again"
         return (
-            f"fathom is tried with Python {tried} only, and {sys.executable} is {found}; {remedy}"
+            f"fathom is tested with Python {tried} only, and {sys.executable} is {this}; {remedy}"
         )
     try:
         import ensurepip  # noqa: F401
@@ -46,7 +46,7 @@ def lacking_disk(gigabytes):
     """Return what is wrong with the disk, or None.
 
     Args:
-        gigabytes: what building takes in all; what stands in .venv already is counted.
+        gigabytes: what the full environment takes; files already in .venv count as built.
     """
     present = 0
     for folder, _, names in os.walk(ENVIRONMENT):
@@ -74,7 +74,7 @@ def lacking_network(index_options):
             f"pip finds no packages ({words[-1] if words else 'it gave no reason'}); connect this "
             "machine, or tell pip where they are (PIP_INDEX_URL, PIP_FIND_LINKS)"
         )
-    coming = [each["metadata"]["name"] for each in json.loads(done.stdout)["install"]]
+    coming = [package["metadata"]["name"] for package in json.loads(done.stdout)["install"]]
     if any(name.startswith("nvidia") for name in coming):
         return lacking_disk(GIGABYTES_CUDA)
     return None

@@ -97,25 +97,28 @@ class Resolver:
         environment = {**os.environ, "READTHEDOCS": "1"}
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
         if done.returncode:
-            sys.exit("lock: nothing was written, since pip failed; its own words stand above")
+            sys.exit("lock: pip failed, see its message above; nothing was written")
         return json.loads(done.stdout) if "--report" in words else {}
 
     def resolve(self, *packages: str) -> dict[str, str]:
         """Return all that an installation of packages would bring, as pins without local parts."""
         words = ("--dry-run", "--ignore-installed", "--quiet", "--report", "-")
         report = self.pip("install", *words, *packages)
-        found = [each["metadata"] for each in report["install"]]
-        found = sorted((canonical(each["name"]), each) for each in found)
-        return {name: f"{each['name']}=={each['version'].split('+')[0]}" for name, each in found}
+        installed = [item["metadata"] for item in report["install"]]
+        pinned = {canonical(package["name"]): package for package in installed}
+        return {
+            name: f"{package['name']}=={package['version'].split('+')[0]}"
+            for name, package in sorted(pinned.items())
+        }
 
     def source(self, package: str) -> tuple[list[str], str]:
         """Return what a package asks for, and the SHA-256 of its source archive."""
         words = ("--dry-run", "--no-deps", "--no-build-isolation", "--quiet", "--report", "-")
         words += ("--no-binary", canonical(package.split("==")[0]))
         report = self.pip("install", *words, package)
-        [found] = report["install"]
-        needs = [need for need in found["metadata"]["requires_dist"] if "extra ==" not in need]
-        return needs, found["download_info"]["archive_info"]["hashes"]["sha256"]
+        [package] = report["install"]
+        needs = [need for need in package["metadata"]["requires_dist"] if "extra ==" not in need]
+        return needs, package["download_info"]["archive_info"]["hashes"]["sha256"]
 
 
 def resolve(versions: str) -> dict[str, str]:
