@@ -5,7 +5,7 @@ import pytest
 from fathom.batches.encode import encode
 from fathom.batches.tensors import load
 from fathom.subwords.train import train
-from tests.subwords.small_corpus import silent, small_data, write_corpus
+from tests.support.small_corpus import silent, small_data, write_corpus
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,16 @@ from fathom.batches.tensors import EOS, SPLITS, load
 from fathom.errors import FathomError
 from fathom.io.files import read_json, read_lines, sha256, write_lines
 from fathom.subwords.encode import join
-from tests.subwords.small_corpus import INVISIBLE, LANGUAGES, ODD, TASKS, silent, small_data
+from fathom.subwords.train import train
+from tests.support.small_corpus import (
+    DEFINITION,
+    INVISIBLE,
+    LANGUAGES,
+    ODD,
+    TASKS,
+    silent,
+    small_data,
+)
 
 
 def text(dictionary, ids):
@@ -67,7 +77,7 @@ def test_the_summary_lists_every_file_with_its_checksum(encoded):
     assert listed == {name: sha256(path) for name, path in found.items()}
 
 
-def test_the_yardstick_is_one_distribution_over_all_tasks_targets(encoded, tensors):
+def test_the_baseline_is_one_distribution_over_all_tasks_targets(encoded, tensors):
     size = len(tensors.target_dictionary)
     training = [ids for task in TASKS for ids in targets(tensors, task, "train")]
     counts = np.bincount(np.concatenate(training), minlength=size) + 1
@@ -86,16 +96,62 @@ def targets(tensors, task, split):
     return [pairs.target(i).numpy() for i in range(len(pairs))]
 
 
-def test_one_to_many_has_the_sides_exchanged(corpus, subwords, tensors, tmp_path):
-    other = tmp_path / "subwords"
-    shutil.copytree(subwords, other)
-    for old, new in (("source", "target"), ("target", "source")):
-        shutil.copy(subwords / f"{old}.model", other / f"{new}.model")
-        shutil.copy(subwords / f"dictionary.{old}.txt", other / f"dictionary.{new}.txt")
+def test_one_to_many_has_the_sides_exchanged(corpus, tensors, tmp_path):
     data = small_data(direction="one_to_many")
-    encode(data, corpus, other, tmp_path / "out", silent)
+    train(data, corpus, tmp_path / "subwords", silent)
+    encode(data, corpus, tmp_path / "subwords", tmp_path / "out", silent)
     exchanged = load(tmp_path / "out").split("kor", "test")
     assert exchanged.source(5).tolist() == tensors.split("kor", "test").target(5).tolist()
+
+
+ALONE = {"tasks": DEFINITION["tasks"]}
+
+
+@pytest.fixture
+def lines(corpus, tmp_path):
+    """A function that encodes the corpus's own sides as text without pairs."""
+
+    def run(**changes):
+        data = small_data(ALONE, direction=None, joint=150, **changes)
+        train(data, corpus, tmp_path / "subwords", silent)
+        encode(data, corpus, tmp_path / "subwords", tmp_path / "lines", silent)
+        return tmp_path / "lines"
+
+    return run
+
+
+def test_text_without_pairs_has_one_side_and_one_dictionary(lines, corpus):
+    folder = lines()
+    assert not list(folder.rglob("*target*"))
+    tensors = load(folder)
+    assert tensors.sides == ("source",)
+    assert tensors.target_dictionary == tensors.source_dictionary
+    valid = tensors.split("kor", "valid")
+    assert len(valid) == len(read_lines(corpus / "kor" / "valid.hangul"))
+    assert valid.target(3).tolist() == valid.source(3).tolist()
+    assert text(tensors.source_dictionary, valid.source(3)) in read_lines(
+        corpus / "kor" / "valid.hangul"
+    )
+
+
+def test_longer_and_empty_lines_of_every_split_are_left_out(lines, corpus):
+    counts = read_json(lines(max_pieces=30) / "tensors.json")["splits"]["bos"]
+    for split, of_split in counts.items():
+        assert of_split["left_out_empty"] == 1
+        assert of_split["left_out_long"] >= 1
+        assert of_split["cut_sources"] == 0
+        total = of_split["sentences"] + of_split["left_out_empty"] + of_split["left_out_long"]
+        assert total == len(read_lines(corpus / "bos" / f"{split}.bos"))
+
+
+def test_the_baseline_of_text_without_pairs_is_that_of_its_one_side(lines):
+    tensors = load(lines())
+    size = len(tensors.source_dictionary)
+    training = np.concatenate([ids for task in TASKS for ids in targets(tensors, task, "train")])
+    cost = -np.log((np.bincount(training, minlength=size) + 1) / (len(training) + size))
+    for task in TASKS:
+        valid = np.concatenate(targets(tensors, task, "valid"))
+        assert tensors.unigram_nll_by_task[task] == pytest.approx(cost[valid].mean())
 
 
 def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, subwords, tmp_path):
@@ -120,8 +176,9 @@ def test_two_files_of_unequal_lines_are_refused(corpus, subwords, tmp_path):
 
 def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, subwords, tmp_path):
     encode(small_data(), corpus, subwords, tmp_path, silent)
+    settings = small_data().settings.model_copy(update={"max_pieces": 0})
     with pytest.raises(FathomError, match=r"data\.max_pieces"):
-        encode(small_data(max_pieces=0), corpus, subwords, tmp_path, silent)
+        encode(replace(small_data(), settings=settings), corpus, subwords, tmp_path, silent)
     assert not (tmp_path / "tensors.json").exists()
 
 
@@ -132,17 +189,17 @@ def test_unfinished_subwords_are_refused(corpus, tmp_path):
 
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     short, long = ["a"] * 3, ["a"] * 4
-    source, target, counts = select([short, long, short], [short, short, long], 3, "train", "here")
-    assert (source, target) == ([short], [short])
+    chosen, counts = select(([short, long, short], [short, short, long]), 3, "train", "here")
+    assert chosen == [[short], [short]]
     assert counts["left_out_long"] == 2
 
 
-def test_long_targets_of_validation_are_left_whole():
-    _, target, counts = select([["a"]], [["a"] * 9], 3, "valid", "here")
+def test_long_targets_of_validation_are_kept():
+    (_, target), counts = select(([["a"]], [["a"] * 9]), 3, "valid", "here")
     assert target == [["a"] * 9]
     assert counts["cut_sources"] == 0
 
 
 def test_a_split_without_pairs_is_refused():
     with pytest.raises(FathomError, match="none of 0 pairs"):
-        select([], [], 3, "test", "here")
+        select(([], []), 3, "test", "here")

@@ -4,7 +4,7 @@ import torch
 
 from fathom.batches.tensors import EOS, PAD, ids, load
 from fathom.errors import FathomError
-from tests.subwords.small_corpus import TASKS
+from tests.support.small_corpus import TASKS
 
 
 def test_tasks_come_in_the_order_of_the_data_set(tensors):

@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from fathom.data.clean import fault, key, one_line, tidy
+from fathom.data.clean import fault, key, line_fault, one_line, tidy
 from fathom.data.texts import Pair
 from fathom.runs.text_rules import MessageCleaning
 
@@ -87,3 +87,24 @@ def test_sentences_that_differ_in_case_marks_and_width_have_one_key(other):
 def test_a_key_leaves_out_placeholders_and_tags_but_keeps_letters_of_any_script():
     assert key("Delete %(name)s <b>now</b>") == "delete now"
     assert key("Größe 5 – размер") == "grösse 5 размер"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("का", "कि"), ("မှာ", "မှ"), ("résumé", "resume"), ("2", "3")]
+)
+def test_words_that_differ_in_a_letter_digit_or_mark_have_different_keys(one, other):
+    assert key(one) != key(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A sentence of some words", None),
+        ("Hello %(name)s", "placeholders"),
+        ("… !", "no_letter"),
+        ("w" * 61, "too_long"),
+        ("w" * 60, None),
+    ],
+)
+def test_a_sentence_without_translation_is_cleaned_alone(text, expected):
+    assert line_fault(text, RULES) == expected

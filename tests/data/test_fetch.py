@@ -95,7 +95,7 @@ def test_what_is_not_as_recorded_is_fetched_again(site, archive, places, lines, 
     assert fetched_file(talks, folder).read_bytes() == archive.read_bytes()
 
 
-def test_a_source_that_was_never_fetched_is_told(archive, places):
+def test_a_source_that_was_never_fetched_is_named(archive, places):
     with pytest.raises(FathomError, match="the source 'talks' has not been fetched"):
         fetched_file(source(archive, "talks"), places[0])
 
@@ -209,7 +209,7 @@ def test_a_dangerous_archive_is_not_kept_though_its_checksum_is_right(
     assert not any("licence" in line for line in lines)
 
 
-def test_a_disk_without_room_is_told_before_anything_is_fetched(archive, places, lines):
+def test_a_full_disk_is_found_before_anything_is_fetched(archive, places, lines):
     talks = source(archive, "talks", mirrors=["http://127.0.0.1:1/"], bytes=10**18)
     with pytest.raises(FathomError, match="needs 1,000,000,000,000,000,000 bytes, the disk has"):
         fetch(talks, *places, lines.append)

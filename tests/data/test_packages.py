@@ -34,19 +34,19 @@ def test_another_file_under_the_same_name_is_refused(index, tmp_path):
     assert list(tmp_path.glob("*.whl")) == []
 
 
-def test_a_version_that_the_index_lacks_is_told(index, tmp_path):
+def test_a_version_that_the_index_lacks_is_named(index, tmp_path):
     source = installable(index).model_copy(update={"version": "2.0"})
     with pytest.raises(FathomError, match="does not have this version"):
         download(source, tmp_path, tmp_path / "by_hand")
 
 
-def test_a_name_that_the_index_lacks_is_told(index, tmp_path):
+def test_a_name_that_the_index_lacks_is_named(index, tmp_path):
     source = installable(index).model_copy(update={"package": "never-heard-of"})
     with pytest.raises(FathomError, match="pip finds nothing under this name"):
         download(source, tmp_path, tmp_path / "by_hand")
 
 
-def test_an_index_out_of_reach_is_told_without_its_address(index, tmp_path, monkeypatch, site):
+def test_an_index_out_of_reach_is_reported_without_its_address(index, tmp_path, monkeypatch, site):
     source = installable(index)
     address = site.put("/simple/", status=404)
     site.close()

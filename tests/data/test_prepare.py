@@ -3,10 +3,11 @@ import pytest
 from fathom.data.prepare import prepare
 from fathom.errors import FathomError, Findings
 from fathom.io.files import read_json, read_lines, sha256
-from fathom.runs.datasets import FORMATS
+from fathom.runs.datasets import FORMATS, PlannedDataset
 from tests.data.small_archives import (
     catalogue,
     fetched,
+    lines_dataset,
     message,
     messages_dataset,
     row,
@@ -183,3 +184,38 @@ def test_the_papers_archive_goes_the_same_way(tmp_path, lines):
     corpus = read_json(out / "corpus.json")
     assert corpus["tasks"]["por"]["splits"]["train"]["pairs"] == 30
     assert corpus["tasks"]["por"]["dropped"] == {"missing_mark": 5}
+
+
+def test_text_without_pairs_is_one_file_a_split(tmp_path, lines):
+    english = catalogue(*(message(sentence, "") for sentence in SENTENCES))
+    hindi = catalogue(*(message(sentence, f"{sentence} का") for sentence in SENTENCES[:40]))
+    path = wheel(tmp_path / "one.whl", {"en": english, "hi": hindi})
+    folder = tmp_path / "sources"
+    sources = {"one": fetched(folder / "one", path, "one")}
+    expected = {
+        "en": {"train": 44, "valid": 16, "test": 20},
+        "hi": {"train": 19, "valid": 11, "test": 10},
+    }
+    codes = {"one": {"en": ["en"], "hi": ["hi"]}}
+    dataset = lines_dataset(codes, ["en", "hi"], expected=expected)
+    out = tmp_path / "corpus"
+    prepare(dataset, sources, folder.joinpath, out, lines.append)
+    assert sorted(path.name for path in (out / "hi").iterdir()) == [
+        "test.hi",
+        "train.hi",
+        "valid.hi",
+    ]
+    record = read_json(out / "corpus.json")["tasks"]["en"]
+    assert record["languages"] == ["en"]
+    assert record["splits"]["train"]["sentences"] == len(read_lines(out / "en" / "train.en")) == 44
+
+
+def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines):
+    values = {"title": "", "citation": "", "licence": "", "tasks": ["deu"], "pivot": "eng"}
+    planned = PlannedDataset.model_validate(
+        values | {"name": "planned", "not_built": "the archive is gone"}
+    )
+    with pytest.raises(FathomError, match="the archive is gone") as caught:
+        prepare(planned, {}, tmp_path.joinpath, tmp_path, lines.append)
+    assert caught.value.where == "config/datasets/planned.yaml: not_built"
+    assert not list(tmp_path.iterdir())

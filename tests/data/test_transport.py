@@ -83,7 +83,7 @@ def test_a_download_is_not_resumed_with_another_version(site, part, lines):
     assert any("has changed" in line for line in lines)
 
 
-def test_a_file_that_has_become_shorter_is_told_by_its_length(site, part, lines):
+def test_a_file_that_has_become_shorter_is_found_by_its_length(site, part, lines):
     address = stopped(site, part, lines, content=FILE[:500], ranges="always")
     with pytest.raises(FathomError, match="500 bytes, not the published 640,000"):
         download(address, part, SIZE, lines.append)
@@ -134,7 +134,7 @@ def test_too_few_bytes_are_noticed_without_an_announced_length(site, part, lines
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
-def test_a_refusal_is_told_with_its_status(site, part, lines, status):
+def test_a_refusal_is_reported_with_its_status(site, part, lines, status):
     with pytest.raises(FathomError, match=f"the server answers {status}"):
         download(site.put("/file", status=status), part, SIZE, lines.append)
     assert not part.exists()

@@ -17,7 +17,7 @@ OUTSIDE_PACKAGES = {
     "claims": frozenset({"pydantic"}),
     "project": frozenset({"pydantic"}),
     "workflow": frozenset(),
-    "data": FETCHING | {"polib"},
+    "data": FETCHING | {"polib", "sacrebleu"},
     "subwords": frozenset({"sentencepiece", "numpy"}),
     "batches": NETWORKS,
     "models": NETWORKS,

@@ -87,14 +87,15 @@ def test_numbers_that_json_has_not_are_refused_and_nothing_is_written(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_file_is_told_with_what_makes_it(tmp_path):
-    with pytest.raises(FathomError, match="no such file; make it with the stage before") as caught:
-        read_json(tmp_path / "a.json")
+def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path):
+    with pytest.raises(FathomError, match="no such file") as caught:
+        read_json(tmp_path / "a.json", made_by="fathom prepare small")
     assert caught.value.where == str(tmp_path / "a.json")
+    assert "fathom prepare small" in caught.value.remedy
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"{'a': 1}", b"\xff\xfe"])
-def test_what_is_no_json_is_told_with_its_file(tmp_path, content):
+def test_a_file_that_is_not_json_is_named(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(FathomError, match="not JSON") as caught:
         read_json(tmp_path / "a.json")
@@ -107,8 +108,8 @@ def test_the_hash_is_of_the_bytes(tmp_path):
     assert sha256(tmp_path / "a.bin") == hashlib.sha256(b"fathom").hexdigest()
 
 
-def test_json_that_is_no_object_is_told(tmp_path):
+def test_json_that_is_not_an_object_is_refused(tmp_path):
     """A list in the place of a manifest ended in a traceback."""
     (tmp_path / "a.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(FathomError, match=r"a\.json: no JSON object; delete it and run again"):
+    with pytest.raises(FathomError, match=r"a\.json: not a JSON object"):
         read_json(tmp_path / "a.json")

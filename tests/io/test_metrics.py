@@ -80,7 +80,7 @@ def test_a_row_that_is_still_being_written_is_not_read(metrics):
     assert [row["update"] for row in read(metrics.path)] == [1.0]
 
 
-def test_a_row_of_another_length_is_told_with_its_line(metrics):
+def test_a_row_of_another_length_is_named_with_its_line(metrics):
     metrics.append({"update": 1, "loss": 5.0})
     with open(metrics.path, "a", encoding="utf-8") as stream:
         stream.write("2\t4.0\n")

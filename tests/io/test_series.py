@@ -188,7 +188,7 @@ def test_more_rows_than_one_chunk_come_back(path):
     assert read(path)["update"] == [1] * 40_000
 
 
-def test_a_row_of_another_length_is_told_with_its_line(path):
+def test_a_row_of_another_length_is_named_with_its_line(path):
     append(path, AXES, rows(1))
     with open(path, "ab") as stream:
         stream.write(gzip.compress(b"2\tbos\t1\n"))
@@ -196,6 +196,6 @@ def test_a_row_of_another_length_is_told_with_its_line(path):
         read(path)
 
 
-def test_a_missing_file_is_told(path):
+def test_a_missing_file_is_named(path):
     with pytest.raises(FathomError, match="no such file"):
         read(path)

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from fathom.report.ledger import ledgers, page, write
 
 from fathom.project.load import load
-from fathom.report.ledger import ledgers, page, write
 
 ROOT = Path(__file__).parents[2]
 

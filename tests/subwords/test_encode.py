@@ -3,15 +3,17 @@ import unicodedata
 import pytest
 
 from fathom.errors import FathomError
-from fathom.subwords.encode import Encoder, join, listed_pieces
+from fathom.subwords.encode import Encoder, SubwordModels, join, listed_pieces
 from fathom.subwords.sides import sides
-from tests.subwords.small_corpus import INVISIBLE, ODD, TASKS, small_data
+from tests.support.small_corpus import INVISIBLE, ODD, TASKS, small_data
+
+KEYS = {"foreign": {}, "joint": {"joint": 150}, "per_task": {"per_task": 60}}
 
 
-@pytest.fixture(params=["joint", "per_task"])
+@pytest.fixture(params=KEYS)
 def encoder(request):
     folder = request.getfixturevalue(request.param)
-    source, _ = sides(small_data(source_parts=request.param))
+    source, _ = sides(small_data(**KEYS[request.param]))
     return Encoder(folder, source)
 
 
@@ -33,9 +35,11 @@ def test_odd_line_separators_stay_inside_one_sentence(encoder):
 
 
 def test_joining_agrees_with_sentencepiece(encoder, corpus):
-    model = encoder.model(encoder.side.part("bel"))
+    processor = encoder.models.processor(encoder.side.models["bel"])
     for line in encoder.side.lines(corpus, "bel", "valid"):
-        assert join(model.encode(line, out_type=str)) == model.decode(model.encode(line))
+        assert join(processor.encode(line, out_type=str)) == processor.decode(
+            processor.encode(line)
+        )
 
 
 def test_full_width_and_composed_characters_are_normalised(encoder):
@@ -49,8 +53,9 @@ def test_blank_sentences_have_no_pieces(encoder):
 
 
 def test_a_models_own_symbols_are_not_listed(encoder):
-    for part in encoder.side.parts:
-        assert not {"<unk>", "<s>", "</s>"} & set(listed_pieces(encoder.model(part)))
+    for name in encoder.side.models.values():
+        pieces = listed_pieces(encoder.models.processor(name))
+        assert not {"<unk>", "<s>", "</s>"} & set(pieces)
 
 
 def test_unknown_characters_are_kept_as_they_are(encoder):
@@ -59,6 +64,6 @@ def test_unknown_characters_are_kept_as_they_are(encoder):
 
 
 def test_a_missing_model_is_named(tmp_path):
-    source, _ = sides(small_data())
-    with pytest.raises(FathomError, match=r"source\.model"):
-        Encoder(tmp_path, source).pieces("bos", ["lo"])
+    with pytest.raises(FathomError) as caught:
+        SubwordModels(tmp_path).cut("foreign", ["lo"])
+    assert caught.value.where == str(tmp_path / "foreign.model")

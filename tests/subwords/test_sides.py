@@ -1,56 +1,61 @@
 import pytest
 
-from fathom.errors import FathomError
-from fathom.subwords.sides import require_corpus, sides
-from tests.subwords.small_corpus import LANGUAGES, ODD, TASKS, small_data
+from fathom.subwords.sides import sides, sides_of_pieces
+from tests.support.small_corpus import DEFINITION, LANGUAGES, TASKS, small_data
+
+ENGLISH = dict.fromkeys(TASKS, "eng")
+ALONE = {"tasks": DEFINITION["tasks"]}
+PAIR = {"tasks": [["law", "fra"], ["it", "fra"]], "pivot": "eng"}
 
 
 def test_many_to_one_translates_into_the_pivot_and_one_to_many_out_of_it():
     source, target = sides(small_data())
-    assert source.languages == LANGUAGES
-    assert set(target.languages.values()) == {"eng"}
+    assert (source.name, source.languages) == ("source", LANGUAGES)
+    assert (target.name, target.languages) == ("target", ENGLISH)
     source, target = sides(small_data(direction="one_to_many"))
-    assert set(source.languages.values()) == {"eng"}
-    assert target.languages == LANGUAGES
-
-
-def test_a_joint_side_has_one_part_and_a_side_per_task_has_one_for_each():
-    source, target = sides(small_data(source_parts="per_task"))
-    assert source.parts == {task: [task] for task in TASKS}
-    assert [source.part(task) for task in TASKS] == list(TASKS)
-    assert target.parts == {"target": list(TASKS)}
-    assert target.part("kor") == "target"
+    assert (source.languages, target.languages) == (ENGLISH, LANGUAGES)
 
 
 @pytest.mark.parametrize(
-    ("direction", "side"), [("many_to_one", "target"), ("one_to_many", "source")]
+    ("translates", "source", "target"),
+    [(["eng", "fra"], "eng", "fra"), (["fra", "eng"], "fra", "eng")],
 )
-def test_the_pivot_side_cannot_have_a_model_for_each_task(direction, side):
-    key = f"{side}_parts"
-    with pytest.raises(FathomError, match=f"data.subwords.{key}"):
-        sides(small_data(direction=direction, **{key: "per_task"}))
+def test_one_language_pair_has_the_direction_of_its_data_set(translates, source, target):
+    data = small_data(PAIR | {"translates": translates}, direction=None, joint=100)
+    for side, language in zip(sides(data), (source, target), strict=True):
+        assert side.languages == {"law": language, "it": language}
 
 
-def test_only_line_feeds_end_a_sentence(corpus):
+def test_text_without_pairs_has_the_source_side_alone():
+    (source,) = sides(small_data(ALONE, direction=None, joint=100))
+    assert (source.name, source.languages) == ("source", LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("keys", "own", "pivot"),
+    [
+        ({}, dict.fromkeys(TASKS, "foreign"), "english"),
+        ({"joint": 100}, dict.fromkeys(TASKS, "joint"), "joint"),
+        ({"per_task": 60}, {task: f"per_task.{task}" for task in TASKS}, "english"),
+    ],
+)
+def test_each_text_is_cut_by_its_model_in_both_directions(keys, own, pivot):
+    for direction in ("many_to_one", "one_to_many"):
+        both = sides(small_data(direction=direction, **keys))
+        foreign, english = both if direction == "many_to_one" else both[::-1]
+        assert foreign.models == own
+        assert english.models == dict.fromkeys(TASKS, pivot)
+
+
+def test_a_side_reads_its_language(corpus):
     source, target = sides(small_data())
-    lines = source.lines(corpus, "bos", "train")
-    assert lines[3] == ODD
-    assert len(lines) == len(target.lines(corpus, "bos", "train"))
+    assert source.lines(corpus, "kor", "train") != target.lines(corpus, "kor", "train")
+    assert len(source.lines(corpus, "kor", "train")) == len(target.lines(corpus, "kor", "train"))
 
 
-def test_training_lines_come_task_by_task(corpus):
-    source, _ = sides(small_data())
-    expected = [line for task in TASKS for line in source.lines(corpus, task, "train")]
-    assert list(source.training_lines(corpus, "source")) == expected
-
-
-def test_a_corpus_without_its_summary_is_not_finished(tmp_path, corpus):
-    require_corpus(corpus)
-    with pytest.raises(FathomError):
-        require_corpus(tmp_path)
-
-
-def test_a_file_that_the_corpus_lacks_is_named(tmp_path):
-    source, _ = sides(small_data())
-    with pytest.raises(FathomError, match=r"kor/train\.hangul: no such file"):
-        source.lines(tmp_path, "kor", "train")
+def test_pieces_of_another_data_set_have_its_tasks():
+    other = {"tasks": [["sun", "bos"]], "pivot": "eng"}
+    data = small_data(pieces=other, joint=100)
+    assert sides(data)[0].languages == LANGUAGES
+    assert sides_of_pieces(data)[0].languages == {"sun": "bos"}
+    assert sides_of_pieces(small_data()) == sides(small_data())

@@ -7,7 +7,8 @@ from fathom.io.files import read_json, sha256
 from fathom.subwords import train as module
 from fathom.subwords import vocabulary
 from fathom.subwords.train import learn, train, unknown_rate
-from tests.subwords.small_corpus import (
+from tests.support.small_corpus import (
+    DEFINITION,
     INVISIBLE,
     LANGUAGES,
     TASKS,
@@ -17,29 +18,75 @@ from tests.subwords.small_corpus import (
 )
 
 
-def test_joint_parts_have_one_model_a_side_and_a_dictionary_of_it(joint):
-    summary = read_json(joint / "subwords.json")
-    assert sorted(summary["parts"]) == ["source", "target"]
-    assert summary["parts"]["source"]["pieces"] == 120
-    # SentencePiece's own <unk>, <s> and </s> stand in fairseq's dictionary, not in the file.
+def entries(folder, side):
+    """Return the pieces of a side's dictionary."""
+    return set(vocabulary.read(folder / f"dictionary.{side}.txt"))
+
+
+def listed(folder, *models):
+    """Return the pieces of models, without SentencePiece's own symbols."""
+    lines = [
+        line
+        for name in models
+        for line in (folder / f"{name}.vocab").read_text("utf-8").split("\n")
+    ]
+    return {line.split("\t")[0] for line in lines if line} - {"<unk>", "<s>", "</s>"}
+
+
+def test_foreign_and_english_have_a_model_and_a_dictionary_each(foreign):
+    summary = read_json(foreign / "subwords.json")
+    assert {name: model["pieces"] for name, model in summary["models"].items()} == {
+        "english": 80,
+        "foreign": 120,
+    }
+    # SentencePiece's own <unk>, <s> and </s> are in fairseq's dictionary, not in the file.
     assert summary["dictionaries"]["source"]["pieces"] == 117
     assert summary["dictionaries"]["target"]["pieces"] == 77
-    assert len(vocabulary.read(joint / "dictionary.source.txt")) == 117
+    assert entries(foreign, "source") == listed(foreign, "foreign")
+    assert entries(foreign, "target") == listed(foreign, "english")
 
 
-def test_parts_per_task_are_united_in_one_dictionary(per_task):
+def test_the_direction_exchanges_the_dictionaries_and_nothing_else(foreign, corpus, tmp_path):
+    train(small_data(direction="one_to_many"), corpus, tmp_path, silent)
+    for one, other in (("source", "target"), ("target", "source")):
+        exchanged = tmp_path / f"dictionary.{other}.txt"
+        assert exchanged.read_bytes() == (foreign / f"dictionary.{one}.txt").read_bytes()
+    for model in ("foreign.model", "english.model"):
+        assert sha256(tmp_path / model) == sha256(foreign / model)
+
+
+def test_joint_is_one_model_and_one_dictionary_for_both_sides(joint):
+    assert list(read_json(joint / "subwords.json")["models"]) == ["joint"]
+    assert entries(joint, "source") == listed(joint, "joint")
+    source, target = (joint / f"dictionary.{side}.txt" for side in ("source", "target"))
+    assert source.read_bytes() == target.read_bytes()
+
+
+def test_models_per_task_are_united_in_one_dictionary(per_task):
+    names = [f"per_task.{task}" for task in TASKS]
     summary = read_json(per_task / "subwords.json")
-    assert sorted(summary["parts"]) == sorted([*TASKS, "target"])
-    pieces = set()
-    for task in TASKS:
-        listed = (per_task / f"{task}.vocab").read_text("utf-8").split("\n")[:-1]
-        pieces |= {line.split("\t")[0] for line in listed}
-    united = vocabulary.read(per_task / "dictionary.source.txt")
-    assert set(united) == pieces - {"<unk>", "<s>", "</s>"}
+    assert sorted(summary["models"]) == sorted([*names, "english"])
+    assert entries(per_task, "source") == listed(per_task, *names)
 
 
-def test_training_text_has_no_unknown_pieces(corpus, joint):
-    summary = read_json(joint / "subwords.json")
+def test_text_without_pairs_has_one_dictionary(corpus, tmp_path):
+    alone = {"tasks": DEFINITION["tasks"]}
+    train(small_data(alone, direction=None, joint=120), corpus, tmp_path, silent)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["dictionary.source.txt", "joint.model", "joint.vocab", "subwords.json"]
+    assert list(read_json(tmp_path / "subwords.json")["unknown_rates"]) == ["source"]
+
+
+def test_pieces_of_another_data_set_are_learned_from_its_text(corpus, tmp_path):
+    own = {"tasks": [["kor", "hangul"]], "pivot": "eng"}
+    train(small_data(own), corpus, tmp_path / "own", silent)
+    train(small_data(pieces=own), corpus, tmp_path / "other", silent)
+    for path in (tmp_path / "own").iterdir():
+        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
+
+
+def test_training_text_has_no_unknown_pieces(corpus, foreign):
+    summary = read_json(foreign / "subwords.json")
     assert summary["unknown_rates"] == {
         "source": dict.fromkeys(TASKS, 0.0),
         "target": dict.fromkeys(TASKS, 0.0),
@@ -51,29 +98,28 @@ def test_unknown_rate_counts_pieces_and_knows_empty_text():
     assert unknown_rate({"a": 1}, [[]]) == 0.0
 
 
-def test_training_twice_gives_the_same_bytes(corpus, joint, tmp_path):
+def test_training_twice_gives_the_same_bytes(corpus, foreign, tmp_path):
     train(small_data(), corpus, tmp_path, silent)
-    names = sorted(path.name for path in joint.iterdir())
+    names = sorted(path.name for path in foreign.iterdir())
     assert names == sorted(path.name for path in tmp_path.iterdir())
-    assert [sha256(joint / name) for name in names] == [sha256(tmp_path / name) for name in names]
+    assert [sha256(foreign / name) for name in names] == [sha256(tmp_path / name) for name in names]
 
 
-def test_summary_holds_the_models_checksums(joint):
-    for part, described in read_json(joint / "subwords.json")["parts"].items():
-        assert described["sha256"] == sha256(joint / f"{part}.model")
+def test_the_summary_has_the_models_checksums(foreign):
+    for name, described in read_json(foreign / "subwords.json")["models"].items():
+        assert described["sha256"] == sha256(foreign / f"{name}.model")
 
 
-def test_only_the_training_split_is_learnt_from(joint, tmp_path):
+def test_only_the_training_split_is_learned_from(foreign, tmp_path):
     corpus = write_corpus(tmp_path / "corpus")
     for task in TASKS:
         (corpus / task / f"test.{LANGUAGES[task]}").write_text("другое\n", encoding="utf-8")
     train(small_data(), corpus, tmp_path / "out", silent)
-    assert sha256(tmp_path / "out" / "source.model") == sha256(joint / "source.model")
+    assert sha256(tmp_path / "out" / "foreign.model") == sha256(foreign / "foreign.model")
 
 
-@pytest.mark.parametrize("side", ["source", "target"])
-def test_a_vocabulary_too_large_names_the_key_and_the_maximum_that_works(corpus, tmp_path, side):
-    key = f"{side}_vocabulary"
+@pytest.mark.parametrize("key", ["foreign", "english"])
+def test_a_vocabulary_too_large_names_the_key_and_the_maximum_that_works(corpus, tmp_path, key):
     with pytest.raises(FathomError) as caught:
         train(small_data(**{key: 30_000}), corpus, tmp_path, silent)
     assert f"data.subwords.{key}" in str(caught.value)
@@ -85,21 +131,21 @@ def test_a_vocabulary_too_large_names_the_key_and_the_maximum_that_works(corpus,
 
 def test_a_vocabulary_smaller_than_the_alphabet_names_the_minimum_that_works(corpus, tmp_path):
     with pytest.raises(FathomError) as caught:
-        train(small_data(source_vocabulary=10), corpus, tmp_path, silent)
+        train(small_data(foreign=10), corpus, tmp_path, silent)
     least = int(re.search(r"write (\d+) or more", str(caught.value))[1])
-    train(small_data(source_vocabulary=least), corpus, tmp_path, silent)
+    train(small_data(foreign=least), corpus, tmp_path, silent)
 
 
 def test_a_unigram_model_has_fewer_pieces_where_the_text_has_no_more(corpus, tmp_path):
-    train(small_data(algorithm="unigram", source_vocabulary=30_000), corpus, tmp_path, silent)
-    pieces = read_json(tmp_path / "subwords.json")["parts"]["source"]["pieces"]
+    train(small_data(algorithm="unigram", foreign=30_000), corpus, tmp_path, silent)
+    pieces = read_json(tmp_path / "subwords.json")["models"]["foreign"]["pieces"]
     assert 100 < pieces < 30_000
 
 
 def test_a_failed_training_leaves_nothing_that_looks_finished(corpus, tmp_path):
     train(small_data(), corpus, tmp_path, silent)
     with pytest.raises(FathomError):
-        train(small_data(target_vocabulary=30_000), corpus, tmp_path, silent)
+        train(small_data(english=30_000), corpus, tmp_path, silent)
     assert not (tmp_path / "subwords.json").exists()
     assert not list(tmp_path.glob(".*"))
 
@@ -111,17 +157,17 @@ def test_an_unfinished_corpus_is_refused(tmp_path):
 
 def test_text_of_nothing_but_invisible_characters_is_refused():
     with pytest.raises(FathomError, match="no training text"):
-        learn([INVISIBLE, ""], 50, "bpe", "data.subwords.source_vocabulary")
+        learn([INVISIBLE, ""], 50, "bpe", "data.subwords.foreign")
 
 
-def test_long_lines_are_learnt_from_as_well():
+def test_long_lines_are_learned_from_too():
     short = ["ab ba"] * 20
     model = learn([*short, "c" * 5000], 8, "bpe", "")
     assert b"c" in model
     assert module.LONGEST_LINE > 5000
 
 
-def test_progress_names_each_part(corpus, tmp_path):
+def test_progress_names_each_model(corpus, tmp_path):
     lines = []
     train(small_data(), corpus, tmp_path, lines.append)
-    assert lines == ["subwords: source, bpe, 120 pieces", "subwords: target, bpe, 80 pieces"]
+    assert lines == ["subwords: english, bpe, 80 pieces", "subwords: foreign, bpe, 120 pieces"]

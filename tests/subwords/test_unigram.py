@@ -25,7 +25,7 @@ def test_the_sum_over_all_sentences_is_the_sum_of_the_parts():
     assert nll(distribution, [first, second]) == (pytest.approx(parts), 3)
 
 
-def test_its_own_training_text_cannot_be_told_better_by_frequencies_alone():
+def test_frequencies_give_the_training_text_its_entropy():
     text = [np.array([0] * 900 + [1] * 100)]
     total, tokens = nll(fit(text, vocabulary=2), text)
     entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))

@@ -60,16 +60,19 @@ class Tensors:
     """An encoded data set.
 
     Attributes:
-        folder: where it stands.
+        folder: its folder.
         tasks: names, in the order of their indices.
+        sides: "source" and "target", or "source" alone for text without pairs, whose target is the
+            source.
         source_dictionary: fairseq's dictionary of the source side.
         target_dictionary: fairseq's dictionary of the target side.
-        unigram_nll: the yardstick over all tasks' validation targets, nats a token.
+        unigram_nll: the unigram baseline over all tasks' validation targets, nats a token.
         unigram_nll_by_task: the same distribution on each task's validation targets.
     """
 
     folder: Path
     tasks: tuple[str, ...]
+    sides: tuple[str, ...]
     source_dictionary: Dictionary
     target_dictionary: Dictionary
     unigram_nll: float
@@ -85,7 +88,8 @@ class Tensors:
             if name not in valid:
                 raise FathomError(f"no '{name}' here", str(self.folder), nearest(name, valid))
         source, target = (
-            MMapIndexedDataset(str(prefix(self.folder, task, split, side))) for side in SIDES
+            MMapIndexedDataset(str(prefix(self.folder, task, split, self.sides[number])))
+            for number in (0, -1)
         )
         return Pairs(self.tasks.index(task), source, target)
 
@@ -104,8 +108,9 @@ def load(folder: Path) -> Tensors:
     return Tensors(
         folder=folder,
         tasks=tuple(summary["tasks"]),
+        sides=tuple(summary["sides"]),
         source_dictionary=read_dictionary(folder, "source"),
-        target_dictionary=read_dictionary(folder, "target"),
+        target_dictionary=read_dictionary(folder, summary["sides"][-1]),
         unigram_nll=summary["unigram_nll"],
         unigram_nll_by_task=summary["unigram_nll_by_task"],
     )

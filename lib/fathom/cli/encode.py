@@ -1,20 +1,27 @@
 """`fathom encode`: turn a data set's text into ids."""
 
-from fathom.cli.options import DataName, Scale, data_named, open_catalog, open_paths, report
+from fathom.cli.options import (
+    DataName,
+    Results,
+    Scale,
+    data_named,
+    open_paths,
+    open_project,
+    report,
+)
 
 
-def encode(data: DataName, scale: Scale = None) -> None:
+def encode(data: DataName, scale: Scale = None, results: Results = None) -> None:
     """Turn a data set's text into ids.
 
-    The unigram yardstick is measured as well.
+    The unigram baseline is measured too.
 
     Example: fathom encode po_wheels_diverse
     """
-    catalog = open_catalog()
-    name, paths = open_paths(catalog, scale)
-    chosen = data_named(catalog, data, name)
-    # Only now: torch takes seconds, and a mistyped name need not wait for it.
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
+    spec = data_named(project, data, name)
+    # Imported here: torch takes seconds, and a mistyped name need not wait for it.
     from fathom.batches.encode import encode as write_tensors
 
-    places = paths.corpus(chosen), paths.subwords(chosen), paths.tensors(chosen)
-    write_tensors(chosen, *places, report)
+    write_tensors(spec, paths.corpus(spec), paths.subwords(spec), paths.tensors(spec), report)

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from fathom.project.artefacts import Artefacts
 from fathom.project.load import load
 from fathom.project.project import Project
 from fathom.project.switches import seed_list
+from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
 
@@ -35,6 +37,9 @@ Device = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
+DatasetName = Annotated[
+    str, typer.Argument(help="A data set of config/datasets, or its folder `<name>-<hash8>`.")
+]
 DataName = Annotated[
     str, typer.Argument(help="A data set that the scale uses, or its folder `<name>-<hash8>`.")
 ]
@@ -93,25 +98,57 @@ def open_artefacts(scale: str | None, results: Path | None, seeds: str | None) -
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
 
 
-def data_named(project: Project, name: str, scale: str) -> DataSpec:
-    """Return the data that a user names by its folder, or by the data set alone.
+def dataset_named(project: Project, name: str) -> Dataset:
+    """Return the data set that a user names, also by the folder of its corpus.
 
     Raises:
-        FathomError: no run of the scale uses it, or the scale's runs cut it in several ways.
+        FathomError: there is none of that name.
     """
-    folders = project.data_folders(scale)
+    folders = {
+        dataset.corpus_folder(project.sources): dataset for dataset in project.datasets.values()
+    }
+    named = project.datasets.get(name) or folders.get(name)
+    if named is None:
+        remedy = f"{nearest(name, (*project.datasets, *folders))}. All: fathom list datasets"
+        raise FathomError(f"no data set '{name}'", "dataset", remedy)
+    return named
+
+
+def data_named(
+    project: Project,
+    name: str,
+    scale: str,
+    folder: Callable[[DataSpec], str] = attrgetter("folder"),
+) -> DataSpec:
+    """Return the data that a user names by the folder of a stage, or by the data set alone.
+
+    Args:
+        project: the project.
+        name: `<data set>-<hash8>`, of any scale, or a data set that the scale uses.
+        scale: the scale.
+        folder: from data to the name of its folder at this stage.
+
+    Raises:
+        FathomError: no run uses it, or the runs of the scale use several.
+    """
     if "-" in name:
-        if name not in folders:
-            raise FathomError(f"no data '{name}'", f"scale {scale}", nearest(name, folders))
-        return folders[name]
-    fitting = {data.folder: data for data in folders.values() if data.dataset == name}
+        known = {
+            folder(data): data
+            for of_scale in project.scales
+            for data in project.data_folders(of_scale).values()
+        }
+        if name not in known:
+            raise FathomError(f"no data '{name}'", "data", nearest(name, known))
+        return known[name]
+    known = {folder(data): data for data in project.data_folders(scale).values()}
+    fitting = sorted(key for key in known if key.rpartition("-")[0] == name)
     if not fitting:
-        remedy = nearest(name, dict.fromkeys(data.dataset for data in folders.values()))
-        raise FathomError(f"no data '{name}'", f"scale {scale}", remedy)
+        names = sorted({key.rpartition("-")[0] for key in known})
+        raise FathomError(f"no data '{name}'", f"scale {scale}", nearest(name, names))
     if len(fitting) > 1:
         what = f"'{name}' is cut into pieces in {len(fitting)} ways"
-        raise FathomError(what, f"scale {scale}", f"name one: {', '.join(sorted(fitting))}")
-    return fitting.popitem()[1]
+        raise FathomError(what, f"scale {scale}", f"name one: {', '.join(fitting)}")
+    return known[fitting[0]]
 
 
 def report(line: str) -> None:

@@ -1,16 +1,26 @@
-"""`fathom subwords`: learn a data set's pieces."""
+"""`fathom subwords`: learn the pieces of a data set."""
 
-from fathom.cli.options import DataName, Scale, data_named, open_catalog, open_paths, report
+from operator import attrgetter
+
+from fathom.cli.options import (
+    DataName,
+    Results,
+    Scale,
+    data_named,
+    open_paths,
+    open_project,
+    report,
+)
 
 
-def subwords(data: DataName, scale: Scale = None) -> None:
-    """Learn a data set's pieces and dictionaries.
+def subwords(data: DataName, scale: Scale = None, results: Results = None) -> None:
+    """Learn the pieces and dictionaries of a data set.
 
     Example: fathom subwords po_wheels_diverse
     """
     from fathom.subwords.train import train
 
-    catalog = open_catalog()
-    name, paths = open_paths(catalog, scale)
-    chosen = data_named(catalog, data, name)
-    train(chosen, paths.corpus(chosen), paths.subwords(chosen), report)
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
+    spec = data_named(project, data, name, attrgetter("subwords_folder"))
+    train(spec, paths.pieces_corpus(spec), paths.subwords(spec), report)

@@ -23,9 +23,9 @@ def count_matches(count: int, expected: int | str) -> bool:
     """
     if isinstance(expected, int):
         return count == expected
-    whole, decimals = _PRINTED.fullmatch(expected).groups(default="")
+    integer, decimals = _PRINTED.fullmatch(expected).groups(default="")
     unit = 10 ** (3 - len(decimals))
-    return abs(count - int(whole + decimals) * unit) < unit
+    return abs(count - int(integer + decimals) * unit) < unit
 
 
 def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:

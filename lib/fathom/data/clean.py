@@ -24,6 +24,19 @@ _PLACEHOLDER = re.compile(
 )
 
 
+class _Words(dict[int, str]):
+    """A translation that replaces all characters but letters, digits and marks by blanks."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        in_word = character.isalnum() or unicodedata.category(character)[0] == "M"
+        self[code] = character if in_word else " "
+        return self[code]
+
+
+_WORDS = _Words()
+
+
 def one_line(text: str) -> str:
     """Replace every character that some reader takes for the end of a line by a blank."""
     return text.translate(_SEPARATORS)
@@ -43,11 +56,7 @@ def key(sentence: str) -> str:
     """
     text = unicodedata.normalize("NFKC", sentence).casefold()
     text = _TAG.sub(" ", _PLACEHOLDER.sub(" ", text))
-    return " ".join("".join(c if _in_a_word(c) else " " for c in text).split())
-
-
-def _in_a_word(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character)[0] == "M"
+    return " ".join(text.translate(_WORDS).split())
 
 
 def fault(pair: Pair, rules: MessageCleaning) -> str | None:

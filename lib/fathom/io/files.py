@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place, synced, then renamed."""
+"""Files that are complete or absent: written under another name, synced, then renamed."""
 
 import hashlib
 import json
@@ -13,10 +13,10 @@ from fathom.errors import FathomError
 
 @contextmanager
 def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
-    """Open a temporary file that takes the place of `path` only when the block ends well.
+    """Open a temporary file that replaces `path` if the block ends without an error.
 
     Args:
-        path: the file to be written; its folder is made.
+        path: the file to write; its folder is created.
         mode: "w" for UTF-8 text with LF line ends, "wb" for bytes.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,13 +33,13 @@ def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text, whole or not at all."""
+    """Write UTF-8 text, all of it or nothing."""
     with replacing(path) as stream:
         stream.write(text)
 
 
 def write_lines(path: Path, lines: list[str]) -> None:
-    """Write one line an item, each ended by LF."""
+    """Write a line for each item, ended by LF."""
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
@@ -50,13 +50,17 @@ def read_lines(path: Path) -> list[str]:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write JSON with sorted keys; NaN and infinity are refused, since JSON has neither."""
+    """Write JSON with sorted keys; NaN and infinity raise an error, since JSON has neither."""
     text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     write_text(path, text + "\n")
 
 
-def read_json(path: Path) -> dict:
+def read_json(path: Path, made_by: str = "") -> dict:
     """Read a JSON file whose top level is an object.
+
+    Args:
+        path: the file.
+        made_by: the command that writes it, for the message where it is missing.
 
     Raises:
         FathomError: the file is missing, or is not JSON or no object.
@@ -64,11 +68,12 @@ def read_json(path: Path) -> dict:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise FathomError("no such file", str(path), "make it with the stage before") from None
+        remedy = f"run `{made_by}`" if made_by else "run the stage that writes it"
+        raise FathomError("no such file", str(path), remedy) from None
     except ValueError as error:
         raise FathomError(f"not JSON ({error})", str(path), "delete it and run again") from None
     if not isinstance(value, dict):
-        raise FathomError("no JSON object", str(path), "delete it and run again")
+        raise FathomError("not a JSON object", str(path), "delete it and run again")
     return value
 
 

@@ -7,12 +7,12 @@ import json
 def identity(value: object) -> str:
     """Return the SHA-256 of a value's canonical JSON, as 64 hexadecimal digits.
 
-    Keys are sorted, so the order in which config files name them does not count; 3 and 3.0 differ.
+    Keys are sorted, so their order in config files does not matter; 3 and 3.0 differ.
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def short(identity_: str) -> str:
-    """Return the first eight digits, as folders carry them."""
+    """Return the first eight digits, as in the names of folders."""
     return identity_[:8]

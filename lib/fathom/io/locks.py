@@ -1,4 +1,4 @@
-"""One writer at a time: a lock on a folder that ends with the process that holds it."""
+"""One writer at a time: a lock on a folder, released when its process ends."""
 
 import fcntl
 import os
@@ -12,16 +12,17 @@ from fathom.errors import FathomError
 
 @contextmanager
 def only_writer(path: Path) -> Iterator[None]:
-    """Hold a lock while the block runs; the system frees it however the process ends.
+    """Hold a lock while the block runs; the system releases it however the process ends.
 
     Args:
-        path: the lock's file, whose folder is made; it stays, with its last holder's host and pid.
+        path: the lock's file; its folder is created. The file remains, with its last holder's
+            process and host.
 
     Raises:
         FathomError: another process holds the lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not truncated before it is held: it names the holder.
+    # Not truncated before the lock is held: the file names the holder.
     with open(path, "a+", encoding="utf-8") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -29,7 +30,7 @@ def only_writer(path: Path) -> Iterator[None]:
             stream.seek(0)
             holder = stream.read().strip() or "another process"
             raise FathomError(
-                f"{holder} is at work here", str(path.parent), "let it end, or stop it first"
+                f"locked by {holder}", str(path.parent), "wait for it or stop it"
             ) from None
         stream.truncate(0)
         stream.write(f"process {os.getpid()} on {platform.node()}\n")

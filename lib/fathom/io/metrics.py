@@ -8,7 +8,7 @@ from fathom.io.files import read_lines, write_lines
 
 
 class Metrics:
-    """The series of one training, appended as it goes, so that a killed run keeps its history."""
+    """The series of one training; a row is written at once, so a killed run keeps its history."""
 
     def __init__(self, path: Path, columns: tuple[str, ...]):
         """Open a series.
@@ -20,7 +20,7 @@ class Metrics:
         self.path, self.columns = path, columns
 
     def cut(self, update: int) -> None:
-        """Drop what was logged after an update, half-written rows too, or start a new file."""
+        """Drop the rows after an update and incomplete rows, or start a new file."""
         kept = ["\t".join(self.columns)]
         if self.path.exists():
             for line in self.path.read_bytes().decode("utf-8").split("\n")[1:-1]:
@@ -33,7 +33,7 @@ class Metrics:
         """Append a row.
 
         Args:
-            values: by column; a column that is not given, and a value that is not finite, is empty.
+            values: by column; missing columns and values that are not finite are empty.
         """
         row = "\t".join(_field(values.get(column)) for column in self.columns)
         with open(self.path, "a", encoding="utf-8", newline="\n") as stream:
@@ -52,7 +52,7 @@ def read(path: Path) -> list[dict[str, float | None]]:
             what = f"{len(row)} fields, not {len(columns)}"
             raise FathomError(what, f"{path}:{number}", "train the run again")
     return [
-        {column: float(each) if each else None for column, each in zip(columns, row, strict=True)}
+        {column: float(text) if text else None for column, text in zip(columns, row, strict=True)}
         for row in rows
     ]
 

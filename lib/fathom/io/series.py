@@ -1,7 +1,7 @@
-"""A long table that grows with a training, packed: one row for each number read in an update.
+"""A compressed table that grows with a training: one row for each number recorded in an update.
 
-Columns are `update`, one for each axis, and `value`. What is appended at once is one gzip member,
-which is believed only whole: its end holds a checksum. A file without rows does not exist.
+Columns are `update`, one for each axis, and `value`. Each append is one gzip member, which ends in
+a checksum; an incomplete member is ignored. A file without rows does not exist.
 """
 
 import gzip
@@ -22,14 +22,14 @@ _REMEDY = "delete the run's folder and train it again"
 
 
 def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
-    """Append rows, safe on disk when this returns; equal rows give equal bytes.
+    """Append rows and sync the file; equal rows give equal bytes.
 
-    A file that a killed process may have left is cut first.
+    After a killed process, call `cut` first.
 
     Args:
-        path: the file; its folder is made.
+        path: the file; its folder is created.
         axes: the names of the columns between `update` and `value`.
-        rows: update, place on each axis, value; one that is not finite is an empty field.
+        rows: update, label on each axis, value; one that is not finite is an empty field.
 
     Raises:
         FathomError: the file has other columns.
@@ -51,14 +51,14 @@ def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
 
 
 def cut(path: Path, update: int) -> bool:
-    """Drop the rows after an update, and an end that a killed process left half-written.
+    """Drop the rows after an update, and an incomplete last member.
 
     Args:
-        path: the file, which is replaced as a whole, or deleted where no row is left.
-        update: the last that stays.
+        path: the file; it is replaced, or deleted if no row is left.
+        update: the last one to keep.
 
     Returns:
-        Whether the end was damaged.
+        Whether the last member was incomplete.
     """
     packed = path.read_bytes()
     stay, rows, seen = b"", 0, 0
@@ -77,7 +77,7 @@ def cut(path: Path, update: int) -> bool:
 
 
 def read(path: Path) -> dict[str, list]:
-    """Return the columns by name: whole numbers, texts of the axes, and values or None.
+    """Return the columns by name: updates as integers, labels as text, values or None.
 
     Raises:
         FathomError: the file is missing or damaged.
@@ -85,7 +85,7 @@ def read(path: Path) -> dict[str, list]:
     try:
         packed = path.read_bytes()
     except FileNotFoundError:
-        raise FathomError("no such file", str(path), "make it with the stage before") from None
+        raise FathomError("no such file", str(path), "train the run: fathom train") from None
     lines, seen = [], 0
     for _, end, more in _members(packed):
         lines += more
@@ -97,18 +97,18 @@ def read(path: Path) -> dict[str, list]:
     if wrong:
         raise FathomError(f"not {len(names)} fields", f"{path}:{wrong[0]}", _REMEDY)
     columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    columns[FIRST] = [int(each) for each in columns[FIRST]]
-    columns[LAST] = [float(each) if each else None for each in columns[LAST]]
+    columns[FIRST] = [int(text) for text in columns[FIRST]]
+    columns[LAST] = [float(text) if text else None for text in columns[LAST]]
     return columns
 
 
 def _members(packed: bytes) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield start, end and lines of each member, up to the end or the first that is not whole."""
+    """Yield start, end and lines of the members, up to the first incomplete one."""
     start = 0
     while start < len(packed):
         member, parts, place = zlib.decompressobj(wbits=_GZIP), [], start
         try:
-            # In chunks: zlib copies what it was given and did not use.
+            # In chunks: zlib copies the input that it did not use.
             while not member.eof and place < len(packed):
                 parts.append(member.decompress(packed[place : place + _CHUNK]))
                 place += _CHUNK
@@ -122,7 +122,7 @@ def _members(packed: bytes) -> Iterator[tuple[int, int, list[str]]]:
 
 
 def _header(path: Path) -> str:
-    """Return the first line, empty where the first member is not whole."""
+    """Return the first line, empty if the first member is incomplete."""
     first = next(_members(path.read_bytes()), (0, 0, []))[2]
     return first[0] if first else ""
 
@@ -137,7 +137,7 @@ def _update(line: str) -> int:
 
 def _packed(lines: list[str]) -> bytes:
     text = "".join(f"{line}\n" for line in lines)
-    # Without the clock, which gzip would write too.
+    # Without the time, which gzip would write too.
     return gzip.compress(text.encode("utf-8"), mtime=0)
 
 

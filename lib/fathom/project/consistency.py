@@ -14,6 +14,7 @@ from fathom.project.project import Project
 from fathom.runs import compatibility
 from fathom.runs.datasets import direction_findings
 from fathom.runs.scales import fits, path_findings
+from fathom.subwords.texts import text_findings
 
 # Parts of a run whose values need a source.
 _SOURCED = ("data", "model", "method", "masking", "training", "start", "decoding")
@@ -152,6 +153,9 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
             where = resolved.entry.where(("data", "direction"))
             dataset = project.datasets[spec.data.dataset]
             wrong += direction_findings(dataset, spec.data.direction, where)
+            for finding in text_findings(spec.data):
+                place = resolved.entry.where(tuple(finding.where.split(".")))
+                wrong.append(FathomError(finding.what, place, finding.remedy))
             other = project.start_name(name)
             if other is not None:
                 start = project.spec(other, scale)

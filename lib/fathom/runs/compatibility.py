@@ -6,7 +6,7 @@ from typing import Any
 from fathom.config.inheritance import Entry
 from fathom.errors import FathomError, nearest
 from fathom.runs.method_card import Card
-from fathom.runs.settings import Decoding, Masking, Model, Run
+from fathom.runs.settings import Decoding, Masking, Model, Run, Subwords
 from fathom.runs.spec import Spec
 
 # Values that a kind of network takes of some settings; all others it takes as they are.
@@ -40,6 +40,7 @@ def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
         entry: the run's entry, for the places of its values.
     """
     yield from _shape(run.model, entry)
+    yield from _tables(run, entry)
     yield from _method(run, card, entry)
     yield from _masking(run, entry)
     yield from _decoding(run, entry)
@@ -63,6 +64,18 @@ def _shape(model: Model, entry: Entry) -> Iterator[FathomError]:
     if model.architecture == "rnmt_plus" and model.embedding not in (None, model.width):
         what = "embeddings of another width than the network's are not built"
         yield FathomError(what, entry.where(("model", "embedding")), f"write {model.width}")
+
+
+def _tables(run: Run, entry: Entry) -> Iterator[FathomError]:
+    if run.model.tie_embeddings == "all" and not dictionaries_are_one(run.data.subwords):
+        what = "one table for both sides needs one dictionary for both sides"
+        remedy = "write decoder or none, or give data.subwords joint pieces alone"
+        yield FathomError(what, entry.where(("model", "tie_embeddings")), remedy)
+
+
+def dictionaries_are_one(subwords: Subwords) -> bool:
+    """Return whether source and target share one dictionary: that of one model for all text."""
+    return subwords.joint is not None or subwords.dictionary == "joint"
 
 
 def shown(value: object) -> str:

@@ -89,8 +89,8 @@ class PlannedDataset(Dataset):
         return [("not_built", self.reason)]
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what is known of the text: tasks and languages."""
-        return super().definition(sources) | {"not_built": True}
+        """Return what is known of the text: tasks, languages, and the name for all else."""
+        return super().definition(sources) | {"not_built": self.name}
 
 
 class BuiltDataset(Dataset):

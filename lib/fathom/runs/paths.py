@@ -38,7 +38,15 @@ class Paths:
 
     def corpus(self, data: DataSpec) -> Path:
         """Return the folder of the cleaned and split text."""
-        return self.results / "corpora" / data.corpus_folder
+        return self.corpus_named(data.corpus_folder)
+
+    def corpus_named(self, folder: str) -> Path:
+        """Return the folder of a corpus by its name, `<data set>-<hash8>`."""
+        return self.results / "corpora" / folder
+
+    def pieces_corpus(self, data: DataSpec) -> Path:
+        """Return the folder of the text from which the subwords are learned."""
+        return self.corpus_named(data.pieces_corpus_folder)
 
     def statistics(self, data: DataSpec) -> Path:
         """Return the measurements of the cleaned and split text."""

@@ -83,6 +83,13 @@ class DataSpec:
         return f"{self.dataset}-{short(self.corpus_identity)}"
 
     @property
+    def pieces_corpus_folder(self) -> str:
+        """The name of the folder of the corpus from which the subwords are learned."""
+        if self.pieces_definition is None:
+            return self.corpus_folder
+        return f"{self.settings.pieces_of}-{short(identity(self.pieces_definition))}"
+
+    @property
     def subwords_folder(self) -> str:
         """The name of the folder of subword models and dictionaries."""
         name = self.settings.pieces_of or self.dataset

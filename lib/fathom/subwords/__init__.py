@@ -1,1 +1,1 @@
-"""Subword models, vocabularies and the unigram yardstick."""
+"""Subword models, vocabularies and the unigram baseline."""

@@ -1,4 +1,4 @@
-"""Text to pieces and back, by the SentencePiece models of a data set."""
+"""Text to pieces and back, with the SentencePiece models of a data set."""
 
 from pathlib import Path
 
@@ -8,54 +8,81 @@ from fathom.errors import FathomError
 from fathom.subwords.sides import Side
 
 # SentencePiece writes this mark where a word begins.
-WORD_BEGINS = "▁"
+WORD_START = "▁"
 
 
-class Encoder:
-    """The models of one side, each read when it is first used."""
+class SubwordModels:
+    """The SentencePiece models of a folder, each loaded when it is first used."""
 
-    def __init__(self, folder: Path, side: Side):
-        """Remember where the models stand.
+    def __init__(self, folder: Path):
+        """Remember the folder.
 
         Args:
-            folder: the folder that `fathom subwords` made.
-            side: the side whose text is cut.
+            folder: the folder that `fathom subwords` wrote.
         """
-        self.folder, self.side = folder, side
-        self._models: dict[str, sentencepiece.SentencePieceProcessor] = {}
+        self.folder = folder
+        self._processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
 
-    def model(self, part: str) -> sentencepiece.SentencePieceProcessor:
+    def processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
         """Return a model by its name.
 
         Raises:
             FathomError: the model's file is missing.
         """
-        if part not in self._models:
-            path = self.folder / f"{part}.model"
+        if name not in self._processors:
+            path = self.folder / f"{name}.model"
             if not path.is_file():
-                raise FathomError("no such subword model", str(path), "make it: fathom subwords")
-            model = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
-            self._models[part] = model
-        return self._models[part]
+                raise FathomError("no such subword model", str(path), "run `fathom subwords`")
+            processor = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
+            self._processors[name] = processor
+        return self._processors[name]
+
+    def cut(self, name: str, lines: list[str]) -> list[list[str]]:
+        """Cut sentences into pieces; a blank sentence has none.
+
+        Args:
+            name: the model.
+            lines: sentences.
+        """
+        processor = self.processor(name)
+        # One call for a list would start as many threads as the machine has cores.
+        return [processor.encode(line, out_type=str) for line in lines]
+
+
+class Encoder:
+    """Cuts the text of one side, each task's by its own model."""
+
+    def __init__(self, folder: Path, side: Side):
+        """Remember the folder and the side.
+
+        Args:
+            folder: the folder that `fathom subwords` wrote.
+            side: the side whose text is cut.
+        """
+        self.side, self.models = side, SubwordModels(folder)
 
     def pieces(self, task: str, lines: list[str]) -> list[list[str]]:
-        """Cut sentences into pieces; a sentence of nothing but blanks has none.
+        """Cut a task's sentences into pieces; a blank sentence has none.
 
         Args:
             task: whose text it is.
             lines: sentences.
+
+        Raises:
+            FathomError: the model's file is missing.
         """
-        model = self.model(self.side.part(task))
-        # A list in one call would start as many threads as the machine has cores.
-        return [model.encode(line, out_type=str) for line in lines]
+        return self.models.cut(self.side.models[task], lines)
 
 
-def listed_pieces(model: sentencepiece.SentencePieceProcessor) -> list[str]:
-    """Return the pieces that a model can produce, without its own symbols, by their ids."""
-    ids = range(model.get_piece_size())
-    return [model.id_to_piece(i) for i in ids if not (model.is_control(i) or model.is_unknown(i))]
+def listed_pieces(processor: sentencepiece.SentencePieceProcessor) -> list[str]:
+    """Return the pieces that a model can produce, without its own symbols, by id."""
+    return [
+        processor.id_to_piece(i)
+        for i in range(processor.get_piece_size())
+        if not (processor.is_control(i) or processor.is_unknown(i))
+    ]
 
 
 def join(pieces: list[str]) -> str:
-    """Return the text of pieces: what was cut, after SentencePiece's normalisation (nmt_nfkc)."""
-    return "".join(pieces).replace(WORD_BEGINS, " ").strip(" ")
+    """Return the text of pieces, as SentencePiece normalised it (nmt_nfkc)."""
+    return "".join(pieces).replace(WORD_START, " ").strip(" ")

@@ -1,12 +1,14 @@
-"""The two sides of a data set: which languages stand there, and which model cuts which text."""
+"""The sides of a data set: which text is translated, into which, and which model cuts each.
 
-from collections.abc import Iterator
+A data set without pairs has the source side alone.
+"""
+
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fathom.errors import FathomError
-from fathom.io.files import read_json, read_lines
-from fathom.runs.spec import Data
+from fathom.runs.spec import DataSpec
+from fathom.subwords.texts import Text
 
 
 @dataclass(frozen=True)
@@ -15,26 +17,13 @@ class Side:
 
     Attributes:
         name: "source" or "target".
-        vocabulary: pieces of one model.
-        per_task: whether each task has its own model; otherwise one model serves all.
         languages: the language of each task, in the order of the tasks.
+        models: the name of the SentencePiece model that cuts each task's text.
     """
 
     name: str
-    vocabulary: int
-    per_task: bool
     languages: dict[str, str]
-
-    def part(self, task: str) -> str:
-        """Return the name of the model that cuts a task's text: the task's own, or the side's."""
-        return task if self.per_task else self.name
-
-    @property
-    def parts(self) -> dict[str, list[str]]:
-        """The side's models by name, each with the tasks that it serves."""
-        if self.per_task:
-            return {task: [task] for task in self.languages}
-        return {self.name: list(self.languages)}
+    models: dict[str, str]
 
     def lines(self, corpus: Path, task: str, split: str) -> list[str]:
         """Read the sentences of one task on this side.
@@ -47,55 +36,50 @@ class Side:
         Raises:
             FathomError: the corpus lacks the file.
         """
-        path = corpus / task / f"{split}.{self.languages[task]}"
-        if not path.is_file():
-            raise FathomError("no such file", str(path), "delete corpus.json and prepare it again")
-        return read_lines(path)
-
-    def training_lines(self, corpus: Path, part: str) -> Iterator[str]:
-        """Yield the training sentences that a model learns from, task by task."""
-        for task in self.parts[part]:
-            yield from self.lines(corpus, task, "train")
+        return Text(task, self.languages[task]).lines(corpus, split)
 
 
-def sides(data: Data) -> tuple[Side, Side]:
-    """Return the source and the target side.
+def sides(data: DataSpec) -> tuple[Side, ...]:
+    """Return the source and the target side, or the source alone where there are no pairs."""
+    return sides_of(data, data.definition)
 
-    Raises:
-        FathomError: the pivot language, which all tasks share, has a model for each task.
+
+def sides_of_pieces(data: DataSpec) -> tuple[Side, ...]:
+    """Return the sides of the data set whose pieces are used: its own, or that of `pieces_of`."""
+    return sides_of(data, data.pieces_definition or data.definition)
+
+
+def sides_of(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
+    """Return the sides of a data set.
+
+    Args:
+        data: the direction, and the keys of the subwords.
+        definition: tasks with their languages, and the pivot if there is one.
     """
-    own = dict(data.definition["tasks"])
-    other = {task: own[task] for task in data.tasks}
-    pivot = dict.fromkeys(data.tasks, data.definition["pivot"])
-    settings = data.subwords
-    source_is_pivot = data.direction == "one_to_many"
-    shared = "source" if source_is_pivot else "target"
-    if (settings.source_parts if source_is_pivot else settings.target_parts) == "per_task":
-        raise FathomError(
-            f"the {shared} side is the pivot language and cannot have a model for each task",
-            f"data.subwords.{shared}_parts",
-            "write joint",
-        )
-    return (
-        Side(
-            "source",
-            settings.source_vocabulary,
-            settings.source_parts == "per_task",
-            pivot if source_is_pivot else other,
-        ),
-        Side(
-            "target",
-            settings.target_vocabulary,
-            settings.target_parts == "per_task",
-            other if source_is_pivot else pivot,
-        ),
-    )
+    own, pivot = dict(definition["tasks"]), definition.get("pivot")
+    joint = data.subwords.joint is not None
+    if data.subwords.per_task is not None:
+        models = {task: f"per_task.{task}" for task in own}
+    else:
+        models = dict.fromkeys(own, "joint" if joint else "foreign")
+    if pivot is None:
+        return (Side("source", own, models),)
+    texts = [
+        (own, models),
+        (dict.fromkeys(own, pivot), dict.fromkeys(own, "joint" if joint else "english")),
+    ]
+    if not into_pivot(definition, data.direction):
+        texts.reverse()
+    return tuple(Side(name, *text) for name, text in zip(("source", "target"), texts, strict=True))
 
 
-def require_corpus(corpus: Path) -> None:
-    """Check that a corpus is finished.
+def into_pivot(definition: dict[str, Any], direction: str | None) -> bool:
+    """Return whether a data set with a pivot is translated into it.
 
-    Raises:
-        FathomError: its corpus.json, which is written last, is missing.
+    Args:
+        definition: the data set; `translates` fixes the direction of a single language pair.
+        direction: "many_to_one" or "one_to_many" where nothing is fixed.
     """
-    read_json(corpus / "corpus.json")
+    if "translates" in definition:
+        return definition["translates"][1] == definition["pivot"]
+    return direction == "many_to_one"

@@ -1,4 +1,4 @@
-"""SentencePiece models and dictionaries of a data set, learnt from its training split alone."""
+"""SentencePiece models and dictionaries of a data set, learned from its training split only."""
 
 import io
 import re
@@ -10,16 +10,17 @@ import sentencepiece
 
 from fathom.errors import FathomError
 from fathom.io.files import replacing, sha256, write_json, write_lines
-from fathom.runs.spec import Data
+from fathom.runs.spec import DataSpec
 from fathom.subwords import vocabulary
-from fathom.subwords.encode import Encoder, listed_pieces
-from fathom.subwords.sides import Side, require_corpus, sides
+from fathom.subwords.encode import SubwordModels, listed_pieces
+from fathom.subwords.sides import sides_of_pieces
+from fathom.subwords.texts import TextModel, require_corpus, text_models
 
 # SentencePiece's default: NFKC, blanks of every kind to a space, invisible characters out.
 NORMALISATION = "nmt_nfkc"
 # Every character of the training text gets a piece, so that training text has no unknown ones.
 CHARACTER_COVERAGE = 1.0
-# SentencePiece silently leaves out longer lines (bytes); its default is 4192.
+# SentencePiece silently skips longer lines (bytes); its default is 4192.
 LONGEST_LINE = 1 << 24
 
 _TOO_MANY = re.compile(r"Vocabulary size too high \(\d+\)\. .*? a value <= (\d+)")
@@ -27,44 +28,47 @@ _NO_TEXT = ("!sentences_.empty()", "all_chars_count")
 _TOO_FEW = re.compile(r"Vocabulary size is smaller than required_chars\. \d+ vs (\d+)")
 
 
-def train(data: Data, corpus: Path, out: Path, report: Callable[[str], None]) -> None:
-    """Learn the subwords of both sides and write models, dictionaries and subwords.json.
+def train(data: DataSpec, corpus: Path, out: Path, report: Callable[[str], None]) -> None:
+    """Learn the subwords of all texts and write models, dictionaries and subwords.json.
 
     Args:
-        data: the data set, its tasks and the settings of its subwords.
-        corpus: the corpus's folder; only its training split is learnt from.
+        data: the data set, or that of `pieces_of`, and the settings of its subwords.
+        corpus: the folder of that data set's corpus; only its training split is read.
         out: the folder to write; its subwords.json comes last.
         report: takes one line of progress at a time.
 
     Raises:
-        FathomError: the corpus is not finished, or a vocabulary is too large or too small for it.
+        FathomError: the corpus is not finished, the settings ask for text that is not there, or a
+            vocabulary is too large or too small for its text.
     """
+    models = {model.name: model for model in text_models(data)}
     require_corpus(corpus)
     finished = out / "subwords.json"
     finished.unlink(missing_ok=True)
+    algorithm = data.subwords.algorithm
     summary: dict = {
-        "algorithm": data.subwords.algorithm,
+        "algorithm": algorithm,
         "normalisation": NORMALISATION,
         "character_coverage": CHARACTER_COVERAGE,
-        "parts": {},
+        "models": {},
         "dictionaries": {},
         "unknown_rates": {},
     }
-    for side in sides(data):
-        for part in side.parts:
-            report(f"subwords: {part}, {data.subwords.algorithm}, {side.vocabulary} pieces")
-            key = f"data.subwords.{side.name}_vocabulary"
-            lines = side.training_lines(corpus, part)
-            model = learn(lines, side.vocabulary, data.subwords.algorithm, f"{key} ({part})")
-            summary["parts"][part] = _write_model(out, part, model)
-        encoder = Encoder(out, side)
+    for model in models.values():
+        report(f"subwords: {model.name}, {algorithm}, {model.pieces} pieces")
+        where = f"data.subwords.{model.key} ({model.name})"
+        proto = learn(model.training_lines(corpus), model.pieces, algorithm, where)
+        summary["models"][model.name] = _write_model(out, model.name, proto)
+    loaded = SubwordModels(out)
+    for side in sides_of_pieces(data):
         path = out / f"dictionary.{side.name}.txt"
-        dictionary = _dictionary(encoder, side, corpus)
+        of_side = [models[name] for name in dict.fromkeys(side.models.values())]
+        dictionary = _dictionary(loaded, of_side, corpus)
         vocabulary.write(path, dictionary)
         summary["dictionaries"][side.name] = {"pieces": len(dictionary), "sha256": sha256(path)}
         summary["unknown_rates"][side.name] = {
-            task: unknown_rate(dictionary, encoder.pieces(task, side.lines(corpus, task, "valid")))
-            for task in data.tasks
+            task: unknown_rate(dictionary, loaded.cut(name, side.lines(corpus, task, "valid")))
+            for task, name in side.models.items()
         }
     write_json(finished, summary)
 
@@ -72,8 +76,8 @@ def train(data: Data, corpus: Path, out: Path, report: Callable[[str], None]) ->
 def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
     """Return a SentencePiece model, the same bytes for the same lines in the same order.
 
-    Of its pieces three are SentencePiece's own symbols. A unigram model has fewer pieces where the
-    text does not hold as many; a BPE model is refused.
+    Three of its pieces are SentencePiece's own symbols. If the text does not give as many pieces, a
+    unigram model has fewer, and a BPE model is refused.
 
     Args:
         lines: the training sentences.
@@ -82,7 +86,7 @@ def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
         where: the key of the size, for messages.
 
     Raises:
-        FathomError: the text is empty, or allows only a larger or a smaller vocabulary.
+        FathomError: the text is empty, or the size is too large or too small for it.
     """
     sentences = list(lines)
     model = io.BytesIO()
@@ -107,7 +111,7 @@ def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
 
 
 def unknown_rate(dictionary: dict[str, int], sentences: list[list[str]]) -> float:
-    """Return the share of pieces that a dictionary does not know; 0 where there are no pieces."""
+    """Return the share of pieces that a dictionary lacks; 0 where there are no pieces."""
     counts = vocabulary.count(sentences)
     total = sum(counts.values())
     unknown = sum(times for piece, times in counts.items() if piece not in dictionary)
@@ -115,38 +119,39 @@ def unknown_rate(dictionary: dict[str, int], sentences: list[list[str]]) -> floa
 
 
 def _translated(error: RuntimeError, size: int, where: str) -> Exception:
-    """Turn SentencePiece's message into one that says what to write; leave a bug as it is."""
+    """Turn SentencePiece's message into one that says what to write; return a bug as it is."""
     message = str(error)
-    if found := _TOO_MANY.search(message):
+    if match := _TOO_MANY.search(message):
         return FathomError(
-            f"{size} pieces are more than the text allows", where, f"write {found[1]} or less"
+            f"{size} pieces are more than the text allows", where, f"write {match[1]} or less"
         )
-    if found := _TOO_FEW.search(message):
+    if match := _TOO_FEW.search(message):
         return FathomError(
             f"{size} pieces are fewer than the text's characters",
             where,
-            f"write {found[1]} or more",
+            f"write {match[1]} or more",
         )
     if any(sign in message for sign in _NO_TEXT):
         return FathomError("there is no training text", where, "check the counts in corpus.json")
     return error
 
 
-def _write_model(out: Path, part: str, model: bytes) -> dict[str, object]:
-    """Write a model and the list of its pieces with their scores; return what describes them."""
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+def _write_model(out: Path, name: str, proto: bytes) -> dict[str, object]:
+    """Write a model and the list of its pieces with their scores; return size and checksum."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
     size = processor.get_piece_size()
-    with replacing(out / f"{part}.model", "wb") as stream:
-        stream.write(model)
+    with replacing(out / f"{name}.model", "wb") as stream:
+        stream.write(proto)
     scored = [f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}" for i in range(size)]
-    write_lines(out / f"{part}.vocab", scored)
-    return {"pieces": size, "sha256": sha256(out / f"{part}.model")}
+    write_lines(out / f"{name}.vocab", scored)
+    return {"pieces": size, "sha256": sha256(out / f"{name}.model")}
 
 
-def _dictionary(encoder: Encoder, side: Side, corpus: Path) -> dict[str, int]:
-    """Unite the pieces of a side's models, counted in the training text of all tasks."""
+def _dictionary(loaded: SubwordModels, models: list[TextModel], corpus: Path) -> dict[str, int]:
+    """Unite the pieces of models, counted in the training text that they cut."""
     counts: Counter[str] = Counter()
-    for task in side.languages:
-        counts += vocabulary.count(encoder.pieces(task, side.lines(corpus, task, "train")))
-    pieces = [piece for part in side.parts for piece in listed_pieces(encoder.model(part))]
+    for model in models:
+        for text in model.texts:
+            counts += vocabulary.count(loaded.cut(model.name, text.lines(corpus, "train")))
+    pieces = [piece for model in models for piece in listed_pieces(loaded.processor(model.name))]
     return vocabulary.unite(pieces, counts)

@@ -1,8 +1,8 @@
-"""The yardstick of training: how well one knows the target pieces without reading the source.
+"""The unigram baseline: the NLL of target pieces by their frequencies alone.
 
 One distribution for all tasks that share a target vocabulary, from their training targets with end
-symbols, each piece counted once more than seen. A network whose validation NLL is no better has
-learnt nothing but the frequencies.
+symbols, with one added to each count. A network whose validation NLL is no better has learned
+nothing but the frequencies.
 """
 
 from collections.abc import Iterable

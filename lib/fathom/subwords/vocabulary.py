@@ -1,7 +1,7 @@
-"""Dictionaries: one list of pieces a side, in fairseq's format, one `piece count` a line.
+"""Dictionaries: one list of pieces for each side, in fairseq's format, one `piece count` a line.
 
-A dictionary unites the pieces of all models of its side. The order is by falling count in the
-encoded training text, then by piece, so that it does not depend on the order of the tasks.
+A dictionary unites the pieces of all models of its side. It is ordered by falling count in the
+encoded training text, then by piece, so it does not depend on the order of the tasks.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from pathlib import Path
 from fathom.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 
-# fairseq's dictionary has these itself, before the first piece of the file.
+# fairseq's dictionary adds these itself, before the first piece of the file.
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 
 
@@ -28,8 +28,8 @@ def unite(pieces: Iterable[str], counts: Counter[str]) -> dict[str, int]:
 
     Args:
         pieces: the pieces of all models, with repeats; a piece may never occur in the text.
-        counts: occurrences in the encoded training text; what no model lists is left out (it is
-            unknown to the dictionary, as it is to the model).
+        counts: occurrences in the encoded training text; pieces that no model lists are left out:
+            they are unknown to the models too.
     """
     known = set(pieces)
     return {piece: counts[piece] for piece in sorted(known, key=lambda p: (-counts[p], p))}
@@ -39,14 +39,14 @@ def write(path: Path, dictionary: dict[str, int]) -> None:
     """Write a dictionary in fairseq's format.
 
     Raises:
-        FathomError: a piece looks like one of fairseq's own symbols, and would be taken for it.
+        FathomError: a piece equals one of fairseq's own symbols.
     """
     for piece in SPECIAL:
         if piece in dictionary:
             raise FathomError(
-                f"the text made the piece {piece}, which is a symbol of the dictionary itself",
+                f"the text gave the piece {piece}, which is a symbol of the dictionary itself",
                 str(path),
-                "drop such markup when the corpus is cleaned",
+                "remove such markup when the corpus is cleaned",
             )
     write_lines(path, [f"{piece} {times}" for piece, times in dictionary.items()])
 

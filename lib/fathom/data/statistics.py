@@ -1,0 +1,122 @@
+"""The statistics of a corpus as measurements: pairs or sentences, tokens and types.
+
+Tokens are those of sacreBLEU's tokenizer 13a, case kept; a type is a distinct token of a task's
+split. Text of Chinese, Japanese and Burmese has few blanks, so its tokens are not words.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from fathom.data.prepare import require_built
+from fathom.io.files import read_json, read_lines
+from fathom.io.hashes import identity
+from fathom.provenance.measurements import Measurements, Number, Record, write
+from fathom.provenance.recipe import RECIPE
+from fathom.runs.datasets import SPLITS, Dataset
+from fathom.runs.languages import short
+from fathom.runs.sources import Source
+
+TOKENS = "sacreBLEU's tokenizer 13a, case kept"
+
+
+def measure(
+    dataset: Dataset, sources: Mapping[str, Source], corpus: Path, report: Callable[[str], None]
+) -> None:
+    """Write a corpus's statistics.json.
+
+    Args:
+        dataset: the data set.
+        sources: all sources, by name.
+        corpus: the folder of its corpus, in which statistics.json is written.
+        report: takes a line for the user.
+
+    Raises:
+        FathomError: no reader makes this data set, or its corpus is not prepared.
+    """
+    built = require_built(dataset)
+    read_json(corpus / "corpus.json", made_by=f"fathom prepare {dataset.name}")
+    records: dict[str, Record] = {}
+    for split in SPLITS:
+        report(f"{built.name}: counting {split}")
+        records |= _sizes(built, corpus, split)
+        for language in _languages(built):
+            counts = {
+                task: _tokens(read_lines(corpus / task / f"{split}.{language}"))
+                for task in built.tasks
+                if language in built.languages_of(task)
+            }
+            records |= _vocabulary(counts, f"{split}.{short(language)}")
+    file = Measurements(
+        rule="statistics",
+        recipe=RECIPE["scoring"],
+        corpus=built.name,
+        identity=identity(built.definition(sources)),
+        measurements=records,
+    )
+    path = corpus / "statistics.json"
+    write(path, file)
+    report(f"{built.name}: {path}")
+
+
+def _languages(dataset: Dataset) -> Iterator[str]:
+    """Yield each language of a data set once: in the order of the tasks, the pivot last."""
+    pairs = [dataset.languages_of(task) for task in dataset.tasks]
+    own = [languages[0] for languages in pairs]
+    yield from dict.fromkeys([*own, *(languages[-1] for languages in pairs)])
+
+
+def _sizes(dataset: Dataset, corpus: Path, split: str) -> dict[str, Record]:
+    """Return how many pairs or sentences each task has, and each task's share of them."""
+    name = "pairs" if dataset.pivot else "sentences"
+    counts = {
+        task: len(read_lines(corpus / task / f"{split}.{dataset.language(task)}"))
+        for task in dataset.tasks
+    }
+    total = sum(counts.values())
+    shares = {task: count / total for task, count in counts.items()}
+    return {
+        f"{name}.{split}": Record(unit=name, tasks=_numbers(counts), all=Number(value=total)),
+        f"share.{split}": Record(tasks=_numbers(shares), how=f"of all {name}"),
+    }
+
+
+def _tokens(lines: list[str]) -> dict[str, int]:
+    """Return how often each token occurs in a text."""
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokenize = Tokenizer13a()
+    counts: dict[str, int] = {}
+    for line in lines:
+        for token in tokenize(line).split():
+            counts[token] = counts.get(token, 0) + 1
+    return counts
+
+
+def _vocabulary(counts: dict[str, dict[str, int]], place: str) -> dict[str, Record]:
+    """Return tokens, types and types in no other task of one language and split.
+
+    Args:
+        counts: how often each token occurs, by task.
+        place: `<split>.<language>`, the end of the keys.
+    """
+    tasks_of: dict[str, int] = {}
+    for of_task in counts.values():
+        for token in of_task:
+            tasks_of[token] = tasks_of.get(token, 0) + 1
+    tokens = {task: sum(of_task.values()) for task, of_task in counts.items()}
+    types = {task: len(of_task) for task, of_task in counts.items()}
+    own = {task: sum(tasks_of[token] == 1 for token in counts[task]) for task in counts}
+    total = Number(value=sum(tokens.values()))
+    return {
+        f"tokens.{place}": Record(unit="tokens", tasks=_numbers(tokens), all=total, how=TOKENS),
+        f"types.{place}": Record(
+            unit="types", tasks=_numbers(types), all=Number(value=len(tasks_of)), how=TOKENS
+        ),
+        f"own_types.{place}": Record(
+            unit="types", tasks=_numbers(own), how=f"{TOKENS}; types that no other task has"
+        ),
+    }
+
+
+def _numbers(values: Mapping[str, float]) -> dict[str, Number]:
+    return {task: Number(value=value) for task, value in values.items()}

@@ -1,0 +1,124 @@
+"""The texts of a data set, and which SentencePiece model learns from which of them.
+
+A text is one task's sentences in one language. `data.subwords` has a key for each kind of text:
+`joint` (all of them), `english` (those in the pivot language), `foreign` (all others together) or
+`per_task` (all others, a model for each task). With `data.pieces_of`, the texts are those of that
+other data set.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.errors import FathomError
+from fathom.io.files import read_json, read_lines
+from fathom.runs.spec import DataSpec
+
+
+class Text(NamedTuple):
+    """One task's sentences in one language."""
+
+    task: str
+    language: str
+
+    def lines(self, corpus: Path, split: str) -> list[str]:
+        """Read the sentences of a split.
+
+        Args:
+            corpus: the corpus's folder.
+            split: "train", "valid" or "test".
+
+        Raises:
+            FathomError: the corpus lacks the file.
+        """
+        path = corpus / self.task / f"{split}.{self.language}"
+        if not path.is_file():
+            raise FathomError("no such file", str(path), "delete corpus.json and prepare it again")
+        return read_lines(path)
+
+
+@dataclass(frozen=True)
+class TextModel:
+    """One SentencePiece model.
+
+    Attributes:
+        name: its file's name, without the ending.
+        key: the key of `data.subwords` that asks for it.
+        pieces: how many pieces it has, SentencePiece's own three symbols included.
+        texts: the texts that it learns from and cuts, in the order in which they are read.
+    """
+
+    name: str
+    key: str
+    pieces: int
+    texts: tuple[Text, ...]
+
+    def training_lines(self, corpus: Path) -> Iterator[str]:
+        """Yield the training sentences that the model learns from, text by text."""
+        for text in self.texts:
+            yield from text.lines(corpus, "train")
+
+
+def text_models(data: DataSpec) -> tuple[TextModel, ...]:
+    """Return the models of a run's data.
+
+    Raises:
+        FathomError: the pieces are published ones, or a key asks for text that is not there.
+    """
+    if data.subwords.algorithm == "published":
+        remedy = "write bpe or unigram, and the pieces of each text"
+        what = "a reader for published pieces is not built"
+        raise FathomError(what, "data.subwords.algorithm", remedy)
+    for finding in text_findings(data):
+        raise finding
+    definition = data.pieces_definition or data.definition
+    own = tuple(Text(task, language) for task, language in definition["tasks"])
+    pivot = tuple(Text(text.task, definition["pivot"]) for text in own if definition.get("pivot"))
+    models = []
+    for key in ("joint", "english", "foreign"):
+        pieces = getattr(data.subwords, key)
+        texts = {"joint": own + pivot, "english": pivot, "foreign": own}[key]
+        if pieces is not None:
+            models.append(TextModel(key, key, pieces, texts))
+    if data.subwords.per_task is not None:
+        models += [
+            TextModel(f"per_task.{text.task}", "per_task", data.subwords.per_task, (text,))
+            for text in own
+        ]
+    return tuple(models)
+
+
+def text_findings(data: DataSpec) -> Iterator[FathomError]:
+    """Yield the keys of `data.subwords` that ask for text that is not there.
+
+    Args:
+        data: a run's data.
+    """
+    definition = data.pieces_definition or data.definition
+    if data.subwords.english is not None and not definition.get("pivot"):
+        what = "the data set has no pairs, so it has no text in a pivot language"
+        yield FathomError(what, "data.subwords.english", "write joint alone")
+    if data.pieces_definition is None:
+        return
+    if data.pieces_definition.get("pivot") != data.definition.get("pivot"):
+        what = f"'{data.settings.pieces_of}' has another pivot language"
+        yield FathomError(what, "data.pieces_of", "name a data set with the same pivot")
+    known = _languages(data.pieces_definition)
+    missing = [task for task in _languages(data.definition) if task not in known]
+    if data.subwords.per_task is not None and missing:
+        what = f"'{data.settings.pieces_of}' has no pieces of {', '.join(missing)}"
+        yield FathomError(what, "data.pieces_of", "write joint or foreign, or name another")
+
+
+def _languages(definition: dict[str, Any]) -> dict[str, str]:
+    return dict(definition["tasks"])
+
+
+def require_corpus(corpus: Path) -> None:
+    """Check that a corpus is finished.
+
+    Raises:
+        FathomError: its corpus.json, which is written last, is missing.
+    """
+    read_json(corpus / "corpus.json", made_by=f"fathom prepare {corpus.name}")

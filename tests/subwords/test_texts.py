@@ -1,0 +1,104 @@
+import pytest
+
+from fathom.errors import FathomError
+from fathom.subwords.texts import Text, require_corpus, text_findings, text_models
+from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_data
+
+OWN = tuple(Text(task, LANGUAGES[task]) for task in TASKS)
+PIVOT = tuple(Text(task, "eng") for task in TASKS)
+ALONE = {"tasks": DEFINITION["tasks"]}
+
+
+def test_foreign_and_english_are_a_model_each():
+    foreign_english = text_models(small_data())
+    assert [(model.name, model.pieces) for model in foreign_english] == [
+        ("english", 80),
+        ("foreign", 120),
+    ]
+    assert [model.texts for model in foreign_english] == [PIVOT, OWN]
+
+
+def test_joint_is_one_model_of_all_text():
+    (joint,) = text_models(small_data(joint=100))
+    assert (joint.name, joint.key, joint.pieces, joint.texts) == (
+        "joint",
+        "joint",
+        100,
+        OWN + PIVOT,
+    )
+
+
+def test_per_task_is_a_model_for_each_task():
+    english, *models = text_models(small_data(per_task=60))
+    assert english.name == "english"
+    assert [model.name for model in models] == [f"per_task.{task}" for task in TASKS]
+    assert [model.texts for model in models] == [(text,) for text in OWN]
+    assert {(model.key, model.pieces) for model in models} == {("per_task", 60)}
+
+
+def test_text_without_pairs_is_one_text_for_each_task():
+    (joint,) = text_models(small_data(ALONE, joint=100, direction=None))
+    assert joint.texts == OWN
+
+
+def test_the_models_do_not_depend_on_the_direction():
+    there, back = (text_models(small_data(direction=way)) for way in ("many_to_one", "one_to_many"))
+    assert there == back
+
+
+def test_pieces_of_another_data_set_learn_from_its_text():
+    other = {"tasks": [["sun", "bos"]], "pivot": "eng"}
+    (joint,) = text_models(small_data(pieces=other, joint=100))
+    assert joint.texts == (Text("sun", "bos"), Text("sun", "eng"))
+
+
+def test_published_pieces_are_not_built():
+    data = small_data()
+    subwords = data.subwords.model_copy(
+        update={"algorithm": "published", "foreign": None, "english": None}
+    )
+    settings = data.settings.model_copy(update={"subwords": subwords})
+    with pytest.raises(FathomError, match="not built") as caught:
+        text_models(type(data)(settings, data.tasks, data.definition))
+    assert caught.value.where == "data.subwords.algorithm"
+
+
+@pytest.mark.parametrize(
+    ("data", "where"),
+    [
+        (small_data(ALONE, direction=None), "data.subwords.english"),
+        (small_data(pieces=ALONE, joint=100), "data.pieces_of"),
+        (
+            small_data(pieces={"tasks": [["bos", "bos"]], "pivot": "eng"}, per_task=9),
+            "data.pieces_of",
+        ),
+    ],
+)
+def test_keys_that_ask_for_missing_text_are_named(data, where):
+    assert [finding.where for finding in text_findings(data)] == [where]
+    with pytest.raises(FathomError):
+        text_models(data)
+
+
+def test_training_lines_come_text_by_text(corpus):
+    (joint,) = text_models(small_data(joint=100))
+    expected = [line for text in OWN + PIVOT for line in text.lines(corpus, "train")]
+    assert list(joint.training_lines(corpus)) == expected
+
+
+def test_only_line_feeds_end_a_sentence(corpus):
+    lines = Text("bos", "bos").lines(corpus, "train")
+    assert lines[3] == ODD
+    assert len(lines) == len(Text("bos", "eng").lines(corpus, "train"))
+
+
+def test_a_corpus_without_its_summary_is_not_finished(tmp_path, corpus):
+    require_corpus(corpus)
+    with pytest.raises(FathomError):
+        require_corpus(tmp_path)
+
+
+def test_a_file_that_the_corpus_lacks_is_named(tmp_path):
+    with pytest.raises(FathomError) as caught:
+        Text("kor", "hangul").lines(tmp_path, "train")
+    assert caught.value.where == str(tmp_path / "kor" / "train.hangul")

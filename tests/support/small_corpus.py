@@ -1,0 +1,75 @@
+"""A small corpus in four scripts, made by the test: invented words, parallel in length alone."""
+
+import random
+from pathlib import Path
+
+from fathom.io.files import write_json, write_lines
+from fathom.runs.settings import Data
+from fathom.runs.spec import DataSpec
+
+SYLLABLES = {
+    "eng": ("ta", "lo", "mi", "ne", "sur", "ket", "pra", "shi"),
+    "bos": ("ča", "lo", "ži", "na", "đu", "ket", "šta", "mi"),
+    "bel": ("та", "ло", "ў", "не", "жур", "кет", "ша", "мі"),
+    "kor": ("한", "국", "어", "문", "장", "을", "만", "든"),
+}
+TASKS = ("bos", "bel", "kor")
+# One task is not called like its language, as where two tasks share one.
+LANGUAGES = {"bos": "bos", "bel": "bel", "kor": "hangul"}
+PAIRS = {"bos": 60, "bel": 150, "kor": 300}
+SPLITS = {"train": 1, "valid": 5, "test": 5}
+ODD = "one\u2028two\u0085three"
+INVISIBLE = "\u200b"
+
+
+def words(language: str, amount: int, dice: random.Random) -> str:
+    """Return some words of a language."""
+    syllables = SYLLABLES[language]
+    return " ".join("".join(dice.choices(syllables, k=dice.randint(1, 3))) for _ in range(amount))
+
+
+def write_corpus(folder: Path) -> Path:
+    """Write the corpus; bos also has a blank line, a line of odd blanks, and a long one."""
+    dice = random.Random(7)
+    for task in TASKS:
+        for split, share in SPLITS.items():
+            amounts = [min(40, 1 + int(dice.expovariate(0.2))) for _ in range(PAIRS[task] // share)]
+            other = [words(task, amount, dice) for amount in amounts]
+            pivot = [words("eng", amount, dice) for amount in amounts]
+            if task == "bos":
+                other[3], other[4], other[5] = ODD, INVISIBLE, words(task, 90, dice)
+            write_lines(folder / task / f"{split}.{LANGUAGES[task]}", other)
+            write_lines(folder / task / f"{split}.eng", pivot)
+    write_json(folder / "corpus.json", {"tasks": list(TASKS)})
+    return folder
+
+
+DEFINITION = {"tasks": [[task, LANGUAGES[task]] for task in TASKS], "pivot": "eng"}
+_SUBWORDS = ("algorithm", "joint", "english", "foreign", "per_task")
+
+
+def small_data(definition: dict = DEFINITION, pieces: dict | None = None, **changes) -> DataSpec:
+    """Return the data of the corpus, many-to-one with `foreign: 120, english: 80`.
+
+    Args:
+        definition: tasks and pivot, where they differ.
+        pieces: the definition of the data set whose pieces are used, where it is another.
+        changes: settings of `data` or `data.subwords` that differ; `joint` and `per_task` replace
+            the models whose text they take over.
+    """
+    subwords = {"algorithm": "bpe", "foreign": 120, "english": 80}
+    for name in {"joint": ("foreign", "english"), "per_task": ("foreign",)}.get(
+        next((key for key in ("joint", "per_task") if key in changes), ""), ()
+    ):
+        del subwords[name]
+    subwords |= {key: value for key, value in changes.items() if key in _SUBWORDS}
+    tree = {"dataset": "small", "direction": "many_to_one", "max_pieces": 120}
+    tree |= {key: value for key, value in changes.items() if key not in _SUBWORDS}
+    tree |= {"pieces_of": "other"} if pieces else {}
+    checked = Data.model_validate(tree | {"subwords": subwords})
+    tasks = tuple(task for task, _ in definition["tasks"])
+    return DataSpec(checked, tasks, definition, pieces)
+
+
+def silent(line: str) -> None:
+    """Take a line of progress and print nothing."""
