@@ -116,12 +116,14 @@ def _claim(name: str, settings: ClaimSettings, file: YamlFile, paper: str) -> Cl
     claim_parts = []
     for part, chosen in by_name.items():
         try:
-            guard = settings.guard
+            guard = None
+            if settings.guard is not None:
+                guard = _expression(settings.guard, chosen, file, (name, "guard"))
             claim_parts.append(
                 ClaimPart(
                     name=part,
                     claim=_expression(settings.claim, chosen, file, (name, "claim")),
-                    guard=guard and _expression(guard, chosen, file, (name, "guard")),
+                    guard=guard,
                     supports=_supports(settings, part),
                     where=file.where((name, "claim")),
                 )

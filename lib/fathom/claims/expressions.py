@@ -183,7 +183,7 @@ class _Parser:
     def number(self, node: ast.expr) -> Expression:
         """Return what has a value: a number, cells, a curve or a picture."""
         if isinstance(node, ast.Constant) and _is_number(node.value):
-            return Number(float(node.value))
+            return Number(float(ast.literal_eval(node)))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return Arithmetic("-", Number(0.0), self.number(node.operand))
         if isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:

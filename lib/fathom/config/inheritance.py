@@ -149,7 +149,9 @@ def expand(
 
 def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iterator[Entry]:
     """Yield the entries of a section, one for each combination of `for`, before `like`."""
-    section = file.value.get(path[0], {}) if path else file.value
+    section: Any = file.value
+    if path:
+        section = section.get(path[0], {})
     if not isinstance(section, dict):
         findings.append(FathomError("this is no mapping", file.where(path), "write `name: {…}`"))
         return

@@ -83,7 +83,7 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
             remedy = f"write {len(HEADER)}; quote an id that has a comma"
             findings.append(FathomError(f"{len(fields)} fields", where, remedy))
             continue
-        cell = Reported(*fields, where)
+        cell = Reported(*fields, where=where)
         wrong = [*_form(cell), *_position(cell, places, reported)]
         findings += wrong
         reported.setdefault((cell.row, cell.column), cell)

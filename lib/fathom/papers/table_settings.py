@@ -60,7 +60,7 @@ class Row(Part):
     """A row in its long form; a key that is a column names the run of that cell alone."""
 
     model_config = Part.model_config | ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, str]
+    __pydantic_extra__: dict[str, str] = Field(init=False)
 
     run: Annotated[str | None, About("The run of its cells.")] = None
     value: Annotated[str | None, About("What its cells show.")] = None
@@ -101,7 +101,7 @@ class First(Part):
     """The row that is trained first, and the band in which one of its cells must be."""
 
     model_config = Part.model_config | ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Annotated[tuple[float, float], Several]]
+    __pydantic_extra__: dict[str, Annotated[tuple[float, float], Several]] = Field(init=False)
 
     row: Annotated[Id, About("The row; other rows warn until it is in its band.")]
 

@@ -56,7 +56,7 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
             source = card.about.settings[path[-1]].source
         changed = path not in papers or papers[path] != value
         before = papers.get(path) if changed else None
-        settings.append(Setting(".".join(path), value, where, source, before, changed))
+        settings.append(Setting(".".join(map(str, path)), value, where, source, before, changed))
     return settings
 
 

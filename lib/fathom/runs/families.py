@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fathom.config.inheritance import Entry, expand
 from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError
 from fathom.runs.settings import Run
 
@@ -52,7 +52,7 @@ def written_out(entry: Entry) -> Entry:
             where = entry.where(("layers",))
             raise FathomError(f"'{layers}' is no pair of layer counts", where, "write 12/24")
         stacks = ("encoder_layers", "decoder_layers")
-        values = {("model", stack): int(count) for stack, count in zip(stacks, counts, strict=True)}
+        values: dict[KeyPath, int] = {("model", stack): int(count) for stack, count in zip(stacks, counts, strict=True)}
         entry = entry.spelled("layers", values)
     for key, name in (("method", "name"), ("start", "run")):
         if isinstance(entry.get((key,)), str):

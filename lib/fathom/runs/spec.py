@@ -9,6 +9,7 @@ from typing import Any
 
 from fathom.io.hashes import identity, short
 from fathom.runs import settings
+from fathom.runs.settings import Subwords
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class DataSpec:
         return self.settings.max_pieces
 
     @property
-    def subwords(self) -> settings.Subwords:
+    def subwords(self) -> Subwords:
         """How text becomes pieces."""
         return self.settings.subwords
 
