@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from fathom.config.settings import About
 from fathom.errors import FathomError
 from fathom.figures.inputs import Inputs
-from fathom.figures.settings import KindSettings, Names, unknown_name
+from fathom.figures.settings import Names, unknown_name
 from fathom.papers.cells import Cell
-from fathom.papers.figures import Figure
+from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
 from fathom.papers.tables import Table
 from fathom.tables.comparison import ComparedCell

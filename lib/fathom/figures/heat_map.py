@@ -11,7 +11,6 @@ from fathom.figures.inputs import UPDATE, VALUE, Inputs, RunFiles, series_named,
 from fathom.figures.places import at_place, in_order, smoothed
 from fathom.figures.settings import (
     At,
-    KindSettings,
     Names,
     Where,
     check_axes,
@@ -20,7 +19,7 @@ from fathom.figures.settings import (
     path_of,
     unknown_name,
 )
-from fathom.papers.figures import Figure
+from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known, full_name
 from fathom.papers.tables import Table
 

@@ -12,8 +12,7 @@ from types import ModuleType
 
 from fathom.errors import FathomError
 from fathom.figures.inputs import Inputs
-from fathom.figures.settings import KindSettings
-from fathom.papers.figures import Figure
+from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
 from fathom.papers.tables import Table
 

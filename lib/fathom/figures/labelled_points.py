@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fathom.config.settings import About
 from fathom.errors import FathomError
 from fathom.figures.inputs import UPDATE, VALUE, Inputs, series_named
-from fathom.figures.settings import KindSettings, check_series, measurement_keys, unknown_name
-from fathom.papers.figures import Figure
+from fathom.figures.settings import check_series, measurement_keys, unknown_name
+from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
 from fathom.papers.tables import Table
 

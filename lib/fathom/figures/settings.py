@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fathom.config.settings import Part, Several
+from fathom.config.settings import Several
 from fathom.errors import FathomError, nearest
 from fathom.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
 from fathom.papers.figures import Figure
@@ -14,24 +14,6 @@ Where = Callable[[tuple[str | int, ...]], str]
 # An update, a share of the training, or the end of an epoch.
 At = Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern=r"^([0-9]+%|epoch [1-9][0-9]*)$")]
 Names = Annotated[tuple[str, ...], Several]
-
-
-class KindSettings(Part):
-    """The base of each kind's settings; title and section are read with the figure."""
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs that it draws, as figures.yaml names them."""
-        return ()
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The tables that it is drawn from."""
-        return ()
-
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
-        return ()
 
 
 def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:

@@ -28,6 +28,24 @@ class FigureSettings(Part):
         return dict(self.__pydantic_extra__ or {})
 
 
+class KindSettings(Part):
+    """The base of each kind's settings; title and section are read with the figure."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that it draws, as figures.yaml names them."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it is drawn from."""
+        return ()
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        return ()
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure of a paper.
@@ -47,11 +65,11 @@ class Figure:
     title: str
     section: str
     caption: str
-    settings: Part
+    settings: KindSettings
     entry: Entry
 
 
-def load(file: YamlFile, paper: str, kinds: Mapping[str, type[Part]]) -> dict[str, Figure]:
+def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) -> dict[str, Figure]:
     """Read a paper's figures.yaml.
 
     Args:

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.config.settings import Part
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest
 from fathom.papers import deviations, figures, reported, tables
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import Deviation
-from fathom.papers.figures import Figure
+from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
 from fathom.papers.table_settings import Metric
 from fathom.papers.tables import Table
@@ -53,7 +52,7 @@ def load(
     folder: Path,
     files: Mapping[str, YamlFile],
     vocabulary: Vocabulary,
-    kinds: Mapping[str, type[Part]],
+    kinds: Mapping[str, type[KindSettings]],
 ) -> Paper:
     """Build a paper from its files.
 

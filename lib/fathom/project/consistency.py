@@ -121,13 +121,10 @@ def _groups(project: Project, paper: str) -> set[str]:
 def _idle_rules(project: Project, name: str) -> Iterator[FathomError]:
     """Yield the rules of a scale that fit no run."""
     scale, file = project.scales[name], project.files["scale"][name]
-    runs = [
-        (tuple(name.split("/")), project.resolved(name))
-        for name in project.entries
-        if project.resolved(name).run is not None
-    ]
+    resolved = [(name.partition("/"), project.resolved(name)) for name in project.entries]
+    runs = [((name[0], name[2]), run.entry, run.run) for name, run in resolved]
     for number, rule in enumerate(scale.rules):
-        if not any(fits(rule, run.entry, run.run, name) for name, run in runs):
+        if not any(run and fits(rule, entry, run, name) for name, entry, run in runs):
             where = file.where(("rules", number, "when"))
             yield FathomError("the rule fits no run", where, "check its `when`, or delete it")
 

@@ -53,8 +53,10 @@ def load(root: Path, check: bool = True) -> Project:
     entries, families = _entries(files["runs"], findings)
     vocabulary, papers = _papers(root, files, findings)
     claims = _claims(files["claims"], findings)
-    if switches is None or vocabulary is None or (findings and not check):
+    if findings and not check:
         refuse(findings)
+    if switches is None or vocabulary is None:
+        raise unique(findings)
     project = Project(
         root=root,
         switches=switches,
@@ -77,9 +79,14 @@ def load(root: Path, check: bool = True) -> Project:
 
 def refuse(findings: Iterable[FathomError]) -> None:
     """Raise all findings together, each once, if there are any."""
-    unique = {str(finding): finding for finding in findings}
-    if unique:
-        raise Findings(unique.values())
+    findings = list(findings)
+    if findings:
+        raise unique(findings)
+
+
+def unique(findings: Iterable[FathomError]) -> Findings:
+    """Return all findings as one error, each once."""
+    return Findings({str(finding): finding for finding in findings}.values())
 
 
 def _value(file: YamlFile | None) -> tuple[Any, Callable]:

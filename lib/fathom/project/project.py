@@ -95,9 +95,9 @@ class Project:
             return paper
         key = (name, scale)
         if key not in self._scaled:
-            names = tuple(name.split("/"))
+            owner, _, run = name.partition("/")
             file = self.files["scale"][scale]
-            entry = scaled(paper.entry, paper.run, names, self.scale(scale), file)
+            entry = scaled(paper.entry, paper.run, (owner, run), self.scale(scale), file)
             same = entry is paper.entry
             self._scaled[key] = paper if same else resolve(entry, self.methods)
         return self._scaled[key]

@@ -41,7 +41,7 @@ class DecodingFile(BaseModel):
 
     model_config = Part.model_config
 
-    schema_: Literal[2] = Field(SCHEMA, alias="schema")
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     identity: str
     split: str
     gates: str

@@ -68,7 +68,7 @@ class Manifest(BaseModel):
 
     model_config = Part.model_config
 
-    schema_: Literal[2] = Field(SCHEMA, alias="schema")
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     run: str
     identity: str
     seed: int

@@ -65,6 +65,7 @@ class Decodable(Protocol):
 
     def decoding_identity(self, gates: str, window: bool = False) -> str:
         """Return the SHA-256 of what determines hypotheses, or those of a window of weights."""
+        ...
 
 
 class Number(Part):
@@ -140,7 +141,7 @@ class Measurements(BaseModel):
     # Not a Part, whose `identity` is what config hashes.
     model_config = Part.model_config | ConfigDict(populate_by_name=True)
 
-    schema_: Literal[2] = Field(SCHEMA, alias="schema")
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     rule: str
     recipe: int
     run: str | None = None
@@ -263,7 +264,7 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
     if schema != SCHEMA:
         raise FathomError(f"schema {schema}, but {SCHEMA} is needed", str(path), remedy)
     part, problems = check(model, value, lambda place: ": ".join([str(path), *_dotted(place)]))
-    if problems:
+    if part is None or problems:
         raise Findings(problems)
     return part
 

@@ -26,10 +26,12 @@ class Run(Protocol):
     @property
     def name(self) -> str:
         """The run's name, `<paper>/<run>`."""
+        ...
 
     @property
     def identity(self) -> str:
         """The SHA-256 of what determines the training."""
+        ...
 
 
 class Ended(Part):
@@ -91,7 +93,7 @@ class TrainingFile(BaseModel):
 
     model_config = Part.model_config
 
-    schema_: Literal[2] = Field(SCHEMA, alias="schema")
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     outcome: Ended
     recipe: int
     commit: str | None

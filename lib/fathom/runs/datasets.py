@@ -135,7 +135,7 @@ class MessageDataset(BuiltDataset):
     """Pairs of English messages and their translations, from message catalogues."""
 
     format: Annotated[Literal["gettext"], About("Message catalogues inside wheels.")]
-    pivot: Annotated[Language, About("The language of the messages.")]
+    pivot: Annotated[Language, About("The language of the messages.")]  # pyright: ignore
     cleaning: Annotated[MessageCleaning, About("What is dropped.")]
     split: Annotated[KeyHash, About("By the hash of the English sentence.")]
 
@@ -157,7 +157,7 @@ class TalkDataset(BuiltDataset):
     """The TED talks."""
 
     format: Annotated[Literal["ted"], About("The TED talks archive of Qi et al.")]
-    pivot: Annotated[Language, About("The language that all tasks share.")]
+    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore
     cleaning: Annotated[TalkCleaning, About("What is dropped.")]
     split: Annotated[Published, About("As the archive has it.")]
 

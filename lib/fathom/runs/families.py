@@ -52,7 +52,9 @@ def written_out(entry: Entry) -> Entry:
             where = entry.where(("layers",))
             raise FathomError(f"'{layers}' is no pair of layer counts", where, "write 12/24")
         stacks = ("encoder_layers", "decoder_layers")
-        values: dict[KeyPath, int] = {("model", stack): int(count) for stack, count in zip(stacks, counts, strict=True)}
+        values: dict[KeyPath, int] = {
+            ("model", stack): int(count) for stack, count in zip(stacks, counts, strict=True)
+        }
         entry = entry.spelled("layers", values)
     for key, name in (("method", "name"), ("start", "run")):
         if isinstance(entry.get((key,)), str):

@@ -359,7 +359,9 @@ def _mark_notes(compared: ComparedTable) -> Iterator[str]:
 def first_notes(compared: ComparedTable) -> Iterator[str]:
     """Yield a warning while the row to be trained first is outside its band."""
     first = compared.table.settings.first
-    for column, (low, high) in first.bands.items() if first else ():
+    if first is None:
+        return
+    for column, (low, high) in first.bands.items():
         for item in compared.cells:
             cell = item.result.cell
             if (cell.id, cell.column) == (first.row, column) and item.result.comparable:
