@@ -56,7 +56,7 @@ def test_digits_are_kept_as_printed(printed):
 
 
 def averages(printed):
-    """Yield each row that prints an average beside its tasks, with the average of its cells."""
+    """Yield each row that prints an average and its tasks, with the mean of its cells."""
     rows = {}
     for cell in printed:
         rows.setdefault((cell.where.rpartition(":")[0], cell.row), {})[cell.column] = cell.number

@@ -48,14 +48,14 @@ UNEQUAL = "unequal: adapters start from the Transformer's weights"
             "",
             "table3: rows train unequally long (adapters 25000, domains 200000, domains 300000); "
             "add `unequal` and say why",
-            id="unequal and not said",
+            id="unequal without a reason",
         ),
         pytest.param(
             LAMGD,
             "  columns: [avg, sharing_rate]",
             f"  columns: [avg, sharing_rate]\n  {UNEQUAL}",
             "table6.unequal: all rows train equally long; delete `unequal`",
-            id="said and not unequal",
+            id="a reason without unequal rows",
         ),
         pytest.param(
             LATENT,

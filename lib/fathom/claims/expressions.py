@@ -15,7 +15,7 @@ from typing import Literal
 
 from fathom.errors import FathomError, nearest
 
-# Names that stand for several columns of a table.
+# Names of several columns of a table.
 TASKS, RESULTS = "tasks", "results"
 # How many arguments a function takes.
 NUMBERS = {

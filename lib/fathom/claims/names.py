@@ -98,15 +98,16 @@ def _word_findings(
     for call in [item for expression in expressions for item in parts(expression)]:
         if not isinstance(call, Call):
             continue
-        words = [item.text for item in call.arguments if isinstance(item, Word)]
         drawn = [item.artefact for item in parts(call) if isinstance(item, Shown)]
-        for name in [name for name in drawn if name in figures][:1]:
-            values = figures[name].entry.values
-            axes = tuple(str(values[key]) for key in _AXES if key in values)
-            for word in words:
-                if word not in (*labels[name], *axes):
-                    what = f"{name} has no label and no axis '{word}'"
-                    yield FathomError(what, part.where, nearest(word, (*axes, *labels[name])))
+        if not drawn or drawn[0] not in figures:
+            continue
+        values = figures[drawn[0]].entry.values
+        axes = [str(values[key]) for key in _AXES if key in values]
+        valid = (*axes, *labels[drawn[0]])
+        for word in call.arguments:
+            if isinstance(word, Word) and word.text not in valid:
+                what = f"{drawn[0]} has no label and no axis '{word.text}'"
+                yield FathomError(what, part.where, nearest(word.text, valid))
 
 
 def _labels(figure: Figure, known: Known) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Entry:
 
         Args:
             short: the key of the short form, which goes.
-            values: the keys that it stands for; their place is that of the short form.
+            values: the keys that it gives; their place is that of the short form.
 
         Raises:
             FathomError: one of the keys is given as well.

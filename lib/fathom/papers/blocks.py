@@ -35,7 +35,7 @@ class BlockColumn:
     """A column of a block.
 
     Attributes:
-        id: a task, a shared column, or what `<column>` stands for.
+        id: a task, a shared column, or the `<column>` of run names.
         value: what the column says its cells show, or None.
         shared: whether config/columns.yaml has it.
         path: its key in the table's entry.
@@ -57,7 +57,7 @@ class Block:
         heading: printed above the block.
         corpus: the data set of a table without runs, or None.
         rows, columns: those of the paper first, then ours.
-        names: what `<name>` stands for in run names.
+        names: the values of `<name>` in run names.
         value: what cells show where neither row nor column says it.
         value_path: the key of that value.
         gates: the gates of scores whose value names none.

@@ -110,10 +110,11 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
 
 
 def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Iterator[FathomError]:
-    yield from tables.findings(table, known)
     cells, unresolved = table.resolve(known)
+    yield from unresolved
     if unresolved:
         return
+    yield from tables.findings(table, cells, known)
     try:
         printed = reported.read(paper.reported(table.name), cells, root)
     except Findings as error:

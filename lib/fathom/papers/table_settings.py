@@ -77,7 +77,7 @@ Gates = Literal["soft", "hard"]
 
 
 class Ours(Part):
-    """What is printed beside the paper's cells."""
+    """What is printed next to the paper's cells."""
 
     columns: Annotated[Columns, About("Columns of ours.")] = ()
     rows: Annotated[dict[str, str | Row], About("Rows of ours.")] = Field(default_factory=dict)
@@ -120,7 +120,7 @@ class TableSettings(Block):
     blocks: Annotated[dict[str, Block], About("Parts of the table, by heading.")] = Field(
         default_factory=dict
     )
-    ours: Annotated[Ours, About("What is printed beside the paper's cells.")] = Ours()
+    ours: Annotated[Ours, About("What is printed next to the paper's cells.")] = Ours()
     unequal: Annotated[str, About("Why rows are trained unequally long.")] = ""
     marks: Annotated[dict[str, Mark] | None, About("What marks mean; default: the paper's.")] = None
     first: First | None = None

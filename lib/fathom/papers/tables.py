@@ -88,12 +88,14 @@ def load(
     return tables
 
 
-def findings(table: Table, known: Known) -> Iterator[FathomError]:
-    """Yield what is wrong with a table: cells, lengths of training, names in `first` and marks."""
-    cells, wrong = table.resolve(known)
-    yield from wrong
-    if wrong:
-        return
+def findings(table: Table, cells: tuple[Cell, ...], known: Known) -> Iterator[FathomError]:
+    """Yield what is wrong with a table whose cells all resolve.
+
+    Args:
+        table: the table.
+        cells: its cells.
+        known: runs and corpora that it may name.
+    """
     yield from _repeated(table, cells)
     yield from _lengths(table, cells, known)
     yield from _first(table, cells)
@@ -125,9 +127,9 @@ def _lengths(table: Table, cells: tuple[Cell, ...], known: Known) -> Iterator[Fa
     runs = {cell.source for cell in cells if cell.kind == "run"}
     lengths = sorted({(known.runs[run].group, str(known.runs[run].updates)) for run in runs})
     if len(lengths) > 1 and not table.settings.unequal:
-        said = ", ".join(f"{group} {updates}" for group, updates in lengths)
+        groups = ", ".join(f"{group} {updates}" for group, updates in lengths)
         remedy = "add `unequal` and say why"
-        yield FathomError(f"rows train unequally long ({said})", table.entry.where(()), remedy)
+        yield FathomError(f"rows train unequally long ({groups})", table.entry.where(()), remedy)
     if len(lengths) < 2 and table.settings.unequal:
         where = table.entry.where(("unequal",))
         yield FathomError("all rows train equally long", where, "delete `unequal`")

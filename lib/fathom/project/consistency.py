@@ -1,7 +1,7 @@
 """What no class can say alone: names that must exist elsewhere, and runs that must resolve."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from fathom.claims import names as claim_names
 from fathom.config.yaml_files import KeyPath, YamlFile
@@ -30,14 +30,16 @@ def findings(project: Project) -> Iterator[FathomError]:
         yield from _run(project, name)
     yield from _equal_runs(project)
     known = project.known()
+    shown: set[str] = set()
     for paper in project.papers.values():
         yield from papers.findings(paper, known, project.root)
         for figure in paper.figures.values():
             yield from kinds.findings(figure, known, paper.tables)
         cells = {name: table.resolve(known)[0] for name, table in paper.tables.items()}
+        shown |= {cell.source for row in cells.values() for cell in row}
         claims = project.claims.get(paper.name, {}).values()
         yield from claim_names.findings(claims, cells, paper.figures, known)
-    yield from _unused_runs(project, known)
+    yield from _unused_runs(project, known, shown)
     yield from parameters.findings(project)
     for paper, file in project.files["runs"].items():
         yield from _sources(file)
@@ -199,16 +201,14 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
                 yield FathomError(what, where, f"use '{first}', and delete this run")
 
 
-def _unused_runs(project: Project, known: Known) -> Iterator[FathomError]:
+def _unused_runs(project: Project, known: Known, shown: Set[str]) -> Iterator[FathomError]:
     """Yield the runs that no table, no figure and no other run uses."""
-    used: set[str] = set()
+    used = set(shown)
     for name in known.runs:
         start = project.run(name).start
         if start is not None:
             used.add(full_name(name.split("/")[0], start.run))
     for paper in project.papers.values():
-        for table in paper.tables.values():
-            used |= {cell.source for cell in table.resolve(known)[0]}
         for figure in paper.figures.values():
             used |= {full_name(paper.name, run) for run in figure.settings.runs}
     for name in known.runs:
