@@ -11,14 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 Several = Strict(False)
 
 
-def About(text: str, unit: str | None = None) -> Any:
-    """Describe a setting; text and unit also appear in the generated JSON Schema.
+def About(text: str, unit: str | None = None, source: str = "") -> Any:
+    """Describe a setting; all of it also appears in the generated JSON Schema.
 
     Args:
         text: what the setting means.
         unit: "layers", "width" or "updates" where a scale multiplies the value.
+        source: where the default is from.
     """
-    return Field(description=text, json_schema_extra={"unit": unit} if unit else None)
+    extra = {key: value for key, value in (("unit", unit), ("source", source)) if value}
+    return Field(description=text, json_schema_extra=extra or None)
 
 
 class _Nothing:

@@ -47,7 +47,7 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
     papers = {path: value for path, value in _leaves(paper)}
     settings = []
     for path, value in _leaves(run):
-        where, source = DEFAULT, ""
+        where, source = DEFAULT, _default_source(run, path)
         if _given(entry.node.plain, path):
             where = entry.where(path).partition(": ")[0]
             source = (original if _given(original.node.plain, path) else entry).source(path)
@@ -68,6 +68,15 @@ def _leaves(part: Part, above: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
             yield from _leaves(value, (*above, key))
         else:
             yield (*above, key), plain(value)
+
+
+def _default_source(run: Part, path: KeyPath) -> str:
+    """Return where the default of a class is from."""
+    part: Any = run
+    for key in path[:-1]:
+        part = getattr(part, key)
+    extra = type(part).model_fields[path[-1]].json_schema_extra
+    return str(extra.get("source", "")) if isinstance(extra, dict) else ""
 
 
 def _given(values: Any, path: KeyPath) -> bool:

@@ -75,7 +75,11 @@ class Data(Part):
         NotBuilt({"source": TARGET_TOKEN, "decoder": TARGET_TOKEN}),
     ] = "none"
     max_pieces: Annotated[
-        Count, About("Training pairs with a longer side are left out and counted (pieces).")
+        Count,
+        About(
+            "Training pairs with a longer side are left out and counted (pieces).",
+            source="fairseq's default",
+        ),
     ] = 1024
     pieces_of: Annotated[
         str | None, About("Another data set, whose subword models and dictionaries are used.")
@@ -111,14 +115,22 @@ class Model(Part):
     residuals: Annotated[
         tuple[StackName, ...],
         Several,
-        About("The stacks whose sub-layers add their input to their output."),
+        About(
+            "The stacks whose sub-layers add their input to their output.",
+            source="Vaswani et al. 2017",
+        ),
     ] = ("encoder", "decoder")
     activation: Annotated[
-        Literal["relu", "gelu"], About("Activation of the feed-forward sub-layer.")
+        Literal["relu", "gelu"],
+        About("Activation of the feed-forward sub-layer.", source="Vaswani et al. 2017"),
     ] = "relu"
     dropout: Annotated[Share, About("Dropout on embeddings and on each sub-layer's output.")]
-    attention_dropout: Annotated[Share, About("Dropout on attention weights.")] = 0.0
-    activation_dropout: Annotated[Share, About("Dropout after the feed-forward activation.")] = 0.0
+    attention_dropout: Annotated[
+        Share, About("Dropout on attention weights.", source="fairseq's default")
+    ] = 0.0
+    activation_dropout: Annotated[
+        Share, About("Dropout after the feed-forward activation.", source="fairseq's default")
+    ] = 0.0
     tie_embeddings: Annotated[
         Literal["none", "decoder", "all"],
         About(
@@ -126,9 +138,10 @@ class Model(Part):
             "which needs one dictionary."
         ),
     ] = "none"
-    output_bias: Annotated[bool, About("Whether the projection to the vocabulary has a bias.")] = (
-        False
-    )
+    output_bias: Annotated[
+        bool,
+        About("Whether the projection to the vocabulary has a bias.", source="fairseq's default"),
+    ] = False
     block: Annotated[
         Count | None,
         About(
@@ -145,7 +158,11 @@ class Batch(Part):
         Literal["task", "update"], About("Whether `tokens` are for each task or in all.")
     ]
     pool: Annotated[
-        Count, About("Updates whose sentences are sorted by length together; 1 sorts none.")
+        Count,
+        About(
+            "Updates whose sentences are sorted by length together; 1 sorts none.",
+            source="ours, as fast as larger pools",
+        ),
     ] = 8
 
 
@@ -184,7 +201,9 @@ class Noam(Schedule):
     name: Literal["noam"]
     scale: Annotated[Positive, About("Factor of the course.")]
     warmup: Warmup
-    step_duration: Annotated[Count, About("Updates in a step of the course.")] = 1
+    step_duration: Annotated[
+        Count, About("Updates in a step of the course.", source="Vaswani et al. 2017")
+    ] = 1
 
 
 class Polynomial(Schedule):
@@ -196,8 +215,10 @@ class Polynomial(Schedule):
     end: Annotated[
         Count | None, About("Updates until the last rate; null: the run's.", unit="updates")
     ] = None
-    power: Annotated[Positive, About("Exponent of the fall; 1 is a straight line.")] = 1.0
-    final: Annotated[NotNegative, About("The last rate.")] = 0.0
+    power: Annotated[
+        Positive, About("Exponent of the fall; 1 is a straight line.", source="fairseq's default")
+    ] = 1.0
+    final: Annotated[NotNegative, About("The last rate.", source="fairseq's default")] = 0.0
 
 
 class ReplicaRamp(Schedule):
@@ -206,12 +227,24 @@ class ReplicaRamp(Schedule):
     name: Literal["replica_ramp"]
     learning_rate: Annotated[Positive, About("The learning rate of a single replica.")]
     replicas: Annotated[Count, About("Devices that share an update.")]
-    warmup: Warmup = 500
+    warmup: Annotated[
+        Whole, About("Updates until the ramp's end.", unit="updates", source="Chen et al. 2018")
+    ] = 500
     decay_start: Annotated[
-        Whole, About("Updates of all replicas until the fall begins.", unit="updates")
+        Whole,
+        About(
+            "Updates of all replicas until the fall begins.",
+            unit="updates",
+            source="Chen et al. 2018",
+        ),
     ] = 600_000
     decay_end: Annotated[
-        Count, About("Updates of all replicas until the fall ends.", unit="updates")
+        Count,
+        About(
+            "Updates of all replicas until the fall ends.",
+            unit="updates",
+            source="Chen et al. 2018",
+        ),
     ] = 1_200_000
 
 
@@ -225,10 +258,19 @@ class Adam(Part):
 class Masking(Part):
     """How a masked language model hides pieces; only such a network is trained so."""
 
-    chosen: Annotated[Share, About("Share of the pieces that are predicted.")] = 0.15
-    masked: Annotated[Share, About("Share of the chosen that become the mask symbol.")] = 0.8
+    chosen: Annotated[
+        Share, About("Share of the pieces that are predicted.", source="Devlin et al. 2019")
+    ] = 0.15
+    masked: Annotated[
+        Share,
+        About("Share of the chosen that become the mask symbol.", source="Devlin et al. 2019"),
+    ] = 0.8
     random: Annotated[
-        Share, About("Share of the chosen that become a random piece; the others stay.")
+        Share,
+        About(
+            "Share of the chosen that become a random piece; the others stay.",
+            source="Devlin et al. 2019",
+        ),
     ] = 0.1
 
     @model_validator(mode="after")
@@ -248,7 +290,10 @@ class Training(Part):
     batch: Batch
     shares: Annotated[
         Literal["equal", "proportional"] | Temperature,
-        About("Each task's share of an update; proportional is to its training lines."),
+        About(
+            "Each task's share of an update; proportional is to its training lines.",
+            source="the size of the text",
+        ),
     ] = "proportional"
     one_task_per_batch: Annotated[
         bool,
@@ -268,10 +313,13 @@ class Training(Part):
     ] = 0.0
     precision: Annotated[
         Literal["fp32", "bf16"],
-        About("Arithmetic of the network; gates, losses and optimisers stay in float32."),
+        About(
+            "Arithmetic of the network; gates, losses and optimisers stay in float32.",
+            source="half precision makes divergences of its own",
+        ),
     ] = "fp32"
     validate_every: Annotated[
-        Count, About("Updates between validations and checkpoints.", unit="updates")
+        Count, About("Updates between validations and checkpoints.", unit="updates", source="ours")
     ] = 500
     save_every: Annotated[
         Count | None,
@@ -295,14 +343,21 @@ class Outcome(Part):
     """When a run counts as diverged or as failed to train."""
 
     exploded_above: Annotated[
-        Positive, About("Training NLL (nats a token) above which a run counts as exploding.")
+        Positive,
+        About(
+            "Training NLL (nats a token) above which a run counts as exploding.",
+            source="ours: above every vocabulary's uniform NLL",
+        ),
     ] = 20.0
     exploded_for: Annotated[
-        Count, About("Updates in a row above it that end the run as diverged.")
+        Count, About("Updates in a row above it that end the run as diverged.", source="ours")
     ] = 20
     failed_margin: Annotated[
         float,
-        About("How far the final validation NLL must be below the unigram's (nats a token)."),
+        About(
+            "How far the final validation NLL must be below the unigram's (nats a token).",
+            source="ours",
+        ),
     ] = 0.0
 
 
@@ -310,21 +365,33 @@ class Decoding(Part):
     """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
 
     average_of: Annotated[
-        Count, About("The mean of the weights of so many last saved ones is decoded.")
+        Count,
+        About(
+            "The mean of the weights of so many last saved ones is decoded.",
+            source="the last checkpoint",
+        ),
     ] = 1
     window: Annotated[
         Count | None, About("Consecutive saved weights of the best window on validation text.")
     ] = None
     beam: Annotated[Count, About("Hypotheses kept at each position.")]
     length_penalty: Annotated[
-        float, About("Exponent of the length by which a score is divided.")
+        float,
+        About("Exponent of the length by which a score is divided.", source="fairseq's default"),
     ] = 1.0
     cap_ratio: Annotated[
-        NotNegative, About("The cap grows by so many pieces for each source piece.")
+        NotNegative,
+        About("The cap grows by so many pieces for each source piece.", source="fairseq's default"),
     ] = 0.0
-    cap_constant: Annotated[Count, About("The cap's constant part (pieces).")] = 200
+    cap_constant: Annotated[
+        Count, About("The cap's constant part (pieces).", source="fairseq's default")
+    ] = 200
     hard_at_least: Annotated[
-        Whole, About("Layers that hard gates keep at least, the likeliest first.")
+        Whole,
+        About(
+            "Layers that hard gates keep at least, the likeliest first.",
+            source="the papers keep what the probability says",
+        ),
     ] = 0
 
 
@@ -332,7 +399,9 @@ class Scoring(Part):
     """How scores get their intervals."""
 
     bootstrap_samples: Annotated[
-        int, Ge(100), About("Resamples of the test set for a score's interval.")
+        int,
+        Ge(100),
+        About("Resamples of the test set for a score's interval.", source="Koehn 2004"),
     ] = 1000
 
 
