@@ -13,9 +13,9 @@ from fathom.runs.settings import Method, Run
 _HEAD = """\
 # Settings
 
-Every setting of a run, with its default and what the papers give. A run's own values with file
-and line: `fathom show <run>`. This page is generated (`make docs`) from `lib/fathom/runs/settings.py`,
-the methods' cards and the papers' `runs.yaml`.
+Every setting of a run, with its default and what the papers give. `fathom show <run>` prints a
+run's own values with file and line. This page is generated (`make docs`) from
+`lib/fathom/runs/settings.py`, the methods' cards and the papers' `runs.yaml`.
 """
 
 
@@ -29,7 +29,12 @@ def page(project: Project) -> str:
             if _inner(field.annotation):
                 continue
             path = ".".join((*above, name))
-            lines += _setting(path, field, given.get(path, {}))
+            tag = (
+                get_args(part.model_fields["name"].annotation)
+                if "name" in part.model_fields
+                else ()
+            )
+            lines += _setting(path, field, _of(given.get(path, {}), tag[0] if tag else ""))
         lines.append("")
     for name, card in project.methods.items():
         lines += _method(name, card, given)
@@ -44,9 +49,16 @@ def _parts(part: type[Part], above: tuple[str, ...]) -> Iterator[tuple[str, type
         for one in inner:
             if one is Method:
                 continue
-            tag = f" ({get_args(one.model_fields['name'].annotation)[0]})" if len(inner) > 1 else ""
+            tag = f" ({_tag(one)})" if _tag(one) else ""
             for title, found, path in _parts(one, (*above, name)):
                 yield title + tag, found, path
+
+
+def _tag(part: type[Part]) -> str:
+    """Return the name of a schedule's class, by which config chooses it; empty for others."""
+    name = part.model_fields.get("name")
+    options = get_args(name.annotation) if name else ()
+    return str(options[0]) if options else ""
 
 
 def _inner(annotation: Any) -> list[type[Part]]:
@@ -74,15 +86,25 @@ def _setting(path: str, field: Any, given: Mapping[str, list[str]]) -> list[str]
     return lines
 
 
+def _of(given: Mapping[str, list[str]], chosen: str) -> dict[str, list[str]]:
+    """Return the places that belong to a method or schedule, without its name."""
+    if not chosen:
+        return dict(given)
+    own = {
+        value: [place.partition(" ")[2] for place in places if place.startswith(f"{chosen} ")]
+        for value, places in given.items()
+    }
+    return {value: places for value, places in own.items() if places}
+
+
 def _method(name: str, card: Card, given: Mapping[str, Mapping[str, list[str]]]) -> list[str]:
     lines = [f"## method {name}", "", card.about.summary, ""]
     for key, setting in card.about.settings.items():
         unit = f"; scaled by {setting.unit}" if setting.unit else ""
         default = f"default {_text(setting.value)}, {setting.source}{unit}"
         lines.append(f"- `method.{key}` ({default}): {setting.description}")
-        for value, places in given.get(f"method.{key}", {}).items():
-            own = [place for place in places if place.startswith(f"{name} ")]
-            lines += [f"    - {value}: {'; '.join(p.partition(' ')[2] for p in own)}"] if own else []
+        for value, places in _of(given.get(f"method.{key}", {}), name).items():
+            lines.append(f"    - {value}: {'; '.join(places)}")
     if not card.about.settings:
         lines.append("It has no settings.")
     return [*lines, ""]
@@ -97,24 +119,31 @@ def _given(project: Project) -> dict[str, dict[str, list[str]]]:
             for name, entry in project.entries.items()
             if name.startswith(f"{paper}/")
         }
-        for name, entry in {**read_families(file), **runs}.items():
-            for path, value, source in _own(name, entry):
-                method = f"{entry.get(('method', 'name'))} " if path.startswith("method.") else ""
+        for entry in (*read_families(file).values(), *runs.values()):
+            for path, value, source in _values(entry):
                 places = given.setdefault(path, {}).setdefault(_text(value), [])
-                line = f"{method}{paper}" + (f" ({source})" if source else "")
+                line = f"{_chosen(path, entry)}{paper}" + (f" ({source})" if source else "")
                 if line not in places:
                     places.append(line)
     return given
 
 
-def _own(name: str, entry: Entry) -> Iterator[tuple[str, Any, str]]:
-    """Yield path, value and source of each value that an entry gives itself."""
+def _chosen(path: str, entry: Entry) -> str:
+    """Return the method or schedule to which a setting belongs, and a blank; else nothing."""
+    for key in (("method",), ("training", "schedule")):
+        if path.startswith(".".join(key) + "."):
+            return f"{entry.get((*key, 'name'))} "
+    return ""
+
+
+def _values(entry: Entry) -> Iterator[tuple[str, Any, str]]:
+    """Yield path, value and source of each value of an entry."""
     waiting = [((), entry.node)]
     while waiting:
         path, node = waiting.pop(0)
         if isinstance(node.value, dict):
             waiting += [((*path, key), inner) for key, inner in node.value.items()]
-        elif node.place.path[1:2] == (name,) or node.place.path[1:2] != ():
+        elif path:
             yield ".".join(path), node.value, node.place.source
 
 

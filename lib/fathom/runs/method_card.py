@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field, create_model
 
-from fathom.config.settings import NOTHING, About, Absent, Part, Several
+from fathom.config.settings import About, Absent, Part, Several
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, nearest
@@ -42,7 +42,7 @@ class CardSetting(Part):
     optional: Annotated[bool, About("Whether null is possible, which turns it off.")] = False
     absent: Annotated[
         Any, About("What the code did before the setting existed; never changed.")
-    ] = NOTHING
+    ] = None
 
     @property
     def annotation(self) -> Any:
@@ -56,7 +56,7 @@ class CardSetting(Part):
         if self.optional:
             kind = kind | None
         marks = [About(self.description, self.unit)]
-        marks += [] if self.absent is NOTHING else [Absent(self.absent)]
+        marks += [Absent(self.absent)] if "absent" in self.model_fields_set else []
         for mark in marks:
             kind = Annotated[kind, mark]
         return kind

@@ -1,0 +1,118 @@
+"""JSON Schemas of all config files, generated from their classes for editors.
+
+An editor that knows them completes keys and shows what they mean. `fathom validate` does not read
+them: the classes themselves check config.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from fathom.papers.about import PaperSettings
+from fathom.papers.deviations import DeviationSettings
+from fathom.papers.table_settings import TableSettings
+from fathom.papers.vocabulary import ColumnsFile
+from fathom.project.parameters import Parameters
+from fathom.project.project import Project
+from fathom.project.switches import Switches
+from fathom.runs.method_card import CardFile
+from fathom.runs.scales import Scale
+from fathom.runs.settings import Run
+
+# Keys that an entry may have besides its settings.
+_ENTRY_KEYS = {
+    "like": {
+        "description": "An entry, or several, whose keys come first.",
+        "type": ["string", "array"],
+    },
+    "for": {"description": "One entry for each combination.", "type": ["object", "array"]},
+}
+_RUN_KEYS = {"layers": {"description": "Encoder and decoder layers: 12/24.", "type": "string"}}
+_NAME = {"type": "string", "pattern": "<[a-z_]+>"}
+
+
+def schemas(project: Project) -> dict[str, dict[str, Any]]:
+    """Return the schema of each kind of config file by the file's name without suffix."""
+    methods = {name: card.method for name, card in project.methods.items()}
+    run = _entry(_schema(Run))
+    properties = run["properties"]
+    properties |= _RUN_KEYS
+    for key in ("method", "start"):
+        properties[key] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+    properties["method"]["anyOf"][1] = {
+        "type": "object",
+        "properties": {
+            key: value
+            for method in methods.values()
+            for key, value in _partial(_schema(method))["properties"].items()
+        },
+    }
+    names = {"enum": list(methods), "description": "A method, by the name of its card."}
+    properties["method"]["anyOf"][1]["properties"] |= {"name": names, "preset": {"type": "string"}}
+    definitions = run.pop("$defs", {})
+    entries = {"type": "object", "additionalProperties": run}
+    return {
+        "config": _schema(Switches),
+        "runs": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"families": entries, "runs": entries},
+            "$defs": definitions,
+        },
+        "scale": _schema(Scale),
+        "method": _schema(CardFile),
+        "paper": _schema(PaperSettings),
+        "tables": _entries(_entry(_schema(TableSettings))),
+        "deviations": _entries(_schema(DeviationSettings)),
+        "parameters": _schema(Parameters),
+        "columns": _schema(ColumnsFile),
+    }
+
+
+def text(schema: Mapping[str, Any]) -> str:
+    """Return a schema as a file has it."""
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True)
+
+
+def _entries(schema: dict[str, Any]) -> dict[str, Any]:
+    definitions = schema.pop("$defs", {})
+    return {"type": "object", "additionalProperties": schema, "$defs": definitions}
+
+
+def _entry(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an entry, which may be partial and like others."""
+    partial = _partial(schema)
+    partial["properties"] |= _ENTRY_KEYS
+    return partial
+
+
+def _partial(schema: Any) -> Any:
+    """Return a schema without required keys, in which a value may be a `<name>`."""
+    if isinstance(schema, list):
+        return [_partial(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {
+        "anyOf" if key == "oneOf" else key: _partial(value)
+        for key, value in schema.items()
+        if key not in ("required", "discriminator")
+    }
+    if isinstance(result.get("properties"), dict):
+        result["properties"] = {key: _or_name(value) for key, value in result["properties"].items()}
+    return result
+
+
+def _or_name(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may also be a `<name>`."""
+    kinds = {"integer", "number", "boolean"}
+    if str(schema.get("type")) not in kinds and "enum" not in schema:
+        return schema
+    outer = {key: schema[key] for key in ("description", "title") if key in schema}
+    inner = {key: value for key, value in schema.items() if key not in outer}
+    return {**outer, "anyOf": [inner, _NAME]}
