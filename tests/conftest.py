@@ -14,15 +14,14 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def project(tmp_path):
-    """A folder with config/ and workflow/schemas/ as they are."""
+    """A folder with config/ as it is."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copytree(ROOT / "workflow" / "schemas", tmp_path / "workflow" / "schemas")
     return tmp_path
 
 
 @pytest.fixture
 def edit(project):
-    """A function that replaces text in a file of the copy; the text must stand there."""
+    """A function that replaces text in a file of the copy; the text must be there."""
 
     def replace(file, old, new):
         path = project / file
@@ -34,8 +33,8 @@ def edit(project):
 
 
 @pytest.fixture(scope="session")
-def catalog():
-    """The project's own catalog."""
+def own_project():
+    """The project's own config, loaded."""
     from fathom.project.load import load
 
     return load(ROOT)

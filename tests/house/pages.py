@@ -1,16 +1,37 @@
-"""The pages of docs/ that config and code give: `python -m tests.house.pages` writes them."""
+"""The files that config and code give: `python -m tests.house.pages` writes them."""
 
 from collections.abc import Callable
 
 from fathom.io.files import write_text
+from fathom.project import schemas
 from fathom.project.load import load
 from fathom.project.project import Project
-from fathom.report import deviations, equations
+from fathom.report import deviations, equations, settings
 from tests.house.tree import ROOT
+
+KINDS = (
+    "config",
+    "runs",
+    "scale",
+    "method",
+    "paper",
+    "tables",
+    "deviations",
+    "parameters",
+    "columns",
+)
+
+
+def schema(kind: str) -> Callable[[Project], str]:
+    """Return a function that gives the JSON Schema of a kind of config file."""
+    return lambda project: schemas.text(schemas.schemas(project)[kind])
+
 
 PAGES: dict[str, Callable[[Project], str]] = {
     "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
+    "docs/settings.md": settings.page,
+    **{f"config/schemas/{kind}.json": schema(kind) for kind in KINDS},
 }
 
 

@@ -104,12 +104,18 @@ def open_run(
         device: the device that the user named.
 
     Raises:
-        FathomError: no such project, scale or run, or no device has that name.
+        FathomError: no such project, scale or run, the run is not built yet, or no device has
+            that name.
     """
     project = open_project(check=False)
     name, paths = open_paths(project, scale, results)
     require_device(device or project.switches.device)
-    return OpenRun(project, project.run_named(run, name), paths)
+    spec = project.run_named(run, name)
+    reason = project.not_built(spec.name, name)
+    if reason:
+        remedy = "`fathom list runs` shows what can be trained"
+        raise FathomError(f"not built yet: {reason}", f"{spec.name}, scale {name}", remedy)
+    return OpenRun(project, spec, paths)
 
 
 def one_split(split: str) -> str:

@@ -1,0 +1,110 @@
+"""A project that grows: nothing that is finished is trained again.
+
+A setting, a setting of a method, a scale and a paper are added to a copy of the project's config;
+every identity stays. An edited default moves the identities that it concerns.
+"""
+
+from typing import Annotated
+
+import pytest
+from pydantic import create_model
+
+from fathom.config.settings import About, Absent
+from fathom.project.load import load
+from fathom.runs import settings
+from tests.support.small_project import FILES
+
+CARD = "config/methods/latent_layers.yaml"
+SETTING = """\
+settings:
+  skip_first:
+    description: Whether the first layer has no gate.
+    type: boolean
+    default: {default}
+    source: "a test"
+    absent: false
+"""
+
+
+def identities(project, scale=None):
+    return {name: project.spec(name, scale).identity for name in project.entries}
+
+
+@pytest.fixture(scope="module")
+def before(own_project):
+    return identities(own_project)
+
+
+@pytest.mark.parametrize("part", [settings.Model, settings.Training, settings.Data])
+def test_a_new_setting_at_its_absent_value_moves_no_identity(own_project, part):
+    field = (Annotated[bool, About("New."), Absent(False)], False)
+    grown = create_model("Grown", __base__=part, added=field)
+    key = part.__name__.lower()
+    for name in own_project.entries:
+        old = getattr(own_project.run(name), key)
+        new = grown.model_validate({k: getattr(old, k) for k in part.model_fields})
+        assert new.identity() == old.identity()
+        assert new.model_copy(update={"added": True}).identity() != old.identity()
+
+
+def test_a_new_setting_of_a_card_at_its_absent_value_moves_no_identity(project, edit, before):
+    edit(CARD, "settings:\n", SETTING.format(default="false"))
+    assert identities(load(project)) == before
+
+
+def test_a_new_setting_of_a_card_with_another_default_moves_the_runs_that_have_it(
+    project, edit, before
+):
+    edit(CARD, "settings:\n", SETTING.format(default="true"))
+    after = load(project)
+    for name, identity in identities(after).items():
+        latent = after.run(name).method.name == "latent_layers"
+        assert (identity != before[name]) is latent, name
+
+
+def test_an_edited_default_of_a_card_moves_the_runs_that_take_it(project, edit, before):
+    edit("config/methods/layerdrop.yaml", "default: 0.5", "default: 0.4")
+    edit(CARD, "    default: 0.1\n", "    default: 0.2\n")
+    after = load(project)
+    moved = {name for name, identity in identities(after).items() if identity != before[name]}
+    latent = {name for name in before if after.run(name).method.name == "latent_layers"}
+    assert moved == latent, "runs with layer drop give p themselves"
+
+
+def test_a_scale_of_other_seeds_shares_every_run_and_is_comparable(project, before):
+    scale = project / "config" / "scales" / "three_seeds.yaml"
+    scale.write_text("title: three seeds\nseeds: 3\n")
+    after = load(project)
+    assert identities(after, "three_seeds") == before
+    assert all(after.comparable(name, "three_seeds") for name in after.entries)
+    assert after.seeds("latent_depth/en_de_12_12", "three_seeds") == (1, 2, 3)
+    assert not any(after.comparable(name, "tiny") for name in after.entries)
+
+
+def test_another_paper_moves_no_identity(project, edit, before):
+    for name, text in FILES.items():
+        if name.startswith(("papers/", "datasets/")):
+            path = project / "config" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    edit("config/scales/tiny.yaml", "updates:\n", "updates:\n  sample: {main: 100}\n")
+    after = load(project)
+    assert {name: after.spec(name).identity for name in before} == before
+    assert set(after.entries) - set(before) == {"sample/static_2_2", "sample/gated_2_2"}
+
+
+def test_a_row_may_name_another_papers_run(project, edit, before):
+    edit(
+        "config/papers/lamgd/tables.yaml",
+        "rows: {Transformer: domains_transformer,",
+        "rows: {Static: latent_depth/m2o_diverse_12_12, Transformer: domains_transformer,",
+    )
+    with pytest.raises(Exception, match="no reported cell for row 'Static'"):
+        load(project)
+
+
+def test_two_scales_with_equal_settings_have_equal_decodings(own_project):
+    for name in list(own_project.entries)[:20]:
+        paper, here = own_project.spec(name), own_project.spec(name, "paper")
+        for gates in here.gates:
+            assert here.decoding_identity(gates) == paper.decoding_identity(gates)
