@@ -12,7 +12,6 @@ from pydantic import create_model
 from fathom.config.settings import About, Absent
 from fathom.project.load import load
 from fathom.runs import settings
-from tests.support.small_project import FILES
 
 CARD = "config/methods/latent_layers.yaml"
 SETTING = """\
@@ -81,26 +80,19 @@ def test_a_scale_of_other_seeds_shares_every_run_and_is_comparable(project, befo
     assert not any(after.comparable(name, "tiny") for name in after.entries)
 
 
-def test_another_paper_moves_no_identity(project, edit, before):
-    for name, text in FILES.items():
-        if name.startswith(("papers/", "datasets/")):
-            path = project / "config" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-    edit("config/scales/tiny.yaml", "updates:\n", "updates:\n  sample: {main: 100}\n")
-    after = load(project)
-    assert {name: after.spec(name).identity for name in before} == before
-    assert set(after.entries) - set(before) == {"sample/static_2_2", "sample/gated_2_2"}
-
-
 def test_a_row_may_name_another_papers_run(project, edit, before):
     edit(
-        "config/papers/lamgd/tables.yaml",
-        "rows: {Transformer: domains_transformer,",
-        "rows: {Static: latent_depth/m2o_diverse_12_12, Transformer: domains_transformer,",
+        "config/papers/latent_depth/tables.yaml",
+        "  value: bleu.valid\n",
+        "  value: bleu.valid\n  unequal: a row of another paper\n"
+        "  ours: {rows: {Base: lamgd/m2o_diverse_transformer}}\n",
     )
-    with pytest.raises(Exception, match="no reported cell for row 'Static'"):
-        load(project)
+    after = load(project)
+    cells = after.papers["latent_depth"].tables["table10"].cells(after.known())
+    assert {cell.source for cell in cells if cell.row == "Base"} == {
+        "lamgd/m2o_diverse_transformer"
+    }
+    assert identities(after) == before
 
 
 def test_two_scales_with_equal_settings_have_equal_decodings(own_project):

@@ -7,10 +7,9 @@ is the only one. The methods' cards and columns.yaml are the real ones.
 import shutil
 from pathlib import Path
 
-from tests.support.small_corpus import write_corpus
-
 from fathom.project.load import load
 from fathom.runs.paths import Paths
+from tests.support.small_corpus import write_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN, GATED = "static_2_2", "gated_2_2"

@@ -42,6 +42,7 @@ def load(root: Path, check: bool = True) -> Project:
         Findings: everything that is wrong, a line each.
     """
     files, findings = _read_all(root)
+    incomplete = bool(findings)
     switches, wrong = check_part(Switches, *_value(files["config"].get("config")))
     findings += wrong
     sources = _parts(files["source"], read_source, findings)
@@ -53,9 +54,11 @@ def load(root: Path, check: bool = True) -> Project:
     entries, families = _entries(files["runs"], findings)
     vocabulary, papers = _papers(root, files, findings)
     claims = _claims(files["claims"], findings)
-    if findings and not check:
-        refuse(findings)
-    if switches is None or vocabulary is None:
+    parts = {"source": sources, "dataset": datasets, "method": methods, "scale": scales}
+    parts |= {"runs": families, "paper": papers}
+    incomplete |= any(len(part) < len(files[kind]) for kind, part in parts.items())
+    # What a part that cannot be read leaves out would hide the cause behind its consequences.
+    if switches is None or vocabulary is None or incomplete or (findings and not check):
         raise unique(findings)
     project = Project(
         root=root,
