@@ -32,10 +32,12 @@ help: ## print this list
 .PHONY: reproduce
 reproduce: environment ## train the tiny scale and make its table, figure, comparison and report (minutes)
 	$(call say,from text to table and figure)
-	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 compare
+	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4
+	$(call say,comparison)
+	$(BIN)/snakemake compare
 	$(call say,report)
-	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 compare --report $(REPORT)
-	$(BIN)/fathom anchor
+	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 --report $(REPORT)
+	$(BIN)/fathom check-learning
 	$(BIN)/fathom table latent_depth_table5 --show
 	@echo "report: $(CURDIR)/$(REPORT)"
 
@@ -67,7 +69,7 @@ readme: environment ## update the tables of README.md, from config/ and the last
 .PHONY: bench
 bench: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
 	$(BIN)/python benchmarks/pruned_inference.py
-	$(BIN)/python benchmarks/diagnostics.py ll_both_24_24 --scale tiny
+	$(BIN)/python benchmarks/diagnostics.py m2o_diverse_ll_both_24_24 --scale tiny
 
 .PHONY: environment
 environment: .venv/.complete ## build .venv from the locks in envs/

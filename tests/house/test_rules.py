@@ -9,6 +9,10 @@ import yaml
 from tests.house.tree import ROOT, rule_files, told
 
 CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
+# Look-ups of the rules are here, each with a name, a docstring and few lines.
+LOOK_UPS = "common.smk"
+LONGEST_LOOK_UP = 11
+PROFILES = ROOT / "workflow" / "profiles"
 # A place in a shell line that Snakemake fills with a path, without the `:q` that quotes it.
 UNQUOTED = re.compile(r"^\s*\"[^\"]*(\{(?:log|input|output)(?:\.\w+|\[\d+\])?\})")
 # The default profile beats --profile key by key, so these would silently win over a cluster's.
@@ -23,7 +27,18 @@ def code(root: Path) -> list[str]:
         "put the work into a verb, and look-ups into workflow/targets.py"
         for path in rule_files(root)
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
-        if (match := CODE.match(line))
+        if (match := CODE.match(line)) and not (path.name == LOOK_UPS and "def" in match[1])
+    ]
+
+
+def without_help(root: Path) -> list[str]:
+    """Return rules that `snakemake --list` would show without a line of help."""
+    rule = re.compile(r"^ *rule(?: \w+)?:\n(?! *\"\"\")", re.MULTILINE)
+    texts = {path: path.read_text(encoding="utf-8") for path in rule_files(root)}
+    return [
+        f"{path.relative_to(root)}:{text[: match.start()].count(chr(10)) + 1}: no docstring"
+        for path, text in texts.items()
+        for match in rule.finditer(text)
     ]
 
 
@@ -39,7 +54,7 @@ def unquoted(root: Path) -> list[str]:
 
 def profile(name: str) -> dict:
     """Return a profile's settings."""
-    return yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((PROFILES / name / "config.yaml").read_text(encoding="utf-8"))
 
 
 def test_rule_files_hold_no_code():
@@ -55,6 +70,25 @@ def test_code_in_a_rule_file_is_found(small):
         }
     )
     assert len(code(root)) == 2
+
+
+def test_look_ups_are_short():
+    text = (ROOT / "workflow" / "rules" / LOOK_UPS).read_text(encoding="utf-8")
+    functions = text.split("\n\n\ndef ")[1:]
+    assert functions
+    assert [function for function in functions if function.count("\n") > LONGEST_LOOK_UP] == []
+
+
+def test_every_rule_has_a_line_of_help():
+    found = without_help(ROOT)
+    assert not found, told(found)
+
+
+def test_a_rule_without_help_is_found(small):
+    text = 'rule x:\n    """Help."""\n\n\nrule y:\n    input: []\n'
+    assert without_help(small({"workflow/rules/a.smk": text})) == [
+        "workflow/rules/a.smk:5: no docstring"
+    ]
 
 
 def test_shells_quote_paths():
@@ -73,7 +107,7 @@ def test_the_default_profile_leaves_clusters_alone():
 
 
 @pytest.mark.parametrize(
-    "name", sorted(path.name for path in (ROOT / "profiles").iterdir() if path.name != "default")
+    "name", sorted(path.name for path in PROFILES.iterdir() if path.name != "default")
 )
 def test_a_profile_agrees_with_the_default(name):
     default, other = profile("default"), profile(name)
@@ -83,4 +117,16 @@ def test_a_profile_agrees_with_the_default(name):
 
 def test_the_slurm_profile_is_found_by_its_bare_name():
     link = ROOT / "slurm"
-    assert (link / "config.yaml").is_file(), "slurm: no link; run ln -s profiles/slurm slurm"
+    assert (link / "config.yaml").is_file(), "no link; run ln -s workflow/profiles/slurm slurm"
+
+
+def test_the_default_profile_is_found_from_the_projects_folder_and_from_elsewhere():
+    """Snakemake looks into ./profiles, and into the profiles next to the main Snakefile."""
+    for folder in (ROOT, ROOT / "workflow"):
+        assert (folder / "profiles" / "default" / "config.yaml").is_file()
+
+
+def test_the_slurm_profile_asks_for_a_gpu_once():
+    """With `gres` and `gpu` the plugin asks Slurm for both."""
+    for resources in profile("slurm")["set-resources"].values():
+        assert ("gpu" in resources) != ("gres" in resources)

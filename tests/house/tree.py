@@ -121,9 +121,9 @@ def library(root: Path) -> tuple[Source, ...]:
 
 
 def rule_files(root: Path) -> list[Path]:
-    """Return the Snakefile and the files that it includes."""
-    front = root / "Snakefile"
-    return [*([front] if front.exists() else []), *files(root, "workflow", suffixes=(".smk",))]
+    """Return the Snakefiles and the files that they include."""
+    main = [root / "Snakefile", root / "workflow" / "Snakefile"]
+    return [*filter(Path.exists, main), *files(root, "workflow", suffixes=(".smk",))]
 
 
 def imported(source: Source) -> Iterator[tuple[ast.stmt, str]]:

@@ -1,18 +1,92 @@
+import json
+
 import pytest
 
+from fathom.config.validation import check
+from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError
-from fathom.project.switches import seed_list
+from fathom.project.switches import VARIABLE, Switches, layers, merge, seed_list
+
+FILE = YamlFile("config/config.yaml", {"scale": "tiny", "log_every": 25}, {("scale",): 3})
+
+
+def switches(**changes):
+    """Return the switches that `--config` changes, and what is wrong with them."""
+    return check(Switches, *merge([FILE, YamlFile("--config", changes, {})]))
 
 
 @pytest.mark.parametrize(
-    ("text", "seeds"),
-    [("3", (1, 2, 3)), (2, (1, 2)), ("2-4", (2, 3, 4)), ("2,5", (2, 5)), ("1-2, 7", (1, 2, 7))],
+    ("written", "seeds"),
+    [
+        (3, (1, 2, 3)),
+        ("3", (1, 2, 3)),
+        ("2-4", (2, 3, 4)),
+        ("2,5", (2, 5)),
+        ("1-2, 7", (1, 2, 7)),
+        ([4, 1], (4, 1)),
+        ("2,2", (2,)),
+        (None, None),
+    ],
 )
-def test_seeds_are_a_number_a_range_or_a_list(text, seeds):
-    assert seed_list(text) == seeds
+def test_seeds_are_a_number_a_range_or_a_list(written, seeds):
+    assert switches(seeds=written)[0].seeds == seeds
 
 
-@pytest.mark.parametrize("text", ["", "x", "1-", "3-1", "1,,2", "-1", "0"])
-def test_other_texts_name_no_seeds(text):
-    with pytest.raises(FathomError, match="names no seeds; write 3, 1-5 or 2,5"):
-        seed_list(text)
+@pytest.mark.parametrize("written", ["x", "", -1, "1-", "3-1", 0, True, 2**40, "1-200", 1.5])
+def test_what_names_no_seeds_is_refused_in_one_line(written):
+    _, [error] = switches(seeds=written)
+    assert str(error).startswith("--config: seeds: ")
+    assert "\n" not in str(error)
+
+
+def test_a_verbs_seeds_are_read_alike():
+    assert seed_list("2-3") == (2, 3)
+    with pytest.raises(FathomError, match="seeds: 'x' names no seeds"):
+        seed_list("x")
+
+
+def test_a_number_is_a_row_or_a_folder_as_written():
+    read, _ = switches(row=12, results=2026)
+    assert (read.row, read.results) == ("12", "2026")
+
+
+@pytest.mark.parametrize(
+    ("changes", "where", "remedy"),
+    [
+        ({"scal": "paper"}, "--config: scal", "'scale'"),
+        ({"device": "gpu"}, "--config: device", "auto|cpu|cuda"),
+        ({"log_every": "1"}, "--config: log_every", "a whole number"),
+        ({"retrain": "all"}, "--config: retrain", "'stale'"),
+        ({"results": ""}, "--config: results", ""),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_its_place(changes, where, remedy):
+    _, [error] = switches(**changes)
+    assert str(error).startswith(where)
+    assert remedy in str(error)
+
+
+def test_a_mistake_in_a_file_is_found_by_its_line():
+    file = YamlFile("config/config.yaml", {"scale": 3}, {("scale",): 7})
+    _, [error] = check(Switches, *merge([file]))
+    assert error.where == "config/config.yaml:7: scale"
+
+
+def test_later_layers_win_the_working_folder_the_environment_then_the_command_line(
+    tmp_path, monkeypatch
+):
+    project, folder = tmp_path / "project", tmp_path / "here"
+    (folder / "config").mkdir(parents=True)
+    (folder / "config" / "config.yaml").write_text("scale: mine\nresults: out\nlog_every: 5\n")
+    monkeypatch.setenv(VARIABLE, json.dumps({"results": "elsewhere", "log_every": 6}))
+    values, where = merge([FILE, *layers(project, folder, {"log_every": 7})])
+    assert values == {"scale": "mine", "results": "elsewhere", "log_every": 7}
+    assert where(("scale",)) == "config/config.yaml:1: scale"
+    assert where(("log_every",)) == "--config: log_every"
+
+
+def test_the_projects_own_file_is_no_second_layer(tmp_path, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("scale: tiny\n")
+    assert [layer.value for layer in layers(tmp_path, tmp_path)] == [{}, {}]

@@ -1,60 +1,75 @@
-from tests.runs.test_targets import TABLE, targets
-
 from fathom.io.files import write_json
-from fathom.project.load import load
-from fathom.workflow.plan import lines
+from fathom.workflow.plan import _trainings, lines, title
+from tests.support.targets import TABLE, targets
+
+RUN = "latent_depth/m2o_diverse_6_6"
 
 
-def test_a_start_says_its_scale_and_every_training_that_is_missing(catalog, tmp_path):
-    said = "\n".join(lines(targets(catalog, tmp_path, TABLE)))
-    assert "scale tiny" in said
-    assert "0 of 10 trainings found, 10 to train" in said
-    assert catalog.spec("ll_both_24_24", "tiny").folder in said
+def finish(made, name, **content):
+    """Leave the training.json of a finished run."""
+    path = made.paths.training(made.runs.spec(name), 1)
+    write_json(path, {"recipe": 1} | content)
 
 
-def test_what_has_ended_is_found(catalog, tmp_path):
-    asked = targets(catalog, tmp_path, TABLE)
-    spec = catalog.spec("static_6_6", "tiny")
-    write_json(asked.paths.training(spec, 1), {})
-    said = "\n".join(lines(asked))
-    assert "1 of 10 trainings found, 9 to train" in said
-    assert spec.folder not in said
+def test_a_start_says_its_scale(tmp_path):
+    assert title(targets(tmp_path)).startswith("fathom: scale tiny")
 
 
-def test_compare_alone_says_that_nothing_is_trained(catalog, tmp_path):
-    assert "nothing will be trained" in "\n".join(lines(targets(catalog, tmp_path, "compare")))
+def test_a_target_says_every_training_that_is_missing(tmp_path):
+    made = targets(tmp_path)
+    count = len(made.artefact(TABLE).runs)
+    [line] = lines(made, TABLE)
+    assert f"{TABLE}: 0 of {count} trainings found, {count} to train" in line
+    assert made.runs.spec(RUN).folder in line
 
 
-def test_of_a_file_it_says_that_snakemake_knows_what_it_takes(catalog, tmp_path):
-    """It said that nothing would be trained, whatever the file."""
-    said = "\n".join(lines(targets(catalog, tmp_path, "results/tiny/latent_depth/table5.md")))
-    assert "nothing will be trained" not in said
-    assert "a file was asked for: Snakemake's list of jobs says what will be trained" in said
+def test_what_is_finished_is_found(tmp_path):
+    made = targets(tmp_path)
+    count = len(made.artefact(TABLE).runs)
+    finish(made, RUN)
+    [line] = lines(made, TABLE)
+    assert f"1 of {count} trainings found" in line
+    assert made.runs.spec(RUN).folder not in line
 
 
-def test_a_run_with_a_manifest_is_found_though_its_training_json_is_gone(catalog, tmp_path):
-    """It was said to be trained, while Snakemake rightly trained nothing."""
-    asked = targets(catalog, tmp_path, TABLE)
-    write_json(asked.paths.manifest(catalog.spec("static_6_6", "tiny"), 1), {})
-    assert "1 of 10 trainings found, 9 to train" in "\n".join(lines(asked))
+def test_compare_says_that_nothing_is_trained(tmp_path):
+    assert "nothing will be trained" in lines(targets(tmp_path), "compare")[0]
 
 
-def test_a_run_brings_the_training_that_it_starts_from(project, edit, tmp_path):
-    edit(
-        "config/papers/latent_depth/runs.yaml",
-        "  static_6_6:\n",
-        "  static_6_6:\n    training: {start: {run: tuned_base, freeze: false}}\n",
-    )
-    edit(
-        "config/papers/latent_depth/runs.yaml",
-        "  static_12_12: {}\n",
-        "  static_12_12: {}\n  tuned_base: {model: {encoder_layers: 6, decoder_layers: 6}}\n",
-    )
-    catalog = load(project)
-    asked = targets(catalog, tmp_path, TABLE)
-    assert "0 of 11 trainings found, 11 to train" in "\n".join(lines(asked))
-    base, tuned = (catalog.spec(run, "tiny") for run in ("tuned_base", "static_6_6"))
-    assert asked.base(tuned.folder, "1") == [asked.paths.training(base, 1)]
-    assert asked.base(base.folder, "1") == []
-    write_json(asked.paths.training(base, 1), {})
-    assert "1 of 11 trainings found, 10 to train" in "\n".join(lines(asked))
+def test_a_long_list_of_runs_is_cut(tmp_path):
+    assert "and 3 more" in lines(targets(tmp_path, seeds=15, row="6/6"), f"{TABLE}_row")[0]
+
+
+def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
+    made = targets(tmp_path)
+    made.runs.__dict__["not_built"] = {}
+    name = next(name for name in made.project.entries if made.runs.spec(name).start)
+    start = made.project.start_name(name)
+    trainings = list(_trainings(made, [name, start]).values())
+    assert trainings == [made.paths.training(made.runs.spec(run), 1) for run in (start, name)]
+
+
+def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
+    made = targets(tmp_path)
+    finish(made, RUN, recipe=0)
+    assert "1 trainings of an older recipe: kept; --config retrain=stale" in lines(made, TABLE)[1]
+    again = targets(tmp_path, retrain="stale")
+    assert "trained again from nothing" in lines(again, TABLE)[1]
+
+
+def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
+    made = targets(tmp_path, "paper")
+    printed = "\n".join(lines(made, "all"))
+    count = sum(len(made.runs.seeds(name)) for name in made.runs.not_built)
+    assert f"{count} trainings are not built yet" in printed
+    for name, reason in made.runs.not_built.items():
+        assert name.split("/")[1] in printed
+        assert reason.split("; ")[0] in printed
+    for target in made.not_built:
+        assert target in printed
+
+
+def test_a_paper_lists_what_is_not_built_of_its_own(tmp_path):
+    printed = "\n".join(lines(targets(tmp_path, "paper"), "latent_depth"))
+    assert "latent_depth_table3" in printed
+    assert "transparent_attention" not in printed

@@ -1,67 +1,115 @@
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from fathom.errors import FathomError, Findings
-from fathom.project.load import load
-from fathom.workflow.setup import begin, use_own_tools
-
-ROOT = Path(__file__).parents[2]
-CONFIG = load(ROOT).config
+from fathom.project.switches import VARIABLE
+from fathom.workflow import setup
+from tests.support.targets import ROOT
 
 
-def test_a_scale_of_the_command_line_is_taken():
-    assert begin(ROOT, CONFIG | {"scale": "paper"}, [], check=True).scale == "paper"
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    """Bring the environment back: a start of the workflow changes it for its jobs."""
+    for name in ("PATH", "PYTHONPATH", VARIABLE, setup.PROJECT_VARIABLE):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+    monkeypatch.delenv(VARIABLE)
+
+
+def test_switches_reach_the_commands_of_rules():
+    made = setup.begin(ROOT, {"scale": "paper", "results": "out", "seeds": "2,5"}, head=False)
+    assert made.scale == "paper"
+    assert made.paths.results == Path("out")
+    given = json.loads(os.environ[VARIABLE])
+    assert (given["scale"], given["results"], given["seeds"]) == ("paper", "out", [2, 5])
+    assert os.environ[setup.PROJECT_VARIABLE] == str(ROOT)
+
+
+def test_a_mistyped_scale_is_refused_with_the_nearest_name():
+    with pytest.raises(FathomError, match="no scale 'papr'; nearest valid name: 'paper'"):
+        setup.begin(ROOT, {"scale": "papr"}, head=False)
+
+
+def test_a_mistyped_switch_is_refused_by_the_first_process():
+    with pytest.raises(Findings, match="--config: scal: unknown key 'scal'"):
+        setup.begin(ROOT, {"scal": "paper"}, head=True)
+
+
+def test_rules_find_the_commands_of_the_interpreter_and_this_checkouts_code(monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin")
+    setup.set_environment(ROOT, {})
+    first, *_, last = os.environ["PATH"].split(os.pathsep)
+    assert (Path(first) / "fathom").exists()
+    assert last == str(ROOT / "workflow" / "bin")
+    assert os.environ["PYTHONPATH"].split(os.pathsep)[0] == str(ROOT / "lib")
+
+
+def test_without_an_environment_a_job_says_in_one_line_how_to_make_it(tmp_path):
+    found = subprocess.run(
+        [ROOT / "workflow" / "bin" / "fathom", "train", "x"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "FATHOM_PROJECT": "/a/clone"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    assert "make -C /a/clone environment" in found.stderr
 
 
 @pytest.mark.parametrize(
-    ("config", "message"),
+    ("device", "driver", "gpus"),
     [
-        ({"scal": "paper"}, "unknown key 'scal'; nearest valid name: 'scale'"),
-        ({"scale": "papr"}, "no scale 'papr'; nearest valid name: 'paper'"),
-        ({"device": "gpu"}, "'gpu' has another form"),
-        ({"log_every": "1"}, "'1' is not a whole number"),
+        ("cpu", True, 0),
+        ("cuda", False, 1),
+        ("cuda:1", False, 1),
+        ("auto", True, 1),
+        ("auto", False, 0),
     ],
 )
-def test_a_mistake_after_config_is_one_line_with_the_nearest_name(config, message):
-    with pytest.raises(FathomError) as caught:
-        begin(ROOT, CONFIG | config, [], check=True)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_a_training_asks_for_a_gpu_where_it_will_use_one(
+    device, driver, gpus, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(setup, "DRIVER", tmp_path / "version")
+    if driver:
+        (tmp_path / "version").touch()
+    assert setup.gpus_for(device) == gpus
 
 
-def test_a_job_of_a_start_checks_nothing_again():
-    with pytest.raises(Findings):
-        begin(ROOT, CONFIG | {"unknown": 1}, ["nothing"], check=True)
-    begin(ROOT, CONFIG | {"unknown": 1}, ["nothing"], check=False)
+def test_a_look_up_that_refuses_ends_the_program_with_its_message():
+    def refuse(name):
+        raise FathomError(f"no {name}", "here", "choose another")
+
+    with pytest.raises(SystemExit, match="fathom: here: no run; choose another"):
+        setup.ask(refuse, "run")
 
 
-def test_a_row_is_text_also_where_it_looks_like_a_number():
-    assert (
-        begin(
-            ROOT,
-            CONFIG | {"row": 12},
-            [],
-            check=True,
-        ).row
-        == "12"
+# What a Snakemake without fathom has anyway.
+OF_SNAKEMAKE = {"yaml", "pydantic", "pydantic_core", "annotated_types"}
+OF_SNAKEMAKE |= {"typing_extensions", "typing_inspection"}
+
+
+def test_a_dry_run_imports_only_what_every_snakemake_has():
+    code = (
+        "import sys, pathlib; before = set(sys.modules)\n"
+        "from fathom.workflow import plan, setup\n"
+        f"made = setup.begin(pathlib.Path({str(ROOT)!r}), {{'scale': 'paper'}}, head=False)\n"
+        "plan.lines(made, 'all'); made.files('all')\n"
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
     )
-
-
-def test_rules_find_the_commands_of_the_interpreter_that_runs_them(monkeypatch):
-    monkeypatch.setenv("PATH", "/usr/bin")
-    use_own_tools()
-    assert os.environ["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/usr/bin"]
-
-
-@pytest.mark.parametrize("switch", [{"results": "/elsewhere"}, {"log_every": 5}])
-def test_a_switch_that_the_commands_behind_the_rules_cannot_hear_is_refused(switch):
-    """Snakemake waited in the other folder for files that the commands wrote to config.yaml's."""
-    [key] = switch
-    with pytest.raises(FathomError) as caught:
-        begin(ROOT, CONFIG | switch, [], check=True)
-    assert str(caught.value) == (
-        f"--config: '{key}' stays as config/config.yaml has it; change it there"
-    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    imported = set(printed.split()) - set(sys.stdlib_module_names)
+    assert {name for name in imported if not name.startswith(("_", "cython"))} <= OF_SNAKEMAKE | {
+        "fathom"
+    }

@@ -1,99 +1,178 @@
-from pathlib import Path
+import re
 
 import pytest
+from docutils.core import publish_parts
 
 from fathom.errors import FathomError
-from fathom.io.files import write_json
-from fathom.runs.paths import Paths
-from fathom.workflow.targets import Targets
+from fathom.workflow.targets import label, plain_text
+from tests.support.targets import ROOT, TABLE, targets
 
-TABLE = "latent_depth_table5"
-
-
-def targets(catalog, results, *requested, row=None):
-    return Targets(catalog, "tiny", Paths(results, "tiny"), requested, row)
+NOT_BUILT = "latent_depth_table3"
 
 
-def test_tables_papers_and_rows_can_be_asked_for_by_name(catalog, tmp_path):
-    names = targets(catalog, tmp_path).names
+def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
+    names = targets(tmp_path).names
     assert {"all", "compare", "latent_depth", TABLE, f"{TABLE}_row"} <= set(names)
 
 
-def test_a_mistyped_target_gets_the_nearest_valid_name(catalog, tmp_path):
-    with pytest.raises(FathomError, match=f"no target 'latent_depth_tabel5'.*'{TABLE}'"):
-        targets(catalog, tmp_path, "latent_depth_tabel5").check()
+def test_a_mistyped_target_gets_the_nearest_valid_name(tmp_path):
+    assert f"nearest valid name: '{TABLE}'" in str(targets(tmp_path).unknown("latent_depth_tabel5"))
 
 
-def test_a_path_is_left_to_snakemake(catalog, tmp_path):
-    targets(catalog, tmp_path, "results/tiny/compare.csv").check()
+def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
+    made = targets(tmp_path)
+    files = made.measured(made.artefact(TABLE))
+    names = {re.sub(r"-[0-9a-f]{8}", "", path.stem) for path in files}
+    assert {"scores.test.plain", "scores.test.soft", "training"} <= names
+    assert not [name for name in names if name.startswith(("window", "likelihood"))]
+    assert len(files) == len(set(files))
 
 
-def test_a_table_needs_a_manifest_of_each_of_its_ten_rows(catalog, tmp_path):
-    paths = targets(catalog, tmp_path).manifests("latent_depth", "table5")
-    assert len(paths) == len(set(paths)) == 10
-    assert all(path.name == "manifest.json" for path in paths)
+def test_parameters_come_from_the_only_output_of_a_training(tmp_path):
+    """measurements/training.json is written by the same command, but no rule has it as output."""
+    made = targets(tmp_path)
+    files = made.measured(made.artefact(TABLE))
+    assert not [path for path in files if path.parts[-2:] == ("measurements", "training.json")]
+    assert [path for path in files if path.name == "training.json"]
 
 
-def test_a_row_needs_its_own_manifest(catalog, tmp_path):
-    asked = targets(catalog, tmp_path, f"{TABLE}_row", row="12/12")
-    asked.check()
-    assert asked.row_run(TABLE) == "static_12_12"
+def test_a_table_without_runs_needs_the_statistics_of_its_corpus(tmp_path):
+    made = targets(tmp_path)
+    [path] = made.measured(made.artefact("latent_depth_table12"))[:1]
+    assert path.name == "statistics.json"
+    assert path.is_relative_to(tmp_path / "corpora")
+
+
+def test_who_asks_for_a_table_asks_for_its_manifests_and_measurements_too(tmp_path):
+    """A lost manifest was not made again, since the table that was drawn from it was there."""
+    made = targets(tmp_path)
+    artefact = made.artefact(TABLE)
+    manifests = {path for run in artefact.runs for path in made.runs.manifests(run)}
+    needed = {*made.artefact_files(artefact), *made.measured(artefact), *manifests}
+    assert (
+        needed <= set(made.files(TABLE)) <= set(made.files("latent_depth")) < set(made.files("all"))
+    )
+
+
+def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
+    made = targets(tmp_path, "paper")
+    assert not [
+        path for path in made.files("all") if path.parts[-2:] == ("latent_depth", "table3.csv")
+    ]
+    with pytest.raises(FathomError, match=f"{NOT_BUILT}: cannot be made yet: .*target"):
+        made.files(NOT_BUILT)
+
+
+def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
+    with pytest.raises(FathomError, match="none of its tables and figures is built yet"):
+        targets(tmp_path, "paper").files("transparent_attention")
+
+
+def test_all_waits_for_the_manifest_of_every_run_that_is_built(tmp_path):
+    made = targets(tmp_path)
+    assert set(made.manifests()) < set(made.files("all"))
+    assert made.paths.compare in made.files("all")
+
+
+def test_compare_alone_waits_for_nothing(tmp_path):
+    assert targets(tmp_path).files("compare") == []
+
+
+def test_a_row_needs_its_own_runs(tmp_path):
+    made = targets(tmp_path, row="12/12")
+    assert made.names_of(f"{TABLE}_row") == ["latent_depth/m2o_diverse_12_12"]
+    assert all("m2o_diverse_12_12-" in str(path) for path in made.files(f"{TABLE}_row"))
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [(None, "no row is named.*--config row="), ("12/13", "no row '12/13'.*nearest valid name")],
 )
-def test_a_row_that_is_missing_or_mistyped_is_told(catalog, tmp_path, row, message):
+def test_a_row_that_is_missing_or_mistyped_is_refused(tmp_path, row, message):
     with pytest.raises(FathomError, match=message):
-        targets(catalog, tmp_path, f"{TABLE}_row", row=row).check()
+        targets(tmp_path, row=row).files(f"{TABLE}_row")
 
 
-def test_compare_alone_waits_for_what_exists_and_trains_nothing(catalog, tmp_path):
-    asked = targets(catalog, tmp_path, "compare")
-    assert asked.compared() == []
-    manifest = asked.manifests("latent_depth", "table5")[3]
-    write_json(manifest, {})
-    assert asked.compared() == [manifest]
+def test_a_row_of_a_run_that_is_not_built_is_refused(tmp_path):
+    made = targets(tmp_path, "paper")
+    row = next(iter(made.artefacts[NOT_BUILT].rows))
+    with pytest.raises(FathomError, match="cannot be trained yet"):
+        targets(tmp_path, "paper", row=row).files(f"{NOT_BUILT}_row")
 
 
-def test_compare_in_all_and_beside_a_table_waits_for_what_they_train(catalog, tmp_path):
-    every = targets(catalog, tmp_path).manifests_of(catalog.paper_of)
-    assert targets(catalog, tmp_path).compared() == every
-    assert targets(catalog, tmp_path, "all").compared() == every
-    beside = targets(catalog, tmp_path, "compare", TABLE)
-    assert set(beside.compared()) == set(beside.manifests("latent_depth", "table5"))
+def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
+    made = targets(tmp_path, seeds="2,5")
+    manifests = made.runs.manifests("latent_depth/m2o_diverse_6_6")
+    assert [path.parent.name for path in manifests] == ["2", "5"]
+    artefact = made.artefact(TABLE)
+    alone = targets(tmp_path, seeds=[2])
+    assert made.definition(artefact) != alone.definition(artefact)
 
 
-def test_decoding_settings_change_with_the_beam_and_not_with_the_metric(catalog, tmp_path):
-    asked = targets(catalog, tmp_path)
-    run = catalog.spec("static_12_12", "tiny").folder
-    assert asked.decoding_settings(run) != asked.scoring_settings(run)
-    assert asked.compared_settings(run) == "plain 13a"
+def test_a_table_is_drawn_again_where_the_paper_s_numbers_change(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    made = targets(tmp_path)
+    names = {str(path) for path in made.printed(made.artefact(TABLE))}
+    assert names == {"config/columns.yaml", "config/papers/latent_depth/reported/table5.csv"}
 
 
-def test_patterns_match_artefacts_of_their_kind_alone(catalog, tmp_path):
-    asked = targets(catalog, tmp_path)
-    assert "table5" in asked.pattern("table").split("|")
-    assert "table5" not in asked.pattern("figure").split("|")
+def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
+    made = targets(tmp_path)
+    figure = made.artefact("latent_depth_figure4")
+    assert {path for path in made.printed(figure) if path.suffix == ".csv"} == {
+        path for path in made.printed(made.artefact(TABLE)) if path.suffix == ".csv"
+    }
+    assert set(made.measured(figure)) <= set(made.measured(made.artefact(TABLE)))
 
 
-def test_cells_are_judged_by_files_that_stand_in_config(catalog, tmp_path):
-    files = targets(catalog, tmp_path).judged_by()
-    folder = Path("config/papers/latent_depth")
-    assert {folder / "table5.csv", folder / "paper.yaml", folder / "deviations.yaml"} <= set(files)
+def test_a_figure_of_what_a_training_records_waits_for_its_training(tmp_path):
+    made = targets(tmp_path)
+    figure = made.artefact("latent_depth_figure6")
+    assert figure.drawn.settings.runs
+    files = made.measured(figure)
+    assert {path.name for path in files} >= {"training.json"}
+    assert len(files) >= len(figure.runs)
 
 
-def test_a_run_is_tested_on_the_text_that_its_tensors_are_made_of(catalog, tmp_path):
-    asked = targets(catalog, tmp_path, TABLE)
-    spec = catalog.spec("static_6_6", "tiny")
-    assert asked.corpus(spec.folder) == asked.paths.corpus(spec.data) / "corpus.json"
-    assert asked.sources(asked.corpus(spec.folder).parent.name) == asked.sources(spec.data.folder)
+def test_only_tables_of_runs_are_made_row_by_row(tmp_path):
+    names = targets(tmp_path).names
+    assert f"{TABLE}_row" in names
+    assert not {"latent_depth_figure4_row", "latent_depth_table12_row"} & set(names)
 
 
-def test_who_asks_for_a_table_asks_for_its_manifests_too(catalog, tmp_path):
-    """A lost manifest stayed lost, since the table that was drawn from it was there."""
-    asked = targets(catalog, tmp_path, TABLE)
-    manifests = asked.manifests("latent_depth", "table5")
-    assert set(manifests) < set(asked.wanted("latent_depth", "table5"))
-    assert set(manifests) < set(asked.paper("latent_depth"))
+def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = targets(tmp_path).compared_with()
+    folder = ROOT / "config" / "papers" / "latent_depth"
+    wanted = {folder / "reported" / "table5.csv", folder / "paper.yaml", folder / "deviations.yaml"}
+    assert wanted <= set(files)
+
+
+def test_patterns_match_artefacts_of_their_kind_alone(tmp_path):
+    made = targets(tmp_path)
+    assert "table5" in made.pattern("table").split("|")
+    assert "table5" not in made.pattern("figure").split("|")
+
+
+def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_path):
+    made = targets(tmp_path)
+    count = len(made.artefact(TABLE).runs)
+    assert made.reduced(made.artefact(TABLE)).startswith(f"{count} of {count} runs do not have")
+    paper = targets(tmp_path, "paper", seeds=3)
+    assert paper.reduced(paper.artefact(TABLE)) == ""
+
+
+def test_a_label_is_what_a_reader_looks_for(tmp_path):
+    assert label(targets(tmp_path).artefact(TABLE)).startswith("Table 5 · Many-to-one")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [".. raw:: html\n\n   <script>x</script>", "*a* **b** `c`_ |d| ``e``", "a\\b", "[1]_ x_"],
+)
+def test_a_caption_shows_its_text_and_no_markup(text):
+    settings = {"halt_level": 2, "report_level": 5}
+    html = publish_parts(plain_text(text), writer="html", settings_overrides=settings)["body"]
+    assert re.sub(r"</?p>|\n", "", html) == re.sub(r"\s+", " ", text).replace("<", "&lt;").replace(
+        ">", "&gt;"
+    )

@@ -1,17 +1,20 @@
-# Tables and figures, drawn from manifests alone.
+# Tables and figures, drawn from measurements alone.
 
 
 rule draw_table:
+    """Draw one table of a paper."""
     input:
-        lambda wildcards: TARGETS.manifests(wildcards.paper, wildcards.artefact),
+        measured=measured_of,
+        printed=printed_of,
     output:
-        report(
+        page=report(
             f"{SCALE}/{{paper}}/{{artefact}}.html",
             caption="../report/table.rst",
-            category="{paper}",
-            subcategory="tables",
+            category=category_of,
+            subcategory="Tables",
+            labels=labels_of,
         ),
-        multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".md", ".tex"),
+        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".md", ".tex"),
     log:
         f"{SCALE}/logs/draw_table/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
@@ -21,24 +24,29 @@ rule draw_table:
         "../../envs/fathom.yaml"
     params:
         scale=TARGETS.scale,
-        caption=lambda wildcards: TARGETS.caption(wildcards.paper, wildcards.artefact),
-        definition=lambda wildcards: TARGETS.definition(wildcards.paper, wildcards.artefact),
+        paper=paper_of,
+        caption=caption_of,
+        reduced=reduced_of,
+        definition=definition_of,
     shell:
         "fathom table {wildcards.paper}_{wildcards.artefact} --scale {params.scale}"
         " 2>&1 | tee {log:q}"
 
 
 rule draw_figure:
+    """Draw one figure of a paper."""
     input:
-        lambda wildcards: TARGETS.manifests(wildcards.paper, wildcards.artefact),
+        measured=measured_of,
+        printed=printed_of,
     output:
-        report(
+        picture=report(
             f"{SCALE}/{{paper}}/{{artefact}}.png",
             caption="../report/figure.rst",
-            category="{paper}",
-            subcategory="figures",
+            category=category_of,
+            subcategory="Figures",
+            labels=labels_of,
         ),
-        multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf"),
+        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf"),
     log:
         f"{SCALE}/logs/draw_figure/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
@@ -48,8 +56,10 @@ rule draw_figure:
         "../../envs/fathom.yaml"
     params:
         scale=TARGETS.scale,
-        caption=lambda wildcards: TARGETS.caption(wildcards.paper, wildcards.artefact),
-        definition=lambda wildcards: TARGETS.definition(wildcards.paper, wildcards.artefact),
+        paper=paper_of,
+        caption=caption_of,
+        reduced=reduced_of,
+        definition=definition_of,
     shell:
         "fathom figure {wildcards.paper}_{wildcards.artefact} --scale {params.scale}"
         " 2>&1 | tee {log:q}"

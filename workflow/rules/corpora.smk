@@ -1,15 +1,33 @@
-# Clean, split, line-aligned text.
+# Clean, split, line-aligned text. No params before training: docs/architecture.md says why.
 
 
 rule prepare_corpus:
+    """Clean and split the text of a data set."""
     input:
-        lambda wildcards: [ancient(path) for path in TARGETS.sources(wildcards.data)],
+        sources=sources_of,
     output:
-        f"{SCALE}/corpora/{{data}}/corpus.json",
+        corpus=f"{RESULTS}/corpora/{{data}}/corpus.json",
     log:
-        f"{SCALE}/logs/prepare_corpus/{{data}}.log",
+        f"{LOGS}/prepare_corpus/{{data}}.log",
     localrule: True
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom prepare {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log:q}"
+        "fathom prepare {wildcards.data} 2>&1 | tee {log:q}"
+
+
+rule measure_corpus:
+    """Count pairs, sentences, tokens and types of a corpus."""
+    input:
+        corpus=rules.prepare_corpus.output.corpus,
+    output:
+        statistics=f"{RESULTS}/corpora/{{data}}/statistics.json",
+    log:
+        f"{LOGS}/measure_corpus/{{data}}.log",
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    params:
+        recipe=RECIPE["scoring"],
+    shell:
+        "fathom statistics {wildcards.data} 2>&1 | tee {log:q}"

@@ -1,21 +1,25 @@
 # Training. Only training.json is an output: Snakemake deletes outputs before a rerun and after a
-# failure, and checkpoints must survive both. It deletes logs as well: train.log, beside the
+# failure, and checkpoints must survive both. It deletes logs as well: train.log, next to the
 # checkpoints, keeps the lines of every attempt.
 
 
 rule train_run:
+    """Train one run with one seed; it resumes from its last checkpoint."""
     input:
-        lambda wildcards: ancient(TARGETS.tensors(wildcards.run)),
-        lambda wildcards: TARGETS.base(wildcards.run, wildcards.seed),
+        tensors=tensors_of,
+        start=start_of,
     output:
-        f"{SCALE}/runs/{{run}}/{{seed}}/training.json",
+        training=f"{RUN}/training.json",
     log:
-        f"{SCALE}/logs/train_run/{{run}}.{{seed}}.log",
+        f"{LOGS}/train_run/{{run}}.{{seed}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_run/{{run}}.{{seed}}.tsv"
     conda:
         "../../envs/fathom.yaml"
-    # Not a param: another device is no reason to train again.
+    threads: 1
     resources:
-        device=config["device"],
+        gpu=TARGETS.gpus,
+    params:
+        recipe=recipe_of,
     shell:
-        "fathom train {wildcards.run} --seed {wildcards.seed} --scale {wildcards.scale}"
-        " --device {resources.device} 2>&1 | tee {log:q}"
+        "fathom train {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"

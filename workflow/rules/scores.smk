@@ -1,57 +1,67 @@
-# Hypotheses, scores, and the manifest that says everything about a run.
+# Translations of held-out text and their scores.
 
 
 rule translate_run:
+    """Make all translations of a run that tables ask for, in one process."""
     input:
-        rules.train_run.output,
+        training=rules.train_run.output.training,
     output:
-        f"{SCALE}/runs/{{run}}/{{seed}}/decodings/{{gates}}/decoding.json",
+        asked=f"{RUN}/decodings/asked-{{hash}}.json",
     log:
-        f"{SCALE}/logs/translate_run/{{run}}.{{seed}}.{{gates}}.log",
+        f"{LOGS}/translate_run/{{run}}.{{seed}}.{{hash}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/translate_run/{{run}}.{{seed}}.{{hash}}.tsv"
     conda:
         "../../envs/fathom.yaml"
+    threads: 1
     resources:
-        device=config["device"],
+        gpu=TARGETS.gpus,
     params:
-        settings=lambda wildcards: TARGETS.decoding_settings(wildcards.run),
+        recipe=RECIPE["decoding"],
     shell:
-        "fathom translate {wildcards.run} --seed {wildcards.seed} --gates {wildcards.gates}"
-        " --scale {wildcards.scale} --device {resources.device} 2>&1 | tee {log:q}"
+        "fathom translate {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
 
 
 rule score_decoding:
+    """Score translations."""
     input:
-        rules.translate_run.output,
-        lambda wildcards: ancient(TARGETS.corpus(wildcards.run)),
+        training=rules.train_run.output.training,
+        translations=asked_of,
+        corpus=test_text_of,
     output:
-        f"{SCALE}/runs/{{run}}/{{seed}}/decodings/{{gates}}/scores.tsv",
+        measured=f"{RUN}/measurements/scores.{{split}}.{{gates}}-{{hash}}.json",
     log:
-        f"{SCALE}/logs/score_decoding/{{run}}.{{seed}}.{{gates}}.log",
+        f"{LOGS}/score_decoding/{{run}}.{{seed}}.{{split}}.{{gates}}-{{hash}}.log",
     localrule: True
     conda:
         "../../envs/fathom.yaml"
     params:
-        settings=lambda wildcards: TARGETS.scoring_settings(wildcards.run),
+        recipe=RECIPE["scoring"],
+        settings=scoring_of,
     shell:
-        "fathom score {wildcards.run} --seed {wildcards.seed} --gates {wildcards.gates}"
-        " --scale {wildcards.scale} 2>&1 | tee {log:q}"
+        "fathom score {wildcards.run} --seed {wildcards.seed} --split {wildcards.split}"
+        " --gates {wildcards.gates}"
+        " 2>&1 | tee {log:q}"
 
 
-rule conclude_run:
+rule find_best_window:
+    """Score the checkpoints that validation text chooses."""
     input:
-        rules.train_run.output,
-        # The tensors, too, are read, but as an input of this rule lost ones would train again.
-        lambda wildcards: ancient(TARGETS.corpus(wildcards.run)),
-        lambda wildcards: TARGETS.scores(wildcards.run, wildcards.seed),
+        training=rules.train_run.output.training,
+        corpus=test_text_of,
     output:
-        f"{SCALE}/runs/{{run}}/{{seed}}/manifest.json",
+        measured=f"{RUN}/measurements/window.{{gates}}-{{hash}}.json",
     log:
-        f"{SCALE}/logs/conclude_run/{{run}}.{{seed}}.log",
-    localrule: True
+        f"{LOGS}/find_best_window/{{run}}.{{seed}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
+    threads: 1
+    resources:
+        gpu=TARGETS.gpus,
     params:
-        compared=lambda wildcards: TARGETS.compared_settings(wildcards.run),
+        recipe=RECIPE["scoring"],
+        settings=scoring_of,
+        size=window_of,
     shell:
-        "fathom conclude {wildcards.run} --seed {wildcards.seed} --scale {wildcards.scale}"
+        "fathom best-window {wildcards.run} --seed {wildcards.seed} --gates {wildcards.gates}"
         " 2>&1 | tee {log:q}"

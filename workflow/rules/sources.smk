@@ -1,11 +1,12 @@
-# What is fetched; all scales share it.
+# Text as its owners publish it; all scales share it.
 
 
 rule fetch_source:
+    """Download one source and check its checksum."""
     output:
-        f"{RESULTS}/sources/{{source}}/source.json",
+        source=f"{RESULTS}/sources/{{source}}/source.json",
     log:
-        f"{RESULTS}/logs/fetch_source/{{source}}.log",
+        f"{LOGS}/fetch_source/{{source}}.log",
     localrule: True
     conda:
         "../../envs/fathom.yaml"

@@ -1,31 +1,32 @@
-# Pieces, dictionaries and tensors.
+# Pieces, dictionaries and tensors. No params before training: docs/architecture.md says why.
 
 
 rule train_subwords:
+    """Train subword models and dictionaries on a corpus."""
     input:
-        lambda wildcards: ancient(
-            TARGETS.paths.corpus(TARGETS.data(wildcards.data)) / "corpus.json"
-        ),
+        corpus=corpus_of,
     output:
-        f"{SCALE}/subwords/{{data}}/subwords.json",
+        subwords=f"{RESULTS}/subwords/{{data}}/subwords.json",
     log:
-        f"{SCALE}/logs/train_subwords/{{data}}.log",
+        f"{LOGS}/train_subwords/{{data}}.log",
     localrule: True
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom subwords {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log:q}"
+        "fathom subwords {wildcards.data} 2>&1 | tee {log:q}"
 
 
 rule encode_text:
+    """Encode a corpus into pieces."""
     input:
-        ancient(rules.train_subwords.output),
+        subwords=subwords_of,
+        corpus=text_of,
     output:
-        f"{SCALE}/tensors/{{data}}/tensors.json",
+        tensors=f"{RESULTS}/tensors/{{data}}/tensors.json",
     log:
-        f"{SCALE}/logs/encode_text/{{data}}.log",
+        f"{LOGS}/encode_text/{{data}}.log",
     localrule: True
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom encode {wildcards.data} --scale {wildcards.scale} 2>&1 | tee {log:q}"
+        "fathom encode {wildcards.data} 2>&1 | tee {log:q}"

@@ -1,30 +1,31 @@
-# What a user types. These rules only gather; the work stands in the files that follow.
+# Targets that a user types. These rules only gather files; the work is in the other rules.
 
 
-rule compare:
-    input:
-        TARGETS.paths.compare,
-
-
-for paper in TARGETS.catalog.papers:
+for paper in TARGETS.project.papers:
 
     rule:
+        """Make all tables and figures of this paper."""
         name:
             paper
         input:
-            TARGETS.paper(paper),
+            needed_for(paper),
 
 
-for target, (paper, artefact) in TARGETS.artefacts.items():
-
-    rule:
-        name:
-            target
-        input:
-            TARGETS.wanted(paper, artefact),
+for artefact in TARGETS.artefacts:
 
     rule:
+        """Make this table or figure."""
         name:
-            f"{target}_row"
+            artefact
         input:
-            lambda wildcards, target=target: TARGETS.manifests_of([TARGETS.row_run(target)]),
+            needed_for(artefact),
+
+
+for table in TARGETS.tables:
+
+    rule:
+        """Make the runs of one row: add --config row=<row>."""
+        name:
+            f"{table}_row"
+        input:
+            needed_for(f"{table}_row"),

@@ -13,7 +13,7 @@ from fathom.errors import FathomError, nearest
 from fathom.project.artefacts import Artefacts
 from fathom.project.load import load
 from fathom.project.project import Project
-from fathom.project.switches import seed_list
+from fathom.project.switches import layers, seed_list
 from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
@@ -62,7 +62,7 @@ def project_root() -> Path:
 
 
 def open_project(check: bool = True) -> Project:
-    """Return the project.
+    """Return the project, with the switches of the working folder and of a workflow around it.
 
     Args:
         check: whether to check runs and papers too.
@@ -71,7 +71,8 @@ def open_project(check: bool = True) -> Project:
         FathomError: there is no project here.
         Findings: what is wrong in config/.
     """
-    return load(project_root(), check=check)
+    root = project_root()
+    return load(root, check=check, layers=layers(root, Path.cwd()))
 
 
 def open_paths(

@@ -19,6 +19,10 @@ def train(
     """
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
+    if switches.retrain == "stale":
+        from fathom.training.stale import delete_stale
+
+        delete_stale(paths.run(spec, seed), report)
     if ended := training_file.already_ended(paths.training(spec, seed)):
         report(f"{spec.folder}: {ended}")
         return

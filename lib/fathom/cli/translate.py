@@ -9,6 +9,7 @@ from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import Gates, Split, open_run
 from fathom.errors import FathomError
 from fathom.inference.ready import require_decoder, require_name, require_weights
+from fathom.io.files import write_json
 
 
 def translate(
@@ -25,9 +26,9 @@ def translate(
 ) -> None:
     """Translate a run's held-out sentences, or your own.
 
-    Without --split and --gates every decoding that config asks for is made;
-    the network is loaded once. With --task, standard input is translated
-    line by line to standard output.
+    Without --split and --gates every decoding that config asks for and that
+    does not exist yet is made; the network is loaded once. With --task,
+    standard input is translated line by line to standard output.
 
     Example: fathom translate static_12_12 --task fra < sentences.txt
     """
@@ -35,11 +36,17 @@ def translate(
     spec = opened.spec
     require_decoder(spec)
     if task is None:
-        decodings = opened.decodings(split, gates)
         require_weights(spec, seed, opened.paths)
-        from fathom.inference import translate as decoding
+        decodings = opened.decodings(split, gates)
+        everything = split is None and gates is None
+        missing = opened.missing(seed, decodings) if everything else decodings
+        if missing:
+            from fathom.inference import translate as decoding
 
-        decoding.translate(opened.trained(seed, device), decodings, report_of(spec.folder))
+            decoding.translate(opened.trained(seed, device), missing, report_of(spec.folder))
+        if everything:
+            # A workflow waits for this file, whose name says which decodings there are.
+            write_json(opened.paths.asked(spec, seed, decodings), {"decodings": decodings})
         return
     require_name(task, spec.data.tasks, "task", spec.name)
     chosen = opened.one_gates(gates)

@@ -50,7 +50,7 @@ def findings(project: Project) -> Iterator[FathomError]:
 
 
 def _switches(project: Project) -> Iterator[FathomError]:
-    scale = project.switches.scale
+    scale = project.files["config"]["config"].value.get("scale", "")
     if scale not in project.scales:
         where = project.files["config"]["config"].where(("scale",))
         yield FathomError(f"no scale '{scale}'", where, nearest(scale, project.scales))

@@ -99,7 +99,8 @@ class Demands:
     def decodings(self, run: str) -> tuple[tuple[str, str], ...]:
         """Return the decodings that config asks of a run, as split and gates.
 
-        A run that no table asks for is decoded once: its test text with its first gates.
+        A run of which nothing is asked is decoded once: its test text with its first gates. The
+        best window has translations of its own.
 
         Args:
             run: its full name.
@@ -112,7 +113,7 @@ class Demands:
             name, *qualifiers = key.split(".")
             if name in _OF_TRANSLATIONS and _WINDOW not in qualifiers:
                 pairs[(qualifiers[0], qualifiers[1])] = None
-        return tuple(pairs) or (("test", spec.gates[0]),)
+        return tuple(pairs) if self.keys.get(run) else (("test", spec.gates[0]),)
 
     def dataset(self, name: str) -> str:
         """Return the data set that stands for another one at this scale."""

@@ -18,7 +18,7 @@ from fathom.papers.vocabulary import Vocabulary
 from fathom.papers.vocabulary import load as load_vocabulary
 from fathom.project import consistency
 from fathom.project.project import Project
-from fathom.project.switches import Switches
+from fathom.project.switches import Switches, merge
 from fathom.runs.datasets import read_dataset
 from fathom.runs.families import read_families, read_runs
 from fathom.runs.method_card import read_card
@@ -31,19 +31,20 @@ _KINDS = {"scale": "scales", "source": "sources", "dataset": "datasets", "method
 _PAPER_FILES = ("paper", "runs", "tables", "figures", "claims", "deviations", "parameters")
 
 
-def load(root: Path, check: bool = True) -> Project:
+def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Project:
     """Read config/ under a folder.
 
     Args:
         root: the project's folder.
         check: whether to check runs and papers too; a job of a start that has checked need not.
+        layers: switches that come after config.yaml's (project/switches.py).
 
     Raises:
         Findings: everything that is wrong, a line each.
     """
     files, findings = _read_all(root)
     incomplete = bool(findings)
-    switches, wrong = check_part(Switches, *_value(files["config"].get("config")))
+    switches, wrong = check_part(Switches, *merge([*files["config"].values(), *layers]))
     findings += wrong
     sources = _parts(files["source"], read_source, findings)
     datasets = _parts(
@@ -90,10 +91,6 @@ def refuse(findings: Iterable[FathomError]) -> None:
 def unique(findings: Iterable[FathomError]) -> Findings:
     """Return all findings as one error, each once."""
     return Findings({str(finding): finding for finding in findings}.values())
-
-
-def _value(file: YamlFile | None) -> tuple[Any, Callable]:
-    return ({}, lambda path: "config/config.yaml") if file is None else (file.value, file.where)
 
 
 def _parts(

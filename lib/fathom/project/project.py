@@ -196,8 +196,8 @@ class Project:
         return StartSpec(spec.paper, spec.run, spec.identity, average_of, start.freeze)
 
     def seeds(self, name: str, scale: str) -> tuple[int, ...]:
-        """Return the seeds with which a run is trained at a scale."""
-        own = self.scale(scale).seeds
+        """Return the seeds with which a run is trained at a scale; the user's own come first."""
+        own = self.switches.seeds or self.scale(scale).seeds
         seeds = self.run(name).seeds if own is None else own
         return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 

@@ -3,10 +3,11 @@
 What a hash names is shared by all scales. A scale's own folder holds what people read.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.io.hashes import short
+from fathom.io.hashes import identity, short
 from fathom.runs.spec import DataSpec, Spec
 
 
@@ -72,6 +73,11 @@ class Paths:
     def training(self, spec: Spec, seed: int) -> Path:
         """Return the file whose presence says that a training has ended."""
         return self.run(spec, seed) / "training.json"
+
+    def asked(self, spec: Spec, seed: int, decodings: Sequence[tuple[str, str]]) -> Path:
+        """Return the file that is written when these decodings, as split and gates, are made."""
+        identities = [[*pair, spec.decoding_identity(pair[1])] for pair in decodings]
+        return self.decodings(spec, seed) / f"asked-{short(identity(identities))}.json"
 
     def decodings(self, spec: Spec, seed: int) -> Path:
         """Return the folder of all decodings of a training."""

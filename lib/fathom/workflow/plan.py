@@ -1,58 +1,91 @@
-"""What a start will train and what it finds: a few lines, printed before anything happens."""
+"""What a start finds and what it will train: a few lines, printed before anything happens."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.workflow.targets import Targets
+from fathom.workflow.targets import ALL, Targets
+
+# Names in one line; Snakemake's own list of jobs has all of them.
+MOST_NAMES = 12
 
 
-def lines(targets: Targets) -> list[str]:
-    """Return the lines that each start of the head process prints.
+def title(targets: Targets) -> str:
+    """Return the first line of every start."""
+    return f"fathom: scale {targets.project.scale(targets.scale).title}"
 
-    Args:
-        targets: the wishes of this start.
+
+def lines(targets: Targets, target: str) -> list[str]:
+    """Return what a target finds, what it trains, and what cannot be made yet.
+
+    Raises:
+        FathomError: the target cannot be made.
     """
-    wanted = targets.requested or ("all",)
-    needed = _needed(targets, wanted)
-    found = [path for path in needed if _ended(path)]
-    missing = [path for path in needed if not _ended(path)]
-    title = targets.catalog.scale(targets.scale).title
-    said = [f"fathom: scale {title}", f"fathom: asked for {', '.join(wanted)}"]
-    if any(each not in targets.names for each in wanted):
-        said.append(
-            "fathom: a file was asked for: Snakemake's list of jobs says what will be trained"
-        )
-        return said
-    if not needed:
-        said.append("fathom: nothing will be trained; cells without a manifest say `not run`")
-        return said
-    said.append(f"fathom: {len(found)} of {len(needed)} trainings found, {len(missing)} to train")
-    if missing:
-        said.append("fathom: to train: " + ", ".join(_name(path) for path in missing))
-    return said
+    trainings = _trainings(targets, targets.names_of(target))
+    if not trainings:
+        return [f"fathom: {target}: nothing will be trained; cells without a result say `not run`"]
+    missing = [label for label, path in trainings.items() if not path.exists()]
+    finished = len(trainings) - len(missing)
+    line = (
+        f"fathom: {target}: {finished} of {len(trainings)} trainings found, {len(missing)} to train"
+    )
+    printed = [f"{line}: {_first(missing)}" if missing else line]
+    printed += _stale(targets, target)
+    if target == ALL or target in targets.project.papers:
+        printed += _not_built(targets, target)
+    return printed
 
 
-def _needed(targets: Targets, wanted: tuple[str, ...]) -> list[Path]:
-    """Return the manifests behind the targets, each once, after those that their runs start from.
+def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
+    """Return training.json by `<run>-<hash8>`, with the seed where it is not 1.
 
-    Of a run from which another starts the training alone is needed; it counts as its manifest here.
+    A run comes after the one that it starts from.
     """
-    if "all" in wanted:
-        asked = targets.manifests_of(targets.catalog.paper_of)
-    else:
-        asked = [path for each in wanted for path in targets.behind(each)]
-    needed: list[Path] = []
-    for path in asked:
-        seed, folder = path.parent.name, path.parent.parent.name
-        needed += [base.parent / path.name for base in targets.base(folder, seed)]
-        needed.append(path)
-    return list(dict.fromkeys(needed))
+    runs, trainings = targets.runs, {}
+    for name in names:
+        start = targets.project.start_name(name)
+        for each_name in (*([start] if start else []), name):
+            spec = runs.spec(each_name)
+            for seed in runs.seeds(name):
+                label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
+                trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
+    return trainings
 
 
-def _ended(manifest: Path) -> bool:
-    return manifest.exists() or (manifest.parent / "training.json").exists()
+def _first(names: list[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join([*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])])
 
 
-def _name(manifest: Path) -> str:
-    """Return `<run>-<hash8>`, with the seed where it is not the first."""
-    seed, folder = manifest.parent.name, manifest.parent.parent.name
-    return folder if seed == "1" else f"{folder} seed {seed}"
+def _stale(targets: Targets, target: str) -> Iterator[str]:
+    """Yield how many trainings were made by an older recipe, and what happens to them."""
+    runs = targets.runs
+    stale = [
+        name
+        for name in targets.names_of(target)
+        for seed in runs.seeds(name)
+        if runs.stale(name, seed)
+    ]
+    if stale:
+        again = targets.project.switches.retrain == "stale"
+        verdict = "trained again from nothing" if again else "kept; --config retrain=stale"
+        yield f"fathom: {len(stale)} trainings of an older recipe: {verdict}"
+
+
+def _not_built(targets: Targets, target: str) -> Iterator[str]:
+    """Yield the runs that cannot be trained yet, by their first reason, then tables and figures."""
+    papers = [target] if target in targets.project.papers else list(targets.project.papers)
+    reasons: dict[str, dict[str, list[str]]] = {}
+    count = 0
+    for name, reason in targets.runs.not_built.items():
+        paper, run = name.split("/")
+        if paper in papers:
+            reasons.setdefault(reason.split("; ")[0], {}).setdefault(paper, []).append(run)
+            count += len(targets.runs.seeds(name))
+    if count:
+        yield f"fathom: {count} trainings are not built yet:"
+    for reason, runs in reasons.items():
+        yield f"  {reason}:"
+        yield from (f"    {paper}: {', '.join(names)}" for paper, names in runs.items())
+    waiting = [name for name in targets.not_built if targets.artefacts[name].paper.name in papers]
+    if waiting:
+        yield f"fathom: tables and figures that are not built yet: {', '.join(waiting)}"

@@ -1,62 +1,79 @@
-"""The start of the workflow: the user's switches checked, the wishes turned into targets."""
+"""The start of the workflow: tools on the path, switches checked, targets ready for the rules."""
 
+import json
 import os
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings
+from fathom.errors import FathomError
+from fathom.project.demands import Demands
 from fathom.project.load import load
+from fathom.project.switches import VARIABLE, layers
 from fathom.runs.paths import Paths
 from fathom.workflow.targets import Targets
 
-# What rules write behind a verb; the others each verb reads from config.yaml by itself.
-HANDED_ON = ("scale", "device", "row")
+T = TypeVar("T")
+PROJECT_VARIABLE = "FATHOM_PROJECT"
+# What the driver of an NVIDIA GPU leaves on a machine; no need to import torch.
+DRIVER = Path("/proc/driver/nvidia/version")
 
 
-def use_own_tools() -> None:
-    """Put this interpreter's folder first on PATH: rules call `fathom` by its bare name.
-
-    So they find it in an activated environment and where Snakemake is called by its path.
-    """
-    own = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
-
-
-def _unheard(config: dict[str, Any], file: dict[str, Any]) -> Iterator[FathomError]:
-    """Yield the switches that `--config` changed and that rules do not hand on to `fathom`."""
-    for key, value in config.items():
-        if key in file and key not in HANDED_ON and value != file[key]:
-            what = f"'{key}' stays as config/config.yaml has it"
-            yield FathomError(what, "--config", "change it there")
-
-
-def begin(root: Path, config: dict[str, Any], typed: Sequence[str], check: bool) -> Targets:
-    """Return the wishes of a start.
+def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
+    """Return the targets, after setting what the commands of rules need to know.
 
     Args:
-        root: the project's folder.
-        config: config.yaml with what `--config` changed.
-        typed: the targets on the command line.
-        check: whether to check all of config/ and the targets; a job of a start need not.
+        project: the project's folder.
+        changes: Snakemake's config: `--config`, or a module's `config:`.
+        head: whether this is the process that the user started; its jobs check nothing again.
 
     Raises:
         Findings: what is wrong in config/ or after `--config`.
-        FathomError: a target, scale or row that does not exist.
     """
-    catalog = load(root, check=check)
-    if check:
-        switches = YamlFile("--config or config/config.yaml", config, {})
-        found = list(catalog.schemas.findings("config", switches))
-        found = found or list(_unheard(config, catalog.config))
-        if found:
-            raise Findings(found)
-    scale = catalog.scale(config["scale"]).name
-    paths = Paths(Path(config["results"]), scale)
-    row = config.get("row")
-    targets = Targets(catalog, scale, paths, tuple(typed), None if row is None else str(row))
-    if check:
-        targets.check()
-    return targets
+    loaded = load(project, check=head, layers=layers(project, Path.cwd(), changes))
+    switches = loaded.switches
+    loaded.scale(switches.scale)
+    set_environment(project, switches.model_dump(exclude_none=True))
+    paths = Paths(Path(switches.results), switches.scale)
+    return Targets(Demands(loaded, switches.scale), paths, gpus_for(switches.device))
+
+
+def set_environment(project: Path, switches: dict[str, Any]) -> None:
+    """Let rules call `fathom` by its bare name, with this checkout's code and these switches.
+
+    Jobs on other machines read the Snakefile again, so they get all of it too.
+    """
+    places = [Path(sys.executable).parent, project / ".venv" / "bin"]
+    own = [place for place in places if (place / "fathom").exists()][:1]
+    # Last, a stand-in that says how to make the environment.
+    _put_first("PATH", [*map(str, own)], [str(project / "workflow" / "bin")])
+    _put_first("PYTHONPATH", [str(project / "lib")])
+    os.environ[PROJECT_VARIABLE] = str(project)
+    os.environ[VARIABLE] = json.dumps(switches)
+
+
+def _put_first(variable: str, first: list[str], last: list[str] | None = None) -> None:
+    """Add folders to a search path, each once."""
+    old = os.environ.get(variable, "").split(os.pathsep)
+    folders = dict.fromkeys([*first, *filter(None, old), *(last or [])])
+    os.environ[variable] = os.pathsep.join(folders)
+
+
+def gpus_for(device: str) -> int:
+    """Return how many GPUs a training asks for: 1 where it will use CUDA, else 0."""
+    if device == "auto":
+        return int(DRIVER.exists() or shutil.which("nvidia-smi") is not None)
+    return int(device.startswith("cuda"))
+
+
+def ask(look_up: Callable[..., T], *values: str) -> T:
+    """Return what a look-up returns, or end the program with its message.
+
+    For input functions: Snakemake prints a traceback for every other error in them.
+    """
+    try:
+        return look_up(*values)
+    except FathomError as error:
+        sys.exit(f"fathom: {error}")

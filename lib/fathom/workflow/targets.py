@@ -1,227 +1,244 @@
-"""What can be asked for, and which files each wish needs: the look-ups behind the rules."""
+"""Targets a user can request, and the files each one needs: the look-ups of the rules."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from fathom.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
-from fathom.project.project import Catalog
+from fathom.papers.known import full_name
+from fathom.project.demands import Artefact, Demands
+from fathom.project.project import Project
 from fathom.runs.paths import Paths
-from fathom.runs.spec import Data, Spec
+from fathom.workflow.corpora import Corpora
+from fathom.workflow.runs import Runs
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
+ALL, COMPARE, ROW = "all", "compare", "_row"
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The wishes of one start: a catalog, a scale, and the places of its files.
+    """The targets at one scale, and the files of each.
 
     Attributes:
-        catalog: the checked config.
-        scale: the scale's name.
-        paths: where the scale's files stand.
-        requested: the targets typed by the user; none means the default, all.
-        row: the row for a target that ends in `_row`.
+        demands: tables and figures at the scale, with what they ask for.
+        paths: the places of the files.
+        gpus: GPUs that a training asks Snakemake for.
     """
 
-    catalog: Catalog
-    scale: str
+    demands: Demands
     paths: Paths
-    requested: tuple[str, ...] = ()
-    row: str | None = None
+    gpus: int = 0
+    runs: Runs = field(init=False)
+    corpora: Corpora = field(init=False)
 
-    @cached_property
-    def artefacts(self) -> dict[str, tuple[str, str]]:
-        """Paper and artefact by target, for example <paper>_table1."""
-        return {
-            f"{paper.name}_{artefact}": (paper.name, artefact)
-            for paper in self.catalog.papers.values()
-            for artefact in paper.artefacts
-        }
+    def __post_init__(self) -> None:
+        """Add the look-ups of runs and corpora."""
+        object.__setattr__(self, "runs", Runs(self.demands, self.paths))
+        object.__setattr__(self, "corpora", Corpora(self.demands, self.paths))
+
+    @property
+    def project(self) -> Project:
+        """Everything in config/."""
+        return self.demands.project
+
+    @property
+    def scale(self) -> str:
+        """The scale's name."""
+        return self.demands.scale
+
+    @property
+    def artefacts(self) -> dict[str, Artefact]:
+        """Every table and figure by its target, `<paper>_<artefact>`."""
+        return self.demands.artefacts
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
-        rows = tuple(f"{target}_row" for target in self.artefacts)
-        return ("all", "compare", *self.catalog.papers, *self.artefacts, *rows)
-
-    def check(self) -> None:
-        """Refuse a mistyped target; a path is Snakemake's to judge.
-
-        Raises:
-            FathomError: with the nearest valid name.
-        """
-        for target in self.requested:
-            if target not in self.names and "/" not in target:
-                raise FathomError(f"no target '{target}'", "command", nearest(target, self.names))
-            if target.endswith("_row") and target in self.names:
-                self.row_run(target.removesuffix("_row"))
-
-    def row_run(self, target: str) -> str:
-        """Return the run of the row that the user named.
-
-        Raises:
-            FathomError: no row is named, or the artefact has none of that name.
-        """
-        paper, artefact = self.artefacts[target]
-        rows = self.catalog.papers[paper].artefacts[artefact].rows
-        if self.row is None:
-            raise FathomError(
-                "no row is named", f"{target}_row", "add --config row=<row> at the end"
-            )
-        if self.row not in rows:
-            raise FathomError(f"no row '{self.row}'", f"{target}_row", nearest(self.row, rows))
-        return rows[self.row]
+        rows = tuple(f"{target}{ROW}" for target in self.tables)
+        return (ALL, COMPARE, *self.project.papers, *self.artefacts, *rows)
 
     @cached_property
-    def specs(self) -> dict[str, Spec]:
-        """Every run's specification, by the name of its folder."""
-        specs = (self.catalog.spec(run, self.scale) for run in self.catalog.paper_of)
-        return {spec.folder: spec for spec in specs}
-
-    @cached_property
-    def _data(self) -> dict[str, Data]:
-        return {
-            name: spec.data
-            for spec in self.specs.values()
-            for name in (spec.data.folder, spec.data.corpus_folder)
-        }
-
-    def data(self, folder: str) -> Data:
-        """Return the data of a corpus, subword or tensor folder."""
-        return self._data[folder]
-
-    def sources(self, folder: str) -> list[Path]:
-        """Return the sources that a corpus is made of."""
-        names = self.catalog.datasets[self.data(folder).dataset].sources
-        return [self.paths.source(name) / "source.json" for name in names]
-
-    def tensors(self, run: str) -> Path:
-        """Return the encoded text that a run's folder is trained on."""
-        return self.paths.tensors(self.specs[run].data) / "tensors.json"
-
-    def base(self, run: str, seed: str) -> list[Path]:
-        """Return the end of the training whose weights a run's folder starts from, if it does."""
-        folder = self.paths.base(self.specs[run], int(seed))
-        return [folder / "training.json"] if folder else []
-
-    def corpus(self, run: str) -> Path:
-        """Return the text that a run's folder is tested on."""
-        return self.paths.corpus(self.specs[run].data) / "corpus.json"
-
-    def scores(self, run: str, seed: str) -> list[Path]:
-        """Return the scores of every decoding of a run."""
-        spec = self.specs[run]
-        return [
-            self.paths.decoding(spec, int(seed), gates) / "scores.tsv"
-            for gates in self.catalog.gates(spec)
-        ]
-
-    def decoding_settings(self, run: str) -> str:
-        """Return the hash of what decides a run's hypotheses besides its training."""
-        return short(identity(asdict(self.specs[run].evaluation.decoding)))
-
-    def scoring_settings(self, run: str) -> str:
-        """Return the hash of what decides a run's scores besides its hypotheses."""
-        return short(identity(asdict(self.specs[run].evaluation.scoring)))
-
-    def compared_settings(self, run: str) -> str:
-        """Return with which gates and in which metric a run is compared."""
-        evaluation = self.specs[run].evaluation
-        return f"{evaluation.compared_gates} {evaluation.scoring.compared_metric}"
-
-    def runs(self, paper: str, artefact: str) -> list[str]:
-        """Return the runs of an artefact, each once, in the order of its rows."""
-        rows = self.catalog.papers[paper].artefacts[artefact].rows
-        return list(dict.fromkeys(rows.values()))
-
-    def manifests_of(self, runs: Iterable[str]) -> list[Path]:
-        """Return the manifests of runs, all seeds."""
-        return [
-            self.paths.manifest(self.catalog.spec(run, self.scale), seed)
-            for run in runs
-            for seed in self.catalog.seeds(run, self.scale)
-        ]
-
-    def manifests(self, paper: str, artefact: str) -> list[Path]:
-        """Return the manifests that an artefact is drawn from."""
-        return self.manifests_of(self.runs(paper, artefact))
-
-    def files(self, paper: str, artefact: str) -> list[Path]:
-        """Return the files of an artefact."""
-        kind = self.catalog.papers[paper].artefacts[artefact].kind
-        suffixes = SUFFIXES["table" if kind == "table" else "figure"]
-        return [self.paths.artefact(paper, artefact, suffix) for suffix in suffixes]
-
-    def wanted(self, paper: str, artefact: str) -> list[Path]:
-        """Return what a user wants who asks for an artefact: its files and its manifests.
-
-        The manifests too, since Snakemake makes a lost file anew only where it is asked for.
-        """
-        return [*self.files(paper, artefact), *self.manifests(paper, artefact)]
-
-    def pattern(self, kind: str) -> str:
-        """Return a pattern of the ids of all tables ("table") or all figures ("figure")."""
-        names = {
-            artefact.name
-            for paper in self.catalog.papers.values()
-            for artefact in paper.artefacts.values()
-            if (artefact.kind == "table") == (kind == "table")
-        }
-        return "|".join(sorted(names)) or "none"
-
-    def definition(self, paper: str, artefact: str) -> str:
-        """Return the hash of what config says of an artefact, so that a changed one is redrawn."""
-        return short(identity(asdict(self.catalog.papers[paper].artefacts[artefact])))
-
-    def judged_by(self) -> list[Path]:
-        """Return the files by which cells are judged: reported numbers, tolerances, ledger."""
-        folder = Path("config") / "papers"
-        root = self.catalog.root
-        reported = [path.relative_to(root) for _, _, path in self.catalog.reported()]
-        said = [folder / name / "paper.yaml" for name in self.catalog.papers]
-        return [*reported, *said, *(folder / name / "deviations.yaml" for name in self.ledgers)]
-
-    @cached_property
-    def ledgers(self) -> tuple[str, ...]:
-        """The papers that have a ledger of deviations."""
-        papers = self.catalog.root / "config" / "papers"
+    def tables(self) -> tuple[str, ...]:
+        """The targets of tables whose rows are runs, which can be made row by row."""
         return tuple(
-            each for each in self.catalog.papers if (papers / each / "deviations.yaml").exists()
+            name for name, item in self.artefacts.items() if item.verb == "table" and item.rows
         )
 
-    def caption(self, paper: str, artefact: str) -> str:
-        """Return an artefact's caption, for the report."""
-        return self.catalog.papers[paper].artefacts[artefact].caption
+    def unknown(self, target: str) -> FathomError:
+        """Return the message about a mistyped target."""
+        return FathomError(f"no target '{target}'", "command line", nearest(target, self.names))
 
-    def paper(self, paper: str) -> list[Path]:
-        """Return what a user wants who asks for all of a paper's artefacts, each file once."""
-        artefacts = self.catalog.papers[paper].artefacts
-        paths = (path for artefact in artefacts for path in self.wanted(paper, artefact))
-        return list(dict.fromkeys(paths))
+    @cached_property
+    def not_built(self) -> dict[str, str]:
+        """Why a table or figure cannot be made yet, by target; what is built is left out."""
+        reasons = {name: self.demands.not_built(item) for name, item in self.artefacts.items()}
+        return {name: reason for name, reason in reasons.items() if reason}
 
-    def compared(self) -> list[Path]:
-        """Return the manifests that the comparison waits for.
+    def names_of(self, target: str) -> list[str]:
+        """Return the full names of the runs that a target needs, those that are built.
 
-        Alone it trains nothing: it reads what exists. Beside other targets, or in `all`, it waits
-        for what they make, so that it comes last.
+        Raises:
+            FathomError: the target cannot be made; the message says why.
         """
-        wanted = self.requested or ("all",)
-        every = self.manifests_of(self.catalog.paper_of)
-        if "all" in wanted:
-            return every
-        needed = {path for target in wanted for path in self.behind(target)}
-        return [path for path in every if path in needed or path.exists()]
-
-    def behind(self, target: str) -> list[Path]:
-        """Return the manifests behind one target."""
+        if target == ALL:
+            return list(self.runs.built)
+        if target == COMPARE:
+            return []
+        if target in self.project.papers:
+            items = [item for item in self.artefacts.values() if item.paper.name == target]
+            runs = dict.fromkeys(run for item in items for run in item.runs)
+            return [run for run in runs if run in self.runs.built]
         if target in self.artefacts:
-            return self.manifests(*self.artefacts[target])
-        if target in self.catalog.papers:
-            artefacts = self.catalog.papers[target].artefacts
-            return [path for artefact in artefacts for path in self.manifests(target, artefact)]
-        if target.endswith("_row") and target in self.names:
-            return self.manifests_of([self.row_run(target.removesuffix("_row"))])
-        return []
+            return list(self.artefact(target).runs)
+        return list(self._row(target))
+
+    def files(self, target: str) -> list[Path]:
+        """Return the files of a target.
+
+        Those that a table is drawn from are among them: Snakemake makes a lost file again only
+        where it is asked for.
+
+        Raises:
+            FathomError: the target cannot be made; the message says why.
+        """
+        files = [path for name in self.names_of(target) for path in self.runs.files(name)]
+        for artefact in self._drawn(target):
+            files += [*self.artefact_files(artefact), *self.measured(artefact)]
+        if target == ALL:
+            files.append(self.paths.compare)
+        return list(dict.fromkeys(files))
+
+    def _drawn(self, target: str) -> list[Artefact]:
+        """Return the tables and figures of a target that can be made.
+
+        Raises:
+            FathomError: a paper of which nothing can be made yet.
+        """
+        if target in self.artefacts:
+            return [self.artefacts[target]]
+        items = [item for item in self.artefacts.values() if target in (ALL, item.paper.name)]
+        built = [item for item in items if item.target not in self.not_built]
+        if target in self.project.papers and not built:
+            what = "none of its tables and figures is built yet"
+            raise FathomError(what, target, "`fathom list targets` shows what each waits for")
+        return built
+
+    def artefact(self, target: str) -> Artefact:
+        """Return a table or figure that is built.
+
+        Raises:
+            FathomError: there is none of that name, or it is not built yet.
+        """
+        if target not in self.artefacts:
+            raise self.unknown(target)
+        if target in self.not_built:
+            what = f"cannot be made yet: {self.not_built[target]}"
+            raise FathomError(what, target, "ask for another target: fathom list targets")
+        return self.artefacts[target]
+
+    def _row(self, target: str) -> tuple[str, ...]:
+        """Return the runs of the row that the user named.
+
+        Raises:
+            FathomError: no row is named, the artefact has none of that name, or it is not built.
+        """
+        rows, row = self.artefacts[target.removesuffix(ROW)].rows, self.project.switches.row
+        if row is None:
+            raise FathomError("no row is named", target, "add --config row=<row> at the end")
+        if row not in rows:
+            raise FathomError(f"no row '{row}'", target, nearest(row, rows))
+        for name in rows[row]:
+            self.runs.require_built(name)
+        return rows[row]
+
+    def artefact_files(self, artefact: Artefact) -> list[Path]:
+        """Return the files of a table or figure."""
+        paper, name = artefact.paper.name, artefact.drawn.name
+        suffixes = SUFFIXES[artefact.verb]
+        return [self.paths.artefact(paper, name, suffix) for suffix in suffixes]
+
+    def measured(self, artefact: Artefact) -> list[Path]:
+        """Return the files of runs and corpora that a table or figure shows, all seeds.
+
+        Of what a training records by itself, training.json is the file: it is written last.
+        """
+        drawn = artefact.drawn
+        series = drawn.settings.runs if artefact.verb == "figure" else ()
+        recorded = {full_name(artefact.paper.name, run) for run in series}
+        files = [
+            path
+            for name, keys in artefact.keys.items()
+            for seed in self.runs.seeds(name)
+            for path in self.runs.measured(name, seed, keys, series=name in recorded)
+        ]
+        files += [self.corpora.statistics(name) for name in artefact.corpora]
+        return list(dict.fromkeys(files))
+
+    def pattern(self, verb: str) -> str:
+        """Return a pattern of the names of all tables ("table") or all figures ("figure")."""
+        names = {item.drawn.name for item in self.artefacts.values() if item.verb == verb}
+        return "|".join(sorted(names)) or "none"
+
+    def definition(self, artefact: Artefact) -> str:
+        """Return the hash of an artefact's definition: a changed one is drawn again."""
+        files = [str(path) for path in self.measured(artefact)]
+        return short(identity([artefact.drawn.entry.values, files]))
+
+    def reduced(self, artefact: Artefact) -> str:
+        """Return a sentence on the runs that do not have the paper's own settings; or nothing."""
+        runs = artefact.runs
+        other = [name for name in runs if not self.project.comparable(name, self.scale)]
+        if not other:
+            return ""
+        return (
+            f"{len(other)} of {len(runs)} runs do not have the paper's own settings, "
+            "so their numbers say nothing about the paper."
+        )
+
+    def printed(self, artefact: Artefact) -> list[Path]:
+        """Return the files of config that a table or figure is drawn from."""
+        drawn = artefact.drawn
+        names = [drawn.name] if artefact.verb == "table" else drawn.settings.tables
+        columns = self.project.root / "config" / "columns.yaml"
+        return self._shown([columns, *(artefact.paper.reported(name) for name in names)])
+
+    def compared_with(self) -> list[Path]:
+        """Return the files by which cells are judged: reported cells, tolerances, deviations."""
+        files = [self.project.root / "config" / "columns.yaml"]
+        for paper in self.project.papers.values():
+            files += [paper.folder / f"{name}.yaml" for name in ("paper", "tables", "deviations")]
+            files += [paper.reported(name) for name in paper.tables]
+        return self._shown(files)
+
+    def _shown(self, files: list[Path]) -> list[Path]:
+        """Return the files that exist, relative to the working folder where they are inside."""
+        here = Path.cwd()
+        return [
+            path.relative_to(here) if path.is_relative_to(here) else path
+            for path in files
+            if path.exists()
+        ]
+
+    def manifests(self) -> list[Path]:
+        """Return the manifests of all runs that are built."""
+        return [path for name in self.runs.built for path in self.runs.manifests(name)]
+
+    @cached_property
+    def manifests_hash(self) -> str:
+        """Return the hash of the list of manifests: another list is compared again."""
+        return short(identity([str(path) for path in self.manifests()]))
+
+
+def label(artefact: Artefact) -> str:
+    """Return how a reader names an artefact: `Table <number> · <title>`."""
+    words = re.fullmatch(r"([a-z]+)_?(.*)", artefact.drawn.name)
+    kind, number = words.groups() if words else (artefact.drawn.name, "")
+    return f"{kind.capitalize()} {number} · {artefact.drawn.title}"
+
+
+def plain_text(text: str) -> str:
+    """Return text as reStructuredText that shows it as it is: every sign is escaped."""
+    return re.sub(r"([^\w\s]|_)", r"\\\1", " ".join(text.split()))

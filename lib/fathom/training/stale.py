@@ -1,0 +1,37 @@
+"""A training of an older recipe, deleted so that the run is trained again from nothing."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from fathom.io.files import read_json
+from fathom.io.locks import only_writer
+from fathom.provenance.recipe import RECIPE
+
+# The lines of all attempts stay; the lock is held.
+KEPT = ("train.log", "lock")
+
+
+def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
+    """Delete what a training of an older recipe left, its translations and measurements too.
+
+    Args:
+        folder: of the run and seed.
+        report: called with a line, where something is deleted.
+
+    Raises:
+        FathomError: another process trains this run, or attempts.json is damaged.
+    """
+    path = folder / "attempts.json"
+    attempts = read_json(path)["attempts"] if path.exists() else []
+    recipe = min((attempt.get("recipe", 0) for attempt in attempts), default=RECIPE["training"])
+    if recipe >= RECIPE["training"]:
+        return
+    with only_writer(folder / "lock"):
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name not in KEPT:
+                path.unlink()
+    today = RECIPE["training"]
+    report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")

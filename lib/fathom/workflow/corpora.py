@@ -1,0 +1,88 @@
+"""Look-ups of text: from a folder's name to the data set, and to the files it is made of."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fathom.errors import FathomError, nearest
+from fathom.io.hashes import identity, short
+from fathom.project.demands import Demands
+from fathom.runs.paths import Paths
+from fathom.runs.spec import DataSpec
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """The text of one scale's runs and tables.
+
+    Attributes:
+        demands: the tables and figures, with the corpora that they show.
+        paths: the places of the files.
+    """
+
+    demands: Demands
+    paths: Paths
+
+    def folder(self, dataset: str) -> str:
+        """Return the name of a data set's folder of clean text."""
+        project = self.demands.project
+        definition = project.datasets[dataset].definition(project.sources)
+        return f"{dataset}-{short(identity(definition))}"
+
+    @cached_property
+    def _datasets(self) -> dict[str, str]:
+        return {self.folder(name): name for name in self.demands.project.datasets}
+
+    @cached_property
+    def _data(self) -> dict[str, DataSpec]:
+        return self.demands.project.data_folders(self.demands.scale)
+
+    def data(self, folder: str) -> DataSpec:
+        """Return the data of a folder of subwords or tensors.
+
+        Raises:
+            FathomError: no run of the scale has such data.
+        """
+        if folder not in self._data:
+            what = f"no data of scale {self.demands.scale} has this folder"
+            raise FathomError(what, folder, nearest(folder, self._data))
+        return self._data[folder]
+
+    def sources(self, folder: str) -> list[Path]:
+        """Return the sources of a corpus.
+
+        Raises:
+            FathomError: no data set has the folder, or it cannot be made yet.
+        """
+        if folder not in self._datasets:
+            raise FathomError(
+                "no data set has this folder", folder, nearest(folder, self._datasets)
+            )
+        name = self._datasets[folder]
+        dataset = self.demands.project.datasets[name]
+        for _, reason in dataset.not_built():
+            what = f"cannot be made yet: {reason}"
+            raise FathomError(what, f"data set {name}", "choose another data set")
+        return [self.paths.source(source) / "source.json" for source in dataset.sources]
+
+    def corpus(self, folder: str) -> Path:
+        """Return the corpus that a folder's subword models are trained on."""
+        data = self.data(folder)
+        name = data.settings.pieces_of
+        return self._corpus_file(self.folder(name) if name else data.corpus_folder)
+
+    def subwords(self, folder: str) -> Path:
+        """Return the subword models of a folder of tensors."""
+        return self.paths.subwords(self.data(folder)) / "subwords.json"
+
+    def text(self, folder: str) -> Path:
+        """Return the corpus that a folder of tensors encodes."""
+        return self._corpus_file(self.data(folder).corpus_folder)
+
+    def _corpus_file(self, folder: str) -> Path:
+        return self.paths.results / "corpora" / folder / "corpus.json"
+
+    def statistics(self, dataset: str) -> Path:
+        """Return the statistics of a data set, or of the one that replaces it at this scale."""
+        folder = self.folder(self.demands.dataset(dataset))
+        return self.paths.results / "corpora" / folder / "statistics.json"

@@ -1,0 +1,178 @@
+"""Look-ups of runs: from a folder's name to the run, and to the files of each of its stages."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fathom.errors import FathomError, nearest
+from fathom.io.hashes import identity, short
+from fathom.project.demands import Demands
+from fathom.project.project import Project
+from fathom.provenance.measurements import file_name, file_of
+from fathom.provenance.recipe import RECIPE
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+
+TRAINING = "training"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs at one scale.
+
+    Attributes:
+        demands: what tables and figures ask of each run.
+        paths: the places of the files.
+    """
+
+    demands: Demands
+    paths: Paths
+
+    @property
+    def project(self) -> Project:
+        """Everything in config/."""
+        return self.demands.project
+
+    @property
+    def scale(self) -> str:
+        """The scale's name."""
+        return self.demands.scale
+
+    @cached_property
+    def not_built(self) -> dict[str, str]:
+        """Why a run cannot be trained yet, by its full name; what is built is left out."""
+        reasons = {name: self.project.not_built(name, self.scale) for name in self.project.entries}
+        return {name: reason for name, reason in reasons.items() if reason}
+
+    @cached_property
+    def built(self) -> tuple[str, ...]:
+        """The full names of the runs that can be trained."""
+        return tuple(name for name in self.project.entries if name not in self.not_built)
+
+    def require_built(self, name: str) -> None:
+        """Refuse a run that cannot be trained yet.
+
+        Raises:
+            FathomError: with the reason.
+        """
+        if name in self.not_built:
+            what = f"cannot be trained yet: {self.not_built[name]}"
+            raise FathomError(what, f"run {name}", "choose another run")
+
+    def spec(self, name: str) -> Spec:
+        """Return a run's spec by its full name."""
+        return self.project.spec(name, self.scale)
+
+    def seeds(self, name: str) -> tuple[int, ...]:
+        """Return the seeds with which a run is trained."""
+        return self.project.seeds(name, self.scale)
+
+    @cached_property
+    def _by_folder(self) -> dict[str, str]:
+        specs = {name: self.spec(name) for name in self.project.entries}
+        return {f"{spec.paper}/{spec.folder}": name for name, spec in specs.items()}
+
+    def name(self, folder: str) -> str:
+        """Return the full name of a run by its folder `<paper>/<run>-<hash8>`.
+
+        Raises:
+            FathomError: no run of the scale has the folder, or it cannot be trained yet.
+        """
+        if folder not in self._by_folder:
+            what = f"no run of scale {self.scale} has this folder"
+            raise FathomError(what, folder, nearest(folder, self._by_folder))
+        name = self._by_folder[folder]
+        self.require_built(name)
+        return name
+
+    def tensors(self, folder: str) -> Path:
+        """Return the encoded text that a run is trained on."""
+        return self.paths.tensors(self.spec(self.name(folder)).data) / "tensors.json"
+
+    def corpus(self, folder: str) -> Path:
+        """Return the text that a run is tested on."""
+        return self.paths.corpus(self.spec(self.name(folder)).data) / "corpus.json"
+
+    def start(self, folder: str, seed: str) -> list[Path]:
+        """Return the training that a run starts from, if it starts from one."""
+        start = self.paths.start(self.spec(self.name(folder)), int(seed))
+        return [start / "training.json"] if start else []
+
+    def asked(self, folder: str, seed: str) -> Path:
+        """Return the file that is written when every decoding that config asks for is made."""
+        name = self.name(folder)
+        return self.paths.asked(self.spec(name), int(seed), self.demands.decodings(name))
+
+    def recipe(self, folder: str, seed: str) -> int:
+        """Return the recipe of a training: the recorded one, unless the user retrains stale runs.
+
+        A recipe is a param of the rule, and another param trains again: a finished run of an older
+        recipe stays until `--config retrain=stale`.
+        """
+        path = self.paths.training(self.spec(self.name(folder)), int(seed))
+        if self.project.switches.retrain == "stale" or not path.is_file():
+            return RECIPE[TRAINING]
+        return int(json.loads(path.read_text(encoding="utf-8")).get("recipe", RECIPE[TRAINING]))
+
+    def scoring(self, folder: str) -> str:
+        """Return the hash of a run's settings of scoring."""
+        return short(identity(self.spec(self.name(folder)).scoring.identity()))
+
+    def window(self, folder: str) -> int | None:
+        """Return how many checkpoints a run's best window has."""
+        decoding = self.spec(self.name(folder)).decoding
+        return decoding and decoding.window
+
+    def stale(self, name: str, seed: int) -> bool:
+        """Return whether a finished training has an older recipe than today's."""
+        path = self.paths.training(self.spec(name), seed)
+        if not path.is_file():
+            return False
+        return json.loads(path.read_text(encoding="utf-8")).get("recipe") != RECIPE[TRAINING]
+
+    def measured(
+        self, name: str, seed: int, keys: Iterable[str], series: bool = False
+    ) -> Iterator[Path]:
+        """Yield the files that hold measurements of a run, each once.
+
+        A training measures some things by itself: training.json, its only output, is their file.
+
+        Args:
+            name: the run's full name.
+            seed: of the training.
+            keys: the measurements.
+            series: whether what the training recorded at its updates is needed, too.
+        """
+        spec = self.spec(name)
+        stems = [TRAINING] if series else []
+        for stem in dict.fromkeys([*stems, *(file_of(key, spec) for key in keys if key)]):
+            if stem == TRAINING:
+                yield self.paths.training(spec, seed)
+            else:
+                yield self.paths.measurements(spec, seed, stem)
+
+    def summarised(self, folder: str, seed: str) -> list[Path]:
+        """Return the measurement files that a run's manifest gathers: all that config asks for."""
+        name = self.name(folder)
+        spec = self.spec(name)
+        scores = [
+            self.paths.measurements(spec, int(seed), file_name("scores", spec, split, gates))
+            for split, gates in self.demands.decodings(name)
+        ]
+        keys = self.demands.keys.get(name, ())
+        return list(dict.fromkeys([*self.measured(name, int(seed), keys), *scores]))
+
+    def manifests(self, name: str) -> list[Path]:
+        """Return the manifests of a run, all seeds."""
+        return [self.paths.manifest(self.spec(name), seed) for seed in self.seeds(name)]
+
+    def files(self, name: str) -> list[Path]:
+        """Return the manifests of a run and the measurement files that they gather, all seeds."""
+        spec = self.spec(name)
+        folder = f"{spec.paper}/{spec.folder}"
+        measured = [
+            path for seed in self.seeds(name) for path in self.summarised(folder, str(seed))
+        ]
+        return [*self.manifests(name), *measured]

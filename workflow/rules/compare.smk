@@ -1,0 +1,46 @@
+# The comparison with the numbers that the papers report.
+
+
+# It waits for nothing: asked for with other targets it would come first, so it takes the lowest
+# priority and all cores, which makes it last on one machine. On a cluster call it apart.
+rule compare:
+    """Compare reported cells with the results that exist; trains nothing."""
+    input:
+        needed_for("compare"),
+    log:
+        f"{SCALE}/logs/compare.log",
+    priority: -1
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    threads: 10000
+    params:
+        scale=TARGETS.scale,
+    shell:
+        "fathom compare --scale {params.scale} 2>&1 | tee {log:q}"
+
+
+rule compare_all:
+    """Compare all reported cells, after every run."""
+    input:
+        manifests=TARGETS.manifests(),
+        reported=TARGETS.compared_with(),
+    output:
+        csv=TARGETS.paths.compare,
+        page=report(
+            TARGETS.paths.compare.with_suffix(".html"),
+            caption="../report/compare.rst",
+            category="Comparison",
+            labels={"artefact": "All reported cells"},
+        ),
+        deviations=SCALE / "deviations.md",
+    log:
+        f"{SCALE}/logs/compare_all.log",
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    params:
+        scale=TARGETS.scale,
+        manifests=TARGETS.manifests_hash,
+    shell:
+        "fathom compare --scale {params.scale} 2>&1 | tee {log:q}"

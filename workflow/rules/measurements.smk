@@ -1,0 +1,73 @@
+# Other measurements of a run, and the manifest that gathers all of them. Each rule measures one thing,
+# in a file of its own; a table takes the files that it shows as input.
+
+
+rule measure_likelihood:
+    """Measure NLL and perplexity on held-out text."""
+    input:
+        training=rules.train_run.output.training,
+    output:
+        measured=f"{RUN}/measurements/likelihood.{{split}}.{{gates}}-{{hash}}.json",
+    log:
+        f"{LOGS}/measure_likelihood/{{run}}.{{seed}}.{{split}}.{{gates}}-{{hash}}.log",
+    conda:
+        "../../envs/fathom.yaml"
+    threads: 1
+    resources:
+        gpu=TARGETS.gpus,
+    params:
+        recipe=RECIPE["scoring"],
+    shell:
+        "fathom likelihood {wildcards.run} --seed {wildcards.seed} --split {wildcards.split}"
+        " --gates {wildcards.gates}"
+        " 2>&1 | tee {log:q}"
+
+
+rule measure_gates:
+    """Read which layers a run's gates select."""
+    input:
+        training=rules.train_run.output.training,
+    output:
+        measured=f"{RUN}/measurements/gates.json",
+    log:
+        f"{LOGS}/measure_gates/{{run}}.{{seed}}.log",
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    params:
+        recipe=RECIPE["scoring"],
+    shell:
+        "fathom gates {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+
+
+rule measure_sharing:
+    """Measure how much the tasks of a run share."""
+    input:
+        training=rules.train_run.output.training,
+    output:
+        measured=f"{RUN}/measurements/sharing.json",
+    log:
+        f"{LOGS}/measure_sharing/{{run}}.{{seed}}.log",
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    params:
+        recipe=RECIPE["scoring"],
+    shell:
+        "fathom sharing {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+
+
+rule summarise_run:
+    """Gather the results of a run in its manifest."""
+    input:
+        training=rules.train_run.output.training,
+        measured=summarised_of,
+    output:
+        manifest=f"{RUN}/manifest.json",
+    log:
+        f"{LOGS}/summarise_run/{{run}}.{{seed}}.log",
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    shell:
+        "fathom summarise {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
