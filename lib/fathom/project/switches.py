@@ -68,7 +68,7 @@ def _number_as_text(value: Any) -> Any:
     return str(value) if is_number else value
 
 
-_Typed = BeforeValidator(_number_as_text)
+_Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
 
 
 class Switches(Part):
@@ -83,7 +83,7 @@ class Switches(Part):
     ] = "auto"
     seeds: Annotated[
         tuple[int, ...] | None,
-        BeforeValidator(read_seeds),
+        BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
         About("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5."),
     ] = None
     row: Annotated[
