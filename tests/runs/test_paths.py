@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from fathom.io.hashes import identity, short
 from fathom.runs.paths import Paths
+from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 
 
@@ -31,3 +33,16 @@ def test_two_searches_have_two_folders():
 
 def test_a_run_that_starts_from_nothing_has_no_folder_to_start_from():
     assert Paths(Path("results"), "s").start(small_spec(), 1) is None
+
+
+def test_the_text_of_another_data_sets_pieces_is_that_data_sets_corpus():
+    paths = Paths(Path("results"), "s")
+    own = small_data()
+    assert paths.pieces_corpus(own) == paths.corpus(own)
+    pieces = {"tasks": [["sun", "bos"]], "pivot": "eng"}
+    borrowed = small_data(pieces=pieces)
+    folder = paths.pieces_corpus(borrowed).name
+    assert folder == f"other-{short(identity(pieces))}"
+    assert paths.pieces_corpus(borrowed) == paths.corpus_named(folder) != paths.corpus(borrowed)
+    assert paths.subwords(borrowed).name.startswith("other-")
+    assert paths.tensors(borrowed).name.startswith("small-")
