@@ -89,7 +89,9 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
             elif not member.isfile() and not member.isdir():
                 raise _refusal(f"the member '{member.name}' is a device", path)
             if member.isfile() and selected(member.name):
-                yield member.name, archive.extractfile(member)
+                stream = archive.extractfile(member)
+                if stream is not None:
+                    yield member.name, stream
 
 
 def _refuse_outside(name: str, path: Path) -> None:

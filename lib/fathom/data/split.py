@@ -3,23 +3,20 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import TypeVar
 
 from fathom.data.clean import key
-from fathom.data.texts import Line, Pair
+from fathom.data.texts import Sentence
 from fathom.runs.datasets import SPLITS
 from fathom.runs.text_rules import KeyHash
 
-S = TypeVar("S", Pair, Line)
 
-
-def distinct(sentences: Iterable[S]) -> dict[str, S]:
+def distinct(sentences: Iterable[Sentence]) -> dict[str, Sentence]:
     """Return one sentence for each key, sorted by key: the most frequent, and of equals the least.
 
     The key is the normalised last side: a pair's pivot, or the line itself. "The least" compares
     from the last side to the first.
     """
-    counts: dict[str, Counter[S]] = defaultdict(Counter)
+    counts: dict[str, Counter[Sentence]] = defaultdict(Counter)
     for sentence in sentences:
         counts[key(sentence[-1])][sentence] += 1
     return {
@@ -42,14 +39,14 @@ def split_of(sentence_key: str, split: KeyHash) -> str:
     return "valid" if place < split.test_per_mille + split.valid_per_mille else "train"
 
 
-def by_key(sentences: dict[str, S], split: KeyHash) -> dict[str, list[S]]:
+def by_key(sentences: dict[str, Sentence], split: KeyHash) -> dict[str, list[Sentence]]:
     """Return sentences by split, in the order of their keys.
 
     Args:
         sentences: one sentence for each key, as `distinct` returns them.
         split: salt and shares.
     """
-    splits: dict[str, list[S]] = {name: [] for name in SPLITS}
+    splits: dict[str, list[Sentence]] = {name: [] for name in SPLITS}
     for sentence_key, sentence in sentences.items():
         splits[split_of(sentence_key, split)].append(sentence)
     return splits

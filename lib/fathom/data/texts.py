@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 
 class Pair(NamedTuple):
@@ -18,10 +18,13 @@ class Line(NamedTuple):
     text: str
 
 
+Sentence = TypeVar("Sentence", Pair, Line)
+
+
 @dataclass
-class TaskText:
+class TaskText(Generic[Sentence]):
     """A task's sentences by split, how many were read, and how many each rule dropped."""
 
-    splits: dict[str, list[Pair] | list[Line]]
+    splits: dict[str, list[Sentence]]
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)

@@ -9,7 +9,7 @@ from fathom.data.texts import Pair, TaskText
 from fathom.runs.datasets import MessageDataset
 
 
-def read(files: dict[str, Path], dataset: MessageDataset) -> dict[str, TaskText]:
+def read(files: dict[str, Path], dataset: MessageDataset) -> dict[str, TaskText[Pair]]:
     """Read, clean and split the messages of all tasks.
 
     All sources' pairs of a task count as one text: duplicates are removed across sources.
@@ -24,7 +24,7 @@ def read(files: dict[str, Path], dataset: MessageDataset) -> dict[str, TaskText]
     Raises:
         FathomError: a wheel has no catalogue for a code, or one that cannot be read.
     """
-    texts = {task: TaskText({}) for task in dataset.tasks}
+    texts: dict[str, TaskText[Pair]] = {task: TaskText({}) for task in dataset.tasks}
     clean: dict[str, list[Pair]] = {task: [] for task in dataset.tasks}
     for catalogue in catalogues(files, dataset):
         text = texts[catalogue.task]

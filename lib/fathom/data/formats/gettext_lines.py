@@ -14,7 +14,7 @@ from fathom.data.texts import Line, Pair, TaskText
 from fathom.runs.datasets import LineDataset
 
 
-def read(files: dict[str, Path], dataset: LineDataset) -> dict[str, TaskText]:
+def read(files: dict[str, Path], dataset: LineDataset) -> dict[str, TaskText[Line]]:
     """Read, clean and split the sentences of all tasks.
 
     Args:
@@ -24,7 +24,7 @@ def read(files: dict[str, Path], dataset: LineDataset) -> dict[str, TaskText]:
     Raises:
         FathomError: a wheel has no catalogue for a code, or one that cannot be read.
     """
-    texts = {task: TaskText({}) for task in dataset.tasks}
+    texts: dict[str, TaskText[Line]] = {task: TaskText({}) for task in dataset.tasks}
     clean: dict[str, list[Line]] = {task: [] for task in dataset.tasks}
     for catalogue in catalogues(files, dataset):
         text = texts[catalogue.task]
@@ -42,7 +42,7 @@ def read(files: dict[str, Path], dataset: LineDataset) -> dict[str, TaskText]:
 
 
 def _sentences(
-    catalogue: Catalogue, dataset: LineDataset, text: TaskText
+    catalogue: Catalogue, dataset: LineDataset, text: TaskText[Line]
 ) -> Iterator[tuple[Line, str | None]]:
     """Yield a catalogue's sentences, each with the rule that it breaks."""
     rules = dataset.cleaning

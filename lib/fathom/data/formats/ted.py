@@ -31,7 +31,7 @@ _MEMBERS = {
 _REMEDY = "the source is not the file that this reader was written for"
 
 
-def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText]:
+def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText[Pair]]:
     """Read the talks of all tasks.
 
     Args:
@@ -41,7 +41,9 @@ def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText]:
     Raises:
         FathomError: a table or a column is missing, or is not UTF-8.
     """
-    texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks}
+    texts: dict[str, TaskText[Pair]] = {
+        task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks
+    }
     for source, archive in files.items():
         _read_archive(archive, _columns(source, dataset), dataset, texts)
     return texts
@@ -59,7 +61,7 @@ def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
 
 
 def _read_archive(
-    archive: Path, columns: dict[str, str], dataset: TalkDataset, texts: dict[str, TaskText]
+    archive: Path, columns: dict[str, str], dataset: TalkDataset, texts: dict[str, TaskText[Pair]]
 ) -> None:
     """Add the pairs of an archive's three tables to each task's splits."""
     present = set()
@@ -86,7 +88,7 @@ def _read_table(
     columns: dict[str, str],
     split: str,
     dataset: TalkDataset,
-    texts: dict[str, TaskText],
+    texts: dict[str, TaskText[Pair]],
 ) -> None:
     """Add a table's pairs to each task's split.
 
@@ -108,7 +110,7 @@ def _read_table(
         pivot, pivot_fault = _cell(row, pivot_place, marks)
         for task, place in places.items():
             text, text_fault = _cell(row, place, marks)
-            faults = {pivot_fault, text_fault}
+            faults: set[str | None] = {pivot_fault, text_fault}
             if len(row) > len(header):
                 faults = {"too_many_cells"}
             texts[task].read += 1
