@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fathom.cli.main import build, main
-from tests.cli.small_project import RUN, copy_config, write_project
+from tests.support.small_project import ROOT, RUN, write_project
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def call(capsys, monkeypatch):
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A copy of config/ in which the test stands."""
-    copy_config(tmp_path)
+    shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -88,7 +88,7 @@ def concluded(encoded, tmp_path_factory):
     """A project with a run from its training to its manifest."""
     folder = tmp_path_factory.mktemp("concluded") / "project"
     shutil.copytree(encoded, folder)
-    invoke(folder, ("train", RUN), ("translate", RUN), ("score", RUN), ("conclude", RUN))
+    invoke(folder, ("train", RUN), ("translate", RUN), ("score", RUN), ("summarise", RUN))
     return folder
 
 

@@ -4,12 +4,12 @@ import shutil
 
 from fathom.io.files import read_json
 from fathom.project.load import load
-from tests.cli.small_project import RUN, TEST_SENTENCES, paths
+from tests.support.small_project import RUN, TEST_SENTENCES, paths
 
 
-def test_every_task_and_split_is_encoded_and_the_yardstick_measured(own, encoded, call):
+def test_every_task_and_split_is_encoded_and_the_baseline_measured(own, encoded, call):
     folder = own(encoded)
-    data = load(folder).spec(RUN, "small").data
+    data = load(folder).spec(f"sample/{RUN}", "small").data
     tensors = paths(folder).tensors(data)
     before = read_json(tensors / "tensors.json")
     shutil.rmtree(tensors)
@@ -26,7 +26,9 @@ def test_every_task_and_split_is_encoded_and_the_yardstick_measured(own, encoded
     assert loaded.unigram_nll > 0
 
 
-def test_without_subwords_the_stage_before_is_named(own, text, call):
+def test_without_subwords_their_command_is_named(own, text, call):
     folder = own(text)
-    assert "subwords.json: no such file" in call("encode", "small").one_line
-    assert not (folder / "results" / "small" / "tensors").exists()
+    line = call("encode", "small").one_line
+    assert "subwords.json" in line
+    assert "fathom subwords small-" in line
+    assert not (folder / "results" / "tensors").exists()
