@@ -64,7 +64,7 @@ docs: environment ## write the generated pages of docs/
 
 .PHONY: readme
 readme: environment ## update the tables of README.md, from config/ and the last results
-	$(BIN)/python docs/readme_table.py results/tiny/compare.csv
+	$(BIN)/python docs/readme_table.py
 
 .PHONY: bench
 bench: environment ## time pruned inference, and what diagnostics cost (after make reproduce)

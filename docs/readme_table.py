@@ -1,32 +1,104 @@
-"""Write the table of averages that README.md shows, from the comparison of a finished start."""
+"""Update README.md: what can be run, the table of averages, and the picture.
+
+    python docs/readme_table.py
+
+The status comes from config/. Averages and picture come from results/tiny, where they exist.
+"""
 
 import csv
-import sys
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+from fathom.papers.tables import Table
+from fathom.project.demands import Artefact, Demands
+from fathom.project.load import load
+from fathom.project.project import Project
+
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- begin: make readme -->\n", "<!-- end -->"
-COLUMNS = ("row", "reported", "reproduced", "stderr", "seeds", "verdict", "run")
+SCALE = "tiny"
+RESULTS = ROOT / "results" / SCALE
+COMPARED = ("latent_depth", "table5", "avg")
+COLUMNS = ("row", "reported", "reproduced", "stderr", "seeds", "verdict")
+PICTURE = RESULTS / "latent_depth" / "figure4.png"
+IMAGES = ROOT / "docs" / "images"
 
 
-def table(lines: list[dict[str, str]]) -> str:
-    """Return the average of each row beside the reported one, as Markdown."""
-    rows = [[line[column] for column in COLUMNS] for line in lines if line["column"] == "avg"]
-    for row in rows:
-        row[2:4] = [f"{float(each):.2f}" if each else "" for each in row[2:4]]
-    head = ["| " + " | ".join(COLUMNS) + " |", "|---|--:|--:|--:|--:|---|---|"]
-    return "\n".join([*head, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+def status(project: Project) -> str:
+    """Return papers, what can be made of each at the scale, and what cannot, as Markdown."""
+    demands = Demands(project, SCALE)
+    lines = ["| paper | can be run today | not built yet | reason |", "|---|---|---|---|"]
+    for paper in project.papers.values():
+        artefacts = [item for item in demands.artefacts.values() if item.paper is paper]
+        missing = [item for item in artefacts if demands.not_built(item)]
+        built = [item for item in artefacts if item not in missing]
+        reasons = dict.fromkeys(reason for item in missing for reason in _reasons(demands, item))
+        cells = (
+            f"[{paper.about.title}]({paper.about.url})",
+            _names(built),
+            _names(missing),
+            "; ".join(reasons),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
-def main(comparison: str) -> None:
-    """Put the table of a compare.csv between the marks of README.md."""
+def _names(artefacts: list[Artefact]) -> str:
+    """Return `Tables 1, 5 · Figure 4`."""
+    parts = []
+    for word, is_kind in (("Table", True), ("Figure", False)):
+        names = [item.drawn.name for item in artefacts if isinstance(item.drawn, Table) is is_kind]
+        if names:
+            numbers = ", ".join(name.removeprefix(word.lower()) for name in names)
+            parts.append(f"{word}{'s' if len(names) > 1 else ''} {numbers}")
+    return " · ".join(parts) or "none"
+
+
+def _reasons(demands: Demands, artefact: Artefact) -> Iterator[str]:
+    """Yield why an artefact cannot be made, without the names of its runs and settings."""
+    project = demands.project
+    datasets = [demands.dataset(corpus) for corpus in artefact.corpora]
+    for name in artefact.runs:
+        run = project.run(name, demands.scale)
+        yield from (reason for _, reason in run.not_built())
+        datasets.append(run.data.dataset)
+    for dataset in datasets:
+        yield from (reason for _, reason in project.datasets[dataset].not_built())
+
+
+def averages(comparison: Path) -> str:
+    """Return the average of each row next to the reported one, as Markdown."""
     with open(comparison, encoding="utf-8", newline="") as stream:
-        written = table(list(csv.DictReader(stream)))
+        lines = [
+            line
+            for line in csv.DictReader(stream)
+            if (line["paper"], line["table"], line["column"]) == COMPARED
+        ]
+    rows = [[line[column] for column in COLUMNS] for line in lines]
+    for row in rows:
+        row[2:4] = [f"{float(number):.2f}" if number else "" for number in row[2:4]]
+    head = ["| " + " | ".join(COLUMNS) + " |", "|---|--:|--:|--:|--:|---|"]
+    return "\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+
+
+def replaced(readme: str, part: str, text: str) -> str:
+    """Return the README with the text between the marks of a part replaced."""
+    begin, end = f"<!-- begin: {part} -->\n", f"<!-- end: {part} -->"
+    before, _, rest = readme.partition(begin)
+    return f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
+
+
+def main() -> None:
+    """Update README.md and docs/images."""
     readme = ROOT / "README.md"
-    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    readme.write_text(f"{before}{BEGIN}{written}{END}{after}", encoding="utf-8")
+    text = replaced(readme.read_text(encoding="utf-8"), "status", status(load(ROOT)))
+    if (RESULTS / "compare.csv").exists():
+        text = replaced(text, "averages", averages(RESULTS / "compare.csv"))
+    readme.write_text(text, encoding="utf-8")
+    if PICTURE.exists():
+        IMAGES.mkdir(exist_ok=True)
+        shutil.copy(PICTURE, IMAGES / PICTURE.name)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

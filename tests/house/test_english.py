@@ -84,8 +84,8 @@ ALLOWED = {
 }
 # Files that are not clean yet; this list only shrinks.
 NOT_YET: tuple[str, ...] = (
-    "README.md",
-    "docs/",
+    "docs/deviations.md",
+    "docs/equations.md",
     "lib/fathom/batches/",
     "lib/fathom/checkpoints/",
     "lib/fathom/claims/",
