@@ -367,7 +367,7 @@ class Decoding(Part):
     average_of: Annotated[
         Count,
         About(
-            "The mean of the weights of so many last saved ones is decoded.",
+            "Number of the last saved weights whose mean is decoded.",
             source="the last checkpoint",
         ),
     ] = 1
@@ -381,7 +381,7 @@ class Decoding(Part):
     ] = 1.0
     cap_ratio: Annotated[
         NotNegative,
-        About("The cap grows by so many pieces for each source piece.", source="fairseq's default"),
+        About("Pieces by which the cap grows for each source piece.", source="fairseq's default"),
     ] = 0.0
     cap_constant: Annotated[
         Count, About("The cap's constant part (pieces).", source="fairseq's default")
