@@ -1,11 +1,11 @@
-"""The one family of errors that a user meets: what is wrong, where, and what to do."""
+"""The errors that users see: what is wrong, where, and what to do."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class FathomError(Exception):
-    """A mistake that the user can mend.
+    """A mistake that the user can fix.
 
     Args:
         what: what is wrong, without a full stop.
@@ -27,7 +27,7 @@ class Findings(FathomError):
     """Several mistakes, reported together rather than the first alone."""
 
     def __init__(self, findings: Iterable[FathomError]):
-        """Keep the findings in the order in which they were met."""
+        """Keep the findings in the order in which they were given."""
         self.findings = tuple(findings)
         first = self.findings[0]
         super().__init__(first.what, first.where, first.remedy)
@@ -44,7 +44,7 @@ def nearest(name: object, valid: Iterable[object]) -> str:
         name: what was written.
         valid: what could have been written.
     """
-    names = [str(each) for each in valid]
+    names = [str(option) for option in valid]
     close = get_close_matches(str(name), names, n=1, cutoff=0.5)
     if close:
         return f"nearest valid name: '{close[0]}'"

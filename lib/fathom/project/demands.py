@@ -116,7 +116,7 @@ class Demands:
         return tuple(pairs) if self.keys.get(run) else (("test", spec.gates[0]),)
 
     def dataset(self, name: str) -> str:
-        """Return the data set that stands for another one at this scale."""
+        """Return the data set that replaces another one at this scale."""
         return self.project.scale(self.scale).datasets.get(name, name)
 
     def not_built(self, artefact: Artefact) -> str:

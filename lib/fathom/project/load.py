@@ -58,7 +58,7 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     parts = {"source": sources, "dataset": datasets, "method": methods, "scale": scales}
     parts |= {"runs": families, "paper": papers}
     incomplete |= any(len(part) < len(files[kind]) for kind, part in parts.items())
-    # What a part that cannot be read leaves out would hide the cause behind its consequences.
+    # A part that cannot be read causes many more findings, which would hide the cause.
     if switches is None or vocabulary is None or incomplete or (findings and not check):
         raise unique(findings)
     project = Project(

@@ -34,7 +34,7 @@ class Project:
         entries: the runs' entries by full name, `<paper>/<run>`.
         families: names of the families of each paper.
         vocabulary: the measurements and the shared columns.
-        files: the files behind them, by kind and name.
+        files: the files they were read from, by kind and name.
     """
 
     root: Path
