@@ -1,4 +1,4 @@
-"""Projects in which a test stands, and the door through which it calls a verb."""
+"""Projects in which a test runs, and a function that calls a verb as a shell does."""
 
 import contextlib
 import io
@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fathom.cli.main import build, main
-from tests.support.small_project import ROOT, RUN, write_project
+from tests.support.small_project import GATED, RUN, write_config, write_project
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,11 @@ class Answer:
     code: int
     out: str
     err: str
+
+    @property
+    def lines(self):
+        """The lines of the output."""
+        return self.out.removesuffix("\n").split("\n")
 
     @property
     def one_line(self):
@@ -44,22 +49,35 @@ def call(capsys, monkeypatch):
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
-        return Answer(ended.value.code, said.out, said.err)
+        printed = capsys.readouterr()
+        return Answer(ended.value.code, printed.out, printed.err)
 
     return run
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A copy of config/ in which the test stands."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
+    """The small project's config, in which the test runs."""
+    write_config(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
+@pytest.fixture
+def edit(project):
+    """A function that replaces text in a file of the project; the text must be there."""
+
+    def replace(file, old, new):
+        path = project / "config" / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return replace
+
+
 def invoke(folder, *verbs):
-    """Call verbs in a folder, each as its words; each must end well."""
+    """Call verbs in a folder, each given as its words; each must succeed."""
     with contextlib.chdir(folder):
         for words in verbs:
             answer = CliRunner().invoke(build(), words)
@@ -69,9 +87,7 @@ def invoke(folder, *verbs):
 @pytest.fixture(scope="session")
 def text(tmp_path_factory):
     """A project with prepared text."""
-    folder = tmp_path_factory.mktemp("text")
-    write_project(folder)
-    return folder
+    return write_project(tmp_path_factory.mktemp("text"))
 
 
 @pytest.fixture(scope="session")
@@ -84,17 +100,20 @@ def encoded(text, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def concluded(encoded, tmp_path_factory):
-    """A project with a run from its training to its manifest."""
-    folder = tmp_path_factory.mktemp("concluded") / "project"
+def summarised(encoded, tmp_path_factory):
+    """A project with two runs from training to manifest."""
+    folder = tmp_path_factory.mktemp("summarised") / "project"
     shutil.copytree(encoded, folder)
-    invoke(folder, ("train", RUN), ("translate", RUN), ("score", RUN), ("summarise", RUN))
+    for run in (RUN, GATED):
+        steps = [("train", run), ("translate", run), ("score", run)]
+        steps += [("gates", run)] if run == GATED else []
+        invoke(folder, *steps, ("summarise", run))
     return folder
 
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A function that copies a project and puts the test into the copy."""
+    """A function that copies a project and changes to the copy."""
 
     def copy(folder):
         shutil.copytree(folder, tmp_path / "project")

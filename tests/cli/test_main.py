@@ -1,4 +1,4 @@
-"""The door: help, exit codes, and what a mistake or a bug looks like."""
+"""The command: help, exit codes, and what a mistake or a bug looks like."""
 
 import logging
 import os
@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 import fathom.cli
 from fathom.cli.main import VERBS, build, main
 from fathom.errors import FathomError
-from fathom.project.load import load
-from tests.cli.small_project import ROOT
+from fathom.project.demands import Demands
+from tests.support.small_project import GATED, RUN
+from tests.support.specs import ROOT
 
 NAMES = [verb for _, verbs in VERBS for verb in verbs]
 SCREEN = {"COLUMNS": "80", "TERM": "dumb"}
@@ -29,20 +30,20 @@ def example_of(verb):
     return line.strip().removeprefix("Example: ")
 
 
-def test_every_file_beside_the_door_is_a_verb():
+def test_every_file_of_the_room_is_a_verb_or_shared_by_verbs():
     files = {path.stem for path in Path(fathom.cli.__file__).parent.glob("*.py")}
-    assert files - {"__init__", "main", "options"} == set(NAMES)
+    verbs = {name.replace("-", "_") for name in NAMES}
+    assert files - {"__init__", "main", "options", "run_options"} == verbs
 
 
-def test_the_commands_help_shows_each_verb_in_one_line_of_80_columns():
+def test_the_commands_help_shows_each_verb_within_80_columns():
     answer = help_of()
     assert answer.exit_code == 0
     lines = answer.stdout.split("\n")
-    assert len(lines) < 40
+    assert len(lines) < 60
     assert all(len(line) <= 80 for line in lines)
-    rows = [line.strip("│ ").split(maxsplit=1) for line in lines if line.startswith("│ ")]
-    assert [verb for verb, _ in rows[1:]] == NAMES
-    assert all(told.endswith(".") for _, told in rows)
+    rows = [line.strip("│ ").split(maxsplit=1)[0] for line in lines if line.startswith("│ ")]
+    assert [row for row in rows if row in NAMES] == NAMES
 
 
 @pytest.mark.parametrize("verb", NAMES)
@@ -53,43 +54,44 @@ def test_a_verbs_help_has_an_example(verb):
 
 
 @pytest.mark.parametrize("verb", NAMES)
-def test_an_example_names_what_there_is(verb):
-    catalog = load(ROOT, check=False)
+def test_an_example_names_what_there_is(verb, own_project):
     known = {
-        *catalog.paper_of,
-        *catalog.papers,
-        *catalog.datasets,
-        *catalog.sources,
-        *(f"{paper.name}_{each}" for paper in catalog.papers.values() for each in paper.artefacts),
+        *(name.rpartition("/")[2] for name in own_project.entries),
+        *own_project.entries,
+        *own_project.papers,
+        *own_project.datasets,
+        *own_project.sources,
+        *Demands(own_project, "tiny").artefacts,
         "artefacts",
+        "runs",
     }
     words = shlex.split(example_of(verb).split(" < ")[0])[2:]
     assert not words or words[0].startswith("--") or words[0] in known
     if "--scale" in words:
-        assert words[words.index("--scale") + 1] in catalog.scales
+        assert words[words.index("--scale") + 1] in own_project.scales
 
 
 @pytest.mark.parametrize(
     ("words", "what", "nearest"),
     [
-        (("show", "static_12_21"), "no run 'static_12_21'", "static_12_12"),
-        (("show", "static_12_12", "--scale", "tinny"), "no scale 'tinny'", "tiny"),
+        (("show", "static_2_3"), "no run 'static_2_3'", "static_2_2"),
+        (("show", RUN, "--scale", "smal"), "no scale 'smal'", "small"),
         (("list", "run"), "no kind 'run'", "runs"),
-        (("where", "latent_dept"), "no paper 'latent_dept'", "latent_depth"),
-        (("where", "latent_depth", "Alg. 3"), "no equation 'Alg. 3'", "Alg. "),
+        (("where", "sampl"), "no paper 'sampl'", "sample"),
         (("fetch", "djangoo"), "no source 'djangoo'", "django"),
-        (("prepare", "po_wheels_divers"), "no data set 'po_wheels_divers'", "po_wheels_diverse"),
-        (("subwords", "po_wheels_divers"), "no data 'po_wheels_divers'", "po_wheels_diverse"),
-        (("encode", "po_wheels_divers"), "no data 'po_wheels_divers'", "po_wheels_diverse"),
-        (("train", "static_12_21"), "no run 'static_12_21'", "static_12_12"),
-        (("translate", "ll_d_12_42"), "no run 'll_d_12_42'", "ll_d_12_24"),
-        (("score", "ll_d_12_42"), "no run 'll_d_12_42'", "ll_d_12_24"),
-        (("conclude", "ll_d_12_42"), "no run 'll_d_12_42'", "ll_d_12_24"),
-        (("anchor", "--scale", "tinny"), "no scale 'tinny'", "tiny"),
-        (("table", "latent_depth_tabel5"), "no table 'latent_depth_tabel5'", "latent_depth_table5"),
-        (("figure", "latent_depth_figur4"), "no figure", "latent_depth_figure4"),
-        (("compare", "--scale", "papre"), "no scale 'papre'", "paper"),
-        (("params", "--scale", "tinny"), "no scale 'tinny'", "tiny"),
+        (("prepare", "smal"), "no data set 'smal'", "small"),
+        (("statistics", "smal"), "no data set 'smal'", "small"),
+        (("subwords", "smal"), "no data 'smal'", "small"),
+        (("encode", "smal"), "no data 'smal'", "small"),
+        (("train", "static_2_3"), "no run 'static_2_3'", "static_2_2"),
+        (("translate", "gated_2_3"), "no run 'gated_2_3'", "gated_2_2"),
+        (("score", "gated_2_3"), "no run 'gated_2_3'", "gated_2_2"),
+        (("summarise", "gated_2_3"), "no run 'gated_2_3'", "gated_2_2"),
+        (("check-learning", "--scale", "smal"), "no scale 'smal'", "small"),
+        (("table", "sample_tabel1"), "no table 'sample_tabel1'", "sample_table1"),
+        (("figure", "sample_figur1"), "no figure", "sample_figure1"),
+        (("compare", "--scale", "smal"), "no scale 'smal'", "small"),
+        (("params", "sampl"), "no paper 'sampl'", "sample"),
     ],
 )
 def test_an_unknown_name_ends_in_one_line_with_the_nearest(project, call, words, what, nearest):
@@ -100,9 +102,9 @@ def test_an_unknown_name_ends_in_one_line_with_the_nearest(project, call, words,
 
 
 def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch):
-    call("show", "static_12_21")
+    call("show", "static_2_3")
     monkeypatch.setenv("FATHOM_DEBUG", "1")
-    with pytest.raises(FathomError, match="no run 'static_12_21'"):
+    with pytest.raises(FathomError, match="no run 'static_2_3'"):
         main()
 
 
@@ -111,7 +113,7 @@ def test_the_command_as_a_shell_starts_it(project):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
     for debug, shown in (("0", False), ("1", True)):
         ended = subprocess.run(
-            [*command, "show", "static_12_21"],
+            [*command, "show", "static_2_3"],
             env=environment | {"FATHOM_DEBUG": debug},
             capture_output=True,
             text=True,
@@ -119,18 +121,18 @@ def test_the_command_as_a_shell_starts_it(project):
         )
         assert ended.returncode == 1
         assert ("Traceback" in ended.stderr) == shown
-        assert "no run 'static_12_21'" in ended.stderr
+        assert "no run 'static_2_3'" in ended.stderr
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ("train",),
-        ("trian", "static_12_12"),
-        ("show", "static_12_12", "static_6_6"),
-        ("show", "static_12_12", "--sclae", "tiny"),
-        ("train", "static_12_12", "--seed", "one"),
-        ("train", "static_12_12", "--seed", "-1"),
+        ("trian", RUN),
+        ("show", RUN, GATED),
+        ("show", RUN, "--sclae", "tiny"),
+        ("train", RUN, "--seed", "one"),
+        ("train", RUN, "--seed", "-1"),
     ],
 )
 def test_a_wrong_command_line_ends_in_2(project, call, words):
@@ -140,42 +142,24 @@ def test_a_wrong_command_line_ends_in_2(project, call, words):
     assert "Traceback" not in answer.err
 
 
-def test_every_finding_in_config_is_told(project, call):
-    scale, switches = project / "config/scales/tiny.yaml", project / "config/config.yaml"
-    text = scale.read_text(encoding="utf-8")
-    scale.write_text(text.replace("layers: 0.25", "layrs: 0.25"), encoding="utf-8")
-    switches.write_text(switches.read_text("utf-8") + "scael: tiny\n", encoding="utf-8")
+def test_a_file_that_is_no_yaml_is_refused_with_its_line(project, call):
+    (project / "config/datasets/small.yaml").write_text("title: a\n  b: [\n", "utf-8")
+    assert "config/datasets/small.yaml:2: not YAML" in call("list").one_line
+
+
+@pytest.mark.parametrize("verb", ["train", "translate", "score", "summarise"])
+def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
+    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
+    line = call(verb, RUN).one_line
+    assert "unknown key 'seed'; nearest valid name: 'seeds'" in line
+
+
+def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
+    def broken(*_):
+        raise TypeError("unexpected")
+
+    monkeypatch.setattr("fathom.cli.list.open_paths", broken)
     answer = call("list")
-    assert (answer.code, answer.out) == (1, "")
-    unknown, missing, misspelt = sorted(answer.err.removesuffix("\n").split("\n"))
-    assert unknown.startswith("config/config.yaml:")
-    assert "'scale'" in unknown
-    assert all(line.startswith("config/scales/tiny.yaml") for line in (missing, misspelt))
-
-
-def test_a_file_that_is_no_yaml_is_told_with_its_line(project, call):
-    (project / "config/datasets/ted8_diverse.yaml").write_text("title: a\n  b: [\n", "utf-8")
-    assert "config/datasets/ted8_diverse.yaml:2: not YAML here" in call("list").one_line
-
-
-@pytest.mark.parametrize("verb", ["train", "translate", "score", "conclude"])
-def test_a_wrong_key_is_told_also_by_verbs_that_do_not_check_first(project, call, verb):
-    path = project / "config/papers/latent_depth/runs.yaml"
-    old, new = "{encoder_layers: 6, decoder_layers: 6}", "{encoder_layer: 6}"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    line = call(verb, "static_6_6").one_line
-    assert "unknown key 'encoder_layer'; nearest valid name: 'encoder_layers'" in line
-
-
-def test_a_bug_shows_its_traceback_and_ends_in_70(concluded, own, call):
-    """A manifest that no stage writes so: its validation is no mapping."""
-    from fathom.io.files import read_json, write_json
-
-    (path,) = own(concluded).glob("results/small/runs/*/1/manifest.json")
-    write_json(path, read_json(path) | {"validation": []})
-    answer = call("anchor")
     assert answer.code == 70
     assert "Traceback" in answer.err
     assert "TypeError" in answer.err
@@ -183,11 +167,8 @@ def test_a_bug_shows_its_traceback_and_ends_in_70(concluded, own, call):
 
 
 def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
-    config = project / "config/config.yaml"
-    text = config.read_text(encoding="utf-8")
     # The kernel's own file system refuses new folders, to root as well.
-    config.write_text(text.replace("results: results", "results: /sys/fathom"), encoding="utf-8")
-    answer = call("compare")
+    answer = call("compare", "--results", "/sys/fathom")
     assert answer.code == 1
     assert answer.one_line.startswith("fathom: /sys/fathom")
     assert "make room or give the right to write there" in answer.one_line
@@ -195,10 +176,16 @@ def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
 
 def test_outside_a_project_every_verb_says_so(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
-    assert "no fathom project here; go to the folder of the clone" in call("list").one_line
+    assert "no fathom project here; change to the folder of the clone" in call("list").one_line
 
 
-def test_packages_are_not_heard_below_a_warning(project, call):
+def test_the_version_is_printed(call):
+    answer = call("--version")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.strip().count(".") == 2
+
+
+def test_packages_print_nothing_below_a_warning(project, call):
     logger = logging.getLogger("fairseq.tasks.text_to_speech")
     logging.getLogger("fairseq").setLevel(logging.NOTSET)
     call("list")

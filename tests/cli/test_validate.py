@@ -2,43 +2,47 @@
 
 import shutil
 
+from tests.support.specs import ROOT
 
-def test_what_is_right_is_counted(project, call):
+
+def test_what_is_valid_is_counted(monkeypatch, call):
+    monkeypatch.chdir(ROOT)
     answer = call("validate")
-    assert answer.code == 0
-    assert answer.out.startswith("config/ is right: ")
-    for kind in ("papers", "sources", "datasets", "methods", "scales"):
-        folder = project / "config" / kind
-        pattern = "*/paper.yaml" if kind == "papers" else "*.yaml"
-        amount = len(list(folder.glob(pattern)))
-        assert f"{amount} {kind.replace('datasets', 'data sets')}" in answer.out
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == (
+        "config/ is valid: 3 papers, 22 tables, 15 figures, 136 runs, 9 methods,"
+        " 15 data sets, 5 sources, 2 scales\n"
+    )
 
 
-def test_what_no_schema_can_say_is_found_too(project, call):
-    path = project / "config" / "papers" / "latent_depth" / "runs.yaml"
-    text = path.read_text(encoding="utf-8").replace("dataset: ted8_diverse", "dataset: ted8_divers")
-    path.write_text(text, encoding="utf-8")
+def test_findings_of_several_files_are_printed_together(project, edit, call):
+    edit("papers/sample/runs.yaml", "dataset: small", "dataset: smal")
+    edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
     answer = call("validate")
     assert (answer.code, answer.out) == (1, "")
-    first = answer.err.split("\n")[0]
-    assert "config/papers/latent_depth/runs.yaml:5" in first
-    assert "no data set 'ted8_divers'; nearest valid name: 'ted8_diverse'" in first
+    assert "no data set 'smal'; nearest valid name: 'small'" in answer.err
+    assert "config/papers/sample/runs.yaml:5" in answer.err
 
 
-def test_a_wrong_reported_number_is_found_before_anything_is_compared(project, call):
+def test_a_wrong_reported_number_is_found_before_anything_is_compared(project, edit, call):
     """It was found only when a table had been trained and was to be compared."""
-    path = project / "config" / "papers" / "latent_depth" / "table5.csv"
-    path.write_text(path.read_text("utf-8").replace("6/6,bos,20.7", "6/6,bos,2O.7"), "utf-8")
-    answer = call("validate")
-    assert answer.code == 1
-    assert "table5.csv:3: '2O.7' is no number; write the digits as printed" in answer.one_line
+    edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
+    line = call("validate").one_line
+    assert "table1.csv:3: '2O.0' is no number; write the digits as printed" in line
 
 
-def test_a_missing_file_of_switches_is_no_project(project, call):
+def test_a_missing_file_of_switches_is_one_line(project, call):
     (project / "config" / "config.yaml").unlink()
-    assert "no fathom project here" in call("validate").one_line
+    assert "config/config.yaml: cannot be read" in call("validate").one_line
 
 
-def test_an_empty_folder_of_scales_is_told(project, call):
+def test_a_missing_folder_of_scales_is_one_line(project, call):
     shutil.rmtree(project / "config" / "scales")
-    assert "no scale 'tiny'; valid names: none" in call("validate").one_line
+    assert "no scale 'small'; valid names: none" in call("validate").one_line
+
+
+def test_a_paper_without_tables_and_figures_is_one_line(project, call):
+    for name in ("tables", "figures"):
+        (project / f"config/papers/sample/{name}.yaml").unlink()
+    line = call("validate").one_line
+    assert "a paper without tables and figures; add tables.yaml or figures.yaml" in line

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.small_project import ROOT
+from tests.support.specs import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -30,11 +30,11 @@ def test_what_is_not_computed_says_why(call):
     assert "not computed: intractable for many layers" in call("where", "latent_depth", "3").out
 
 
-def test_without_a_paper_all_are_told(call):
+def test_without_a_paper_all_are_listed(call):
     lines = call("where").out.removesuffix("\n").split("\n")
     assert set(call("where", "latent_depth").out.removesuffix("\n").split("\n")) <= set(lines)
-    papers = call("list", "papers").out.split()
-    assert {line.split()[0][1:] for line in lines} == set(papers)
+    papers = {line.split()[0] for line in call("list", "papers").lines}
+    assert {line.split()[0][1:] for line in lines} == papers
 
 
 def test_json_has_files_and_lines(call):

@@ -12,7 +12,7 @@ def gates(
 ) -> None:
     """Measure the gates of a trained run, by task and layer.
 
-    Example: fathom gates ll_d_12_24
+    Example: fathom gates m2o_diverse_ll_d_12_24
     """
     opened = open_run(run, scale, results, device)
     if opened.spec.gates == ("plain",):

@@ -24,7 +24,7 @@ def likelihood(
     Of pairs, the target sentences are predicted; of a masked language model's
     blocks, the hidden pieces, always the same ones. The numbers are a piece's.
 
-    Example: fathom likelihood static_12_12 --split valid
+    Example: fathom likelihood m2o_diverse_12_12 --split valid
     """
     opened = open_run(run, scale, results, device)
     kind, text = opened.one_gates(gates), one_split(split)

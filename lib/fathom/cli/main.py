@@ -47,15 +47,21 @@ def build() -> typer.Typer:
     return app
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(installed_version("fathom"))
+        raise typer.Exit
+
+
 def version(
     print_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Reproduce the tables and figures of papers on deep translation models."""
-    if print_version:
-        print(installed_version("fathom"))
-        raise typer.Exit
 
 
 def main() -> None:

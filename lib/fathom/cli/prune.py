@@ -20,7 +20,7 @@ def prune(
     Layers that hard gates skip are removed, and the gates with them. What is
     left, in <run>/pruned/<task>/, is a plain Transformer of fairseq's.
 
-    Example: fathom prune ll_d_12_24 --task fra
+    Example: fathom prune m2o_diverse_ll_d_12_24 --task fra
     """
     opened = open_run(run, scale, results)
     require_name(task, opened.spec.data.tasks, "task", f"run {run}")

@@ -17,7 +17,7 @@ def score(
 
     Without --split and --gates every decoding that config asks for is scored.
 
-    Example: fathom score static_12_12
+    Example: fathom score m2o_diverse_12_12
     """
     opened = open_run(run, scale, results)
     require_decoder(opened.spec)

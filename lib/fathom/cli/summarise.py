@@ -9,7 +9,7 @@ def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed
 
     It gathers outcome and measurements; what was not measured yet is left out.
 
-    Example: fathom summarise static_12_12
+    Example: fathom summarise m2o_diverse_12_12
     """
     opened = open_run(run, scale, results)
     from fathom.evaluation.summarise import summarise as write_manifest

@@ -15,7 +15,7 @@ def train(
     A run that was interrupted resumes from its newest checkpoint; one that has
     ended is left as it is.
 
-    Example: fathom train static_12_12 --scale tiny --seed 1
+    Example: fathom train m2o_diverse_12_12 --scale tiny --seed 1
     """
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches

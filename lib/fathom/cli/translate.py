@@ -30,7 +30,7 @@ def translate(
     does not exist yet is made; the network is loaded once. With --task,
     standard input is translated line by line to standard output.
 
-    Example: fathom translate static_12_12 --task fra < sentences.txt
+    Example: fathom translate m2o_diverse_12_12 --task fra < sentences.txt
     """
     opened = open_run(run, scale, results, device)
     spec = opened.spec

@@ -45,7 +45,7 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     files, findings = _read_all(root)
     incomplete = bool(findings)
     switches, wrong = check_part(Switches, *merge([*files["config"].values(), *layers]))
-    findings += wrong
+    findings += wrong if files["config"] else []
     sources = _parts(files["source"], read_source, findings)
     datasets = _parts(
         files["dataset"], lambda name, file: read_dataset(name, file, sources), findings
