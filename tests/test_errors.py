@@ -18,16 +18,16 @@ def test_an_error_is_one_line_of_where_what_and_remedy():
 
 
 def test_findings_are_a_line_each_in_their_order():
-    first = FathomError("two", "b.yaml", "mend it")
-    second = FathomError("one", "a.yaml", "mend it")
-    findings = Findings(each for each in (first, second))
-    assert str(findings) == "b.yaml: two; mend it\na.yaml: one; mend it"
+    first = FathomError("two", "b.yaml", "fix it")
+    second = FathomError("one", "a.yaml", "fix it")
+    findings = Findings(finding for finding in (first, second))
+    assert str(findings) == "b.yaml: two; fix it\na.yaml: one; fix it"
     assert findings.findings == (first, second)
 
 
 def test_findings_are_caught_as_an_error_is():
     with pytest.raises(FathomError, match="what is wrong"):
-        raise Findings([FathomError("what is wrong", "here", "mend it")])
+        raise Findings([FathomError("what is wrong", "here", "fix it")])
 
 
 def test_an_error_keeps_its_parts_between_processes():

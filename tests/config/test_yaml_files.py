@@ -96,8 +96,8 @@ def test_what_is_not_plain_yaml_is_refused_with_its_line(tmp_path, text, line, w
 
 
 COMMENTED = """\
-# A comment alone belongs to nobody.
-model:  # the whole model
+# A comment alone belongs to no value.
+model:  # all of the model
   width: 512  # App. C.2
   ffn: 1024
   text: "a # b"  # not "# b"
@@ -116,7 +116,7 @@ last: 1 # one blank is enough
     ("path", "source"),
     [
         ("model.width", "App. C.2"),
-        ("model.ffn", "the whole model"),
+        ("model.ffn", "all of the model"),
         ("model.text", 'not "# b"'),
         ("model.flow.b", "closing line"),
         ("model.lines.a", "own line"),

@@ -1,4 +1,4 @@
-"""A small web server on loopback that misbehaves as told."""
+"""A small web server on loopback that misbehaves on request."""
 
 import threading
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Page:
-    """What stands at one path.
+    """What one path serves.
 
     Attributes:
         content: its bytes.
@@ -90,7 +90,7 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
 
 
 def _start(handler: BaseHTTPRequestHandler, page: Page) -> int | None:
-    """Return where the answer begins, or None for the whole page."""
+    """Return where the answer begins, or None for the full page."""
     asked = handler.headers.get("Range")
     same = handler.headers.get("If-Range") in (None, page.etag, page.date)
     if not asked or page.ranges == "ignore" or (page.ranges == "honour" and not same):

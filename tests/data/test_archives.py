@@ -18,7 +18,7 @@ def pack(request, tmp_path):
 
 
 def members(path, wanted):
-    """Return name and content of what is wanted."""
+    """Return name and content of the members that are requested."""
     found = []
     visit(path, wanted, lambda name, stream: found.append((name, stream.read())))
     return found

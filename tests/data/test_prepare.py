@@ -127,7 +127,7 @@ def test_a_failed_preparation_leaves_no_record_that_a_rerun_would_trust(made):
 
 
 def test_a_source_that_is_gone_leaves_the_corpus_that_was_made_of_it(made):
-    """The record was deleted before the sources were looked at, and later stages stood still."""
+    """The record was deleted before the sources were read, and later stages could not run."""
     out = made()
     (made.folder / "two" / "source.json").unlink()
     with pytest.raises(FathomError, match="has not been fetched"):

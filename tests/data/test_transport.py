@@ -54,7 +54,7 @@ def test_another_start_resumes_where_the_first_one_stopped(site, part, lines):
 
 
 def stopped(site, part, lines, **page):
-    """Leave 1,000 bytes of the first version behind, and put another page in its place."""
+    """Leave 1,000 bytes of the first version, and replace the page with another one."""
     address = site.put("/file", content=FILE, drops=[1000, 0])
     with pytest.raises(FathomError):
         download(address, part, SIZE, lines.append)

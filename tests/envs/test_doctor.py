@@ -1,4 +1,4 @@
-"""What this machine lacks is said in one line."""
+"""What this machine lacks is printed in one line."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ DOCTOR = Path(doctor.__file__)
 NOWHERE = "http://127.0.0.1:9/simple"
 
 
-def test_this_python_and_an_empty_wish_are_not_refused():
+def test_this_python_and_an_empty_request_are_not_refused():
     assert doctor.lacking_python() is None
     assert doctor.lacking_disk(0) is None
 
@@ -36,7 +36,7 @@ def test_an_environment_of_another_python_is_to_be_deleted(monkeypatch):
     assert doctor.lacking_python().endswith(f"delete {doctor.ENVIRONMENT} and run again")
 
 
-def test_a_full_disk_is_told_with_what_is_free_and_needed(monkeypatch, tmp_path):
+def test_a_full_disk_is_reported_with_what_is_free_and_needed(monkeypatch, tmp_path):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: usage(9e9, 8e9, 1e9))
     monkeypatch.setattr(doctor, "ENVIRONMENT", str(tmp_path))

@@ -1,4 +1,4 @@
-"""A small tree beside the real one: each rule is shown to find what it forbids."""
+"""A small tree for tests of the house rules: each rule must find what it forbids."""
 
 import textwrap
 from collections.abc import Callable

@@ -128,7 +128,7 @@ def registries(source: Source) -> Iterator[tuple[ast.AST | int, str]]:
             empty = isinstance(value, ast.Dict | ast.List) and ast.unparse(value) in ("{}", "[]")
             called = isinstance(value, ast.Call) and not value.args
             if empty or (called and _last(value.func) in EMPTY_CONTAINERS):
-                yield node, "a global container that imports fill; pass it, or write it whole"
+                yield node, "a global container that imports fill; pass it, or write its items here"
     for node in source.nodes:
         if isinstance(node, ast.Global):
             yield node, "changes a global; pass and return it"

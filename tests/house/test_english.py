@@ -21,7 +21,7 @@ WORDS = {
     "whence|thence": "from where",
     "anew": "again",
     "stand|stands|stood|standing": "is, are",
-    "beside|besides": "next to, as well",
+    "beside": "next to, as well",
     "mend|mends|mended": "fix",
     "wish|wishes|wished": "request, option",
     "told|tells? of": "has, knows, describes",

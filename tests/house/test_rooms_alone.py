@@ -27,7 +27,7 @@ FORBIDDEN = {
     "report": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "cli": NETWORKS | DRAWING | TEXT | {"numpy"},
 }
-# What builds a whole network from a method; the methods themselves stay alone.
+# What builds a complete network from a method; the methods themselves import no network.
 WITH_A_NETWORK = {"fathom.methods.loader"}
 # Imports the modules one by one, so that the answer names the one that brought a package.
 PROBE = """

@@ -1,4 +1,4 @@
-"""Files are whole or absent, whatever happens meanwhile."""
+"""Files are complete or absent, whatever happens while they are written."""
 
 import hashlib
 import math

@@ -85,7 +85,7 @@ def small_spec(
         run: its name.
         paper: its paper.
         tasks: its tasks.
-        definition: what stands for the data set's definition in the identity.
+        definition: the data set's definition in the identity.
         start: the run that it starts from.
     """
     tree = merged(TREE, changes or {})

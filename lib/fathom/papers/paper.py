@@ -27,7 +27,7 @@ class Paper:
         about: paper.yaml.
         tables, figures: in the order of their files.
         deviations: in the order of deviations.yaml.
-        files: the files behind them, by kind: paper, runs, tables, figures, deviations.
+        files: the files they were read from, by kind: paper, runs, tables, figures, deviations.
     """
 
     name: str

@@ -43,7 +43,7 @@ def written_out(entry: Entry) -> Entry:
     """Return an entry without short forms: `layers: 12/24`, `method: dlcl`, `start: <run>`.
 
     Raises:
-        FathomError: `layers` has another form.
+        FathomError: `layers` does not match `12/24`.
     """
     layers = entry.get(("layers",))
     if layers is not None:
