@@ -1,10 +1,15 @@
 """`fathom table`: draw a table from measurements."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+    from fathom.tables.view import BlockView, TableView
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 
@@ -39,4 +44,46 @@ def table(
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
     if show:
-        print(formats.markdown(laid_out))
+        print_table(laid_out)
+
+
+def print_table(table: "TableView") -> None:
+    """Print a table; where the terminal is too narrow, without ±."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(table.title, style="bold", markup=False)
+    wide = console.options.update(max_width=1000)
+    narrow = False
+    for block in table.blocks:
+        if block.heading:
+            console.print(f"\n{block.heading}", style="bold", markup=False)
+        grid = _grid(block, spreads=True)
+        if console.measure(grid, options=wide).maximum > console.width:
+            grid, narrow = _grid(block, spreads=False), True
+        console.print(grid)
+    for note in (table.caption, *table.notes):
+        console.print(note, style="dim", markup=False)
+    if narrow:
+        console.print("The terminal is narrow: ± is in the files.", style="dim", markup=False)
+
+
+def _grid(block: "BlockView", spreads: bool) -> "Grid":
+    """Return a block for the terminal; columns wrap between words and never inside a number."""
+    from rich import box
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    rows = [
+        [row.label, *(cell.full if spreads else cell.text for cell in row.cells)]
+        for row in block.rows
+    ]
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for at, title in enumerate(("", *block.columns)):
+        words = [word for row in ([title] * (at + 1), *rows) for word in row[at].split()]
+        longest = max(map(len, words), default=1)
+        justify = "right" if at else "left"
+        grid.add_column(Text(title), justify=justify, no_wrap=not at, min_width=longest)
+    for row, texts in zip(block.rows, rows, strict=True):
+        grid.add_row(*map(Text, texts), style="" if row.kind == "result" else "dim")
+    return grid

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 NONE = "none"
 LOWEST = "lowest possible"
 PLACE = "place"
+MASKS = "masks"
 TICKS = 6
 
 
@@ -92,7 +93,10 @@ class Settings(Map, KindSettings):
 
     def measurements(self, run: str) -> tuple[str, ...]:
         """Return the keys of the measurements that it draws of a run."""
-        return measurement_keys(part.series for part in self.parts().values() if part.run == run)
+        series = [part.series for part in self.parts().values() if part.run == run]
+        if self.range and self.range[0] == LOWEST:
+            series.append(MASKS)
+        return measurement_keys(series)
 
 
 def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
@@ -142,8 +146,9 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
             words = "not recorded" if run.folder.exists() else "not run"
             frames.append(DataFrame([about | {"words": words}]))
             continue
-        frames.append(_fields(frame, part, run).assign(**about, words=""))
-    columns = ["panel", "run", "seed", UPDATE, "row", "column", VALUE, "words"]
+        lowest = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
+        frames.append(_fields(frame, part, run).assign(**about, lowest=lowest, words=""))
+    columns = ["panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words"]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
@@ -230,6 +235,20 @@ def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:
     """Return the values at both ends of the colours; without a range those of the data."""
     values = frame[VALUE].astype(float)
     low, high = settings.range or (None, None)
-    if low is None or low == LOWEST:
-        low = values.min()
+    if low == LOWEST:
+        low = frame["lowest"].astype(float).min()
+    low = values.min() if low is None else low
     return float(low), float(values.max() if high is None else high)
+
+
+def _lowest(run: RunFiles) -> float | None:
+    """Return the least share of active groups that two masks can have in common, (2k - n) / k.
+
+    k of n groups are active at each site (lamgd, §3.1.3); None where no masks were measured.
+    """
+    masks = run.read(series_named(MASKS))
+    if masks is None:
+        return None
+    task, site = masks["task"].iloc[0], masks["site"].iloc[0]
+    groups = masks[(masks["task"] == task) & (masks["site"] == site)][VALUE]
+    return max(0.0, (2 * groups.sum() - len(groups)) / groups.sum())

@@ -49,9 +49,7 @@ def _known() -> dict[str, Series]:
         "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
         "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
         "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "reader")),
-        "masks": Series(
-            DIAGNOSTICS, ("encoder_masks", "decoder_masks"), (UPDATE, "task", "site", "group")
-        ),
+        "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
         "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
     }
     for stack in STACKS:

@@ -1,14 +1,14 @@
 """The value of a cell over the seeds of its run, or the words that take its place."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 from fathom.papers.cells import Cell
 from fathom.provenance import measurements
 from fathom.provenance.measurements import Record
-from fathom.tables.sources import NOT_MEASURED, NOT_RECORDED, NOT_RUN, Reading, Source
+from fathom.tables.sources import NOT_MEASURED, NOT_RUN, Reading, Source
 
 NAMED_TASKS = 2
 
@@ -78,19 +78,15 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     if cell.kind == "empty":
         return CellResult(cell)
     source = sources[cell.source]
-    readings = source.readings(cell.key)
-    outcomes = [number(cell, reading) for _, reading in readings]
+    readings = [reading for _, reading in source.readings(cell.key)]
+    outcomes = [number(cell, reading) for reading in readings]
     numbers = [item for item in outcomes if isinstance(item, Number)]
-    readings = [item for item in outcomes if isinstance(item, Reading)]
-    if not numbers or len(numbers) < len(readings):
-        return _without_value(cell, source, readings, len(outcomes))
-    note = f"{len(readings)} of {len(outcomes)} seeds: {readings[0].words}" if readings else ""
-    return _with_value(cell, source, numbers, note)
-
-
-def results(cells: Iterable[Cell], sources: Mapping[str, Source]) -> tuple[CellResult, ...]:
-    """Return the value of each cell, in their order."""
-    return tuple(result(cell, sources) for cell in cells)
+    without = [item for item in outcomes if isinstance(item, Reading)]
+    if not numbers or len(numbers) < len(without):
+        return _without_value(cell, source, without, len(outcomes))
+    notes = [f"{len(without)} of {len(outcomes)} seeds: {without[0].words}"] if without else []
+    notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
+    return _with_value(cell, source, numbers, "; ".join(notes))
 
 
 def difference(cell: CellResult, base: CellResult) -> CellResult:
@@ -128,7 +124,9 @@ def _task_number(task: str, record: Record) -> Number | Reading:
     """Return one task's number; a task that the gates left without a layer has none."""
     if task in record.tasks:
         return _number(record.tasks[task], record)
-    return Reading(words=record.missing.get(task, NOT_MEASURED), detail=f"task {task}")
+    reason = record.missing.get(task, NOT_MEASURED)
+    # A cell has little room: "no layer is left with hard gates" is cut before "with".
+    return Reading(words=reason.partition(" with ")[0], detail=f"{task}: {reason}")
 
 
 def _number(part: measurements.Number, record: Record) -> Number:
@@ -172,8 +170,6 @@ def _without_value(
     """Return a cell's words. Only the training's outcome counts as one of the paper's results."""
     if not readings:
         return CellResult(cell, words=NOT_RUN, comparable=source.comparable)
-    if all(reading.words == NOT_RECORDED for reading in readings):
-        return CellResult(cell, comparable=source.comparable)
     words = next((reading.words for reading in readings if reading.outcome), readings[0].words)
     several = f" ({len(readings)} of {seeds} seeds)" if seeds > 1 else ""
     details = dict.fromkeys(reading.detail for reading in readings if reading.detail)

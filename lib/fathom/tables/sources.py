@@ -7,11 +7,10 @@ from pathlib import Path
 
 from fathom.errors import FathomError
 from fathom.provenance.measurements import FINISHED, Measurements, Record, read
+from fathom.provenance.recipe import stale
 
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
-# The rule ran and found nothing to measure: a stack without gates, say.
-NOT_RECORDED = "not recorded"
 OTHER_DECODING = "other decoding"
 CORPUS = 0  # the seed of a corpus
 # What a run without a result has nevertheless.
@@ -28,12 +27,14 @@ class Reading:
         words: why there is no record.
         detail: what a reader must know besides the words, for a note.
         outcome: whether the words are the training's outcome.
+        stale: which stages have a newer recipe than the one that made the record.
     """
 
     record: Record | None = None
     words: str = ""
     detail: str = ""
     outcome: bool = False
+    stale: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class Source:
             return self._missing(seed, path, key)
         outcome = None if key in WITHOUT_RESULT else _outcome(file)
         if outcome is None and key in file.measurements:
-            return Reading(file.measurements[key])
-        return outcome or Reading(words=NOT_RECORDED, detail=f"{self.name}: {key}")
+            return Reading(file.measurements[key], stale=self._stale(path, seed, file))
+        return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
 
     def _missing(self, seed: int, path: Path, key: str) -> Reading:
         """Say why a file is missing: the run's outcome, another decoding, or nothing was run."""
@@ -92,6 +93,13 @@ class Source:
             detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
             return _outcome(training) or Reading(words=OTHER_DECODING, detail=detail)
         return _outcome(training) or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+
+    def _stale(self, path: Path, seed: int, file: Measurements) -> str:
+        """Return the stages whose recipe is not today's, in words."""
+        training = self._read(path.with_name("training.json"), seed)
+        recorded = {"scoring": file.recipe} if file.rule != "training" else {}
+        recorded |= {"training": training.recipe} if training else {}
+        return "; ".join(f"{stage}: {words}" for stage, words in stale(recorded).items())
 
     def _read(self, path: Path, seed: int) -> Measurements | None:
         """Return a file's content; each file is read once."""

@@ -14,6 +14,7 @@ from fathom.tables.verdicts import Verdict
 
 FEW_SENTENCES = 100
 FEW = "†"
+ADDED = "*"
 OURS = "Not in the paper"
 _COUNTS = 2  # significant digits that a scaled count keeps
 _BOLD = "bold"
@@ -172,7 +173,7 @@ def _block(
         in_order = [items[column] for column in columns]
         views = [_shown(item, decimals[item.result.cell.column]) for item in in_order]
         added = all(item.result.cell.ours for item in in_order)
-        name = f"{row} (not in the paper)" if added and heading != OURS else row
+        name = f"{row} {ADDED}" if added and OURS.lower() not in heading.lower() else row
         if several:
             views.append(CellView(str(max(item.result.seeds for item in in_order))))
         rows.append(RowView(name, "result", tuple(_merged(views))))
@@ -291,7 +292,7 @@ def _notes(compared: ComparedTable) -> Iterator[str]:
     items, table = compared.cells, compared.table
     own = [item.result for item in items]
     if any(item.reported for item in items):
-        yield "Rows named “paper” are the paper's own numbers."
+        yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
     if any(not item.comparable and item.cell.kind != "empty" for item in own):
         yield (
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
@@ -310,9 +311,10 @@ def _notes(compared: ComparedTable) -> Iterator[str]:
         if details:
             more = f" and {len(details) - 3} more" if len(details) > 3 else ""
             yield f"{words}: {'; '.join(list(details)[:3])}{more}."
-    for item in own:
-        if item.value is not None and item.note:
-            yield f"{item.cell.row}, {item.cell.column}: {item.note}."
+    notes = [
+        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
+    ]
+    yield from dict.fromkeys(notes)
 
 
 def _metric_notes(own: Sequence[CellResult]) -> Iterator[str]:

@@ -1,0 +1,161 @@
+"""A small paper's tables, its runs, and measurement files for them, without a project."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from fathom.config.yaml_files import read
+from fathom.papers import tables, vocabulary
+from fathom.papers.known import Known, KnownRun
+from fathom.papers.reported import Reported
+from fathom.papers.table_settings import Mark, Metric
+from fathom.provenance.measurements import Measurements, Number, Record, file_of, write
+from fathom.tables.sources import CORPUS, Source
+
+ROOT = Path(__file__).resolve().parents[2]
+TASKS = ("bos", "fra")
+SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+HASH = "abcd1234"
+TABLES = """
+table1:
+  title: Scores & sizes
+  section: §4
+  columns: [params, avg, tasks]
+  rows: {6/6: small, "24/24": deep, "LL-D, 6/12": gated}
+  first: {row: 6/6, avg: [29.0, 31.0]}
+  ours: {columns: [avg_hard, depth_decoder], rows: {Control: control}}
+table2:
+  title: Differences
+  section: Results
+  columns: [tasks, params]
+  rows: {small: small, deep: deep}
+  unequal: deep starts from small
+  marks: {added: {means: difference, to: small}, delta: {means: difference beside, to: bos}}
+table3:
+  title: Text
+  section: App. A
+  rows: {train: pairs.train in thousands, valid: pairs.valid}
+  blocks: {First: {corpus: text, columns: [tasks]}, Second: {corpus: other, columns: [kor]}}
+table4:
+  title: Domains in blocks
+  section: §5
+  rows: {small: small, deep: deep}
+  columns: [avg, nll_valid]
+  blocks: {A: {columns: [bos, avg]}, B: {columns: [fra, avg]}}
+  unequal: deep starts from small
+"""
+RUNS = {
+    "p/small": KnownRun(TASKS, "g", 100, (1, 2), ("plain",)),
+    "p/deep": KnownRun(TASKS, "g", 200, (1,), ("plain",)),
+    "p/gated": KnownRun(TASKS, "g", 100, (1,), ("soft", "hard"), ("decoder",)),
+    "p/control": KnownRun(TASKS, "g", 100, (1,), ("plain",)),
+}
+KNOWN = Known(RUNS, {"text": TASKS, "other": ("kor",)})
+SPEC = SimpleNamespace(decoding_identity=lambda gates, window=False: HASH + "0" * 56)
+
+
+def vocabulary_of_the_project():
+    """Return the measurements and columns of config/columns.yaml."""
+    return vocabulary.load(read(ROOT / "config" / "columns.yaml", ROOT))
+
+
+def table(folder, name="table1", text=TABLES):
+    """Return a table, read from a file in a folder."""
+    path = folder / "tables.yaml"
+    path.write_text(text, encoding="utf-8")
+    file = read(path, folder)
+    marks = {"bold": Mark(means="significant", to="6/6")}
+    metric = Metric(tokenize="13a", unknown_for=())
+    return tables.load(file, "p", vocabulary_of_the_project(), metric, marks)[name]
+
+
+def reported(row, column, value="", stderr="", mark="", right="", note=""):
+    """Return a reported cell."""
+    return Reported(row, column, value, stderr, mark, right, note, "table.csv:2")
+
+
+def scores(bos=None, fra=None, n=500, missing=()):
+    """Return a record of scores; half of each interval is 1."""
+    values = {"bos": bos, "fra": fra}
+    numbers = {
+        task: Number(value=value, low=value - 1, high=value + 1, stderr=0.5, n=n)
+        for task, value in values.items()
+        if value is not None
+    }
+    reasons = dict.fromkeys(missing, "no layer is left with hard gates")
+    return Record(unit="BLEU", tasks=numbers, missing=reasons, how=SIGNATURE)
+
+
+class Results:
+    """Measurement files in a folder, and the sources that read them."""
+
+    def __init__(self, folder, comparable=True):
+        """Have no files yet; runs have the paper's settings where `comparable`."""
+        self.folder, self.comparable = folder, comparable
+
+    def write(self, run, records, seed=1, outcome="finished", recipe=1, identity="f" * 64):
+        """Write records by key into their files; the training's file is always there."""
+        files = {"training": {}}
+        for key, record in records.items():
+            files.setdefault(file_of(key, SPEC), {})[key] = record
+        for stem, measured in files.items():
+            file = Measurements(
+                rule=stem.partition(".")[0],
+                recipe=recipe,
+                run=run,
+                identity=identity,
+                seed=seed,
+                outcome=outcome,
+                update=122,
+                measurements=measured,
+            )
+            write(self.path(run, seed) / f"{stem}.json", file)
+
+    def path(self, run, seed=1):
+        """Return the folder of a run's measurement files."""
+        return self.folder / run / str(seed) / "measurements"
+
+    def corpus(self, name, records):
+        """Write the statistics of a corpus."""
+        file = Measurements(
+            rule="statistics", recipe=1, corpus=name, identity="0" * 64, measurements=records
+        )
+        write(self.folder / name / "statistics.json", file)
+
+    @property
+    def sources(self):
+        """Return all runs and corpora by name."""
+        runs = {
+            name: Source(
+                name,
+                {seed: self.path(name, seed) for seed in run.seeds},
+                lambda key: file_of(key, SPEC),
+                "f" * 64,
+                self.comparable,
+            )
+            for name, run in RUNS.items()
+        }
+        corpora = {
+            name: Source(name, {CORPUS: self.folder / name}, lambda _: "statistics")
+            for name in KNOWN.corpora
+        }
+        return runs | corpora
+
+
+def typical(folder, comparable=True):
+    """Return results: a run of two seeds, a diverged one, a gated one with few sentences."""
+    results = Results(folder, comparable)
+    size = {"parameters": Record(all=Number(value=66_300_000))}
+    for seed, (bos, fra) in ((1, (20.0, 38.0)), (2, (21.0, 39.0))):
+        results.write("p/small", size | {"bleu.test.plain.13a": scores(bos, fra)}, seed)
+    results.write("p/deep", size, outcome="diverged")
+    depth = Record(tasks={"bos": Number(value=5.0), "fra": Number(value=6.0)})
+    results.write(
+        "p/gated",
+        {
+            "bleu.test.soft.13a": scores(22.0, 40.0, n=68),
+            "bleu.test.hard.13a": scores(fra=39.5, missing=("bos",)),
+            "depth.decoder": depth,
+        }
+        | size,
+    )
+    return results

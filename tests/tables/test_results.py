@@ -1,0 +1,176 @@
+"""Cells over seeds: means, spreads, units, and what takes the place of a value."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from fathom.provenance.measurements import Number, Record
+from fathom.provenance.recipe import RECIPE
+from fathom.tables.results import difference, result
+from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
+
+BLEU = "bleu.test.plain.13a"
+
+
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path)
+
+
+@pytest.fixture
+def cell(tmp_path):
+    """A function from table, row and column to the cell's value."""
+
+    def resolved(results, row, column, name="table1", block=""):
+        (one,) = [
+            cell
+            for cell in table(tmp_path, name).cells(KNOWN)
+            if (cell.row, cell.column) == (row, column) and block in ("", cell.block)
+        ]
+        return result(one, results.sources)
+
+    return resolved
+
+
+def test_a_task_has_its_own_score(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    own = cell(results, "24/24", "bos")
+    assert (own.value, own.stderr, own.interval, own.seeds) == (20.0, 0.5, 1.0, 1)
+    assert (own.sentences, own.how, own.words) == (500, (SIGNATURE,), "")
+
+
+def test_a_mean_is_over_the_tasks_and_counts_all_their_sentences(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0, n=60)})
+    own = cell(results, "24/24", "avg")
+    assert (own.value, own.sentences) == (29.0, 120)
+    assert own.stderr == pytest.approx(0.5 / math.sqrt(2))
+    assert own.interval == pytest.approx(1 / math.sqrt(2))
+
+
+def test_a_mean_is_over_the_tasks_of_its_block(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    assert cell(results, "deep", "avg", "table4", "A").value == 20.0
+    assert cell(results, "deep", "avg", "table4", "B").value == 38.0
+
+
+def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
+    for seed, bos in ((1, 20.0), (2, 22.0)):
+        results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.seeds, own.interval) == (21.0, 2, 1.0)
+    assert own.deviation == pytest.approx(math.sqrt(2))
+    assert own.stderr == pytest.approx(1.0)
+
+
+def test_a_value_needs_half_of_the_seeds_and_a_note_names_the_others(results, cell):
+    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    results.write("p/small", {}, 2, outcome="diverged")
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.seeds) == (20.0, 1)
+    assert own.note == "1 of 2 seeds: diverged at update 122"
+
+
+def test_most_seeds_without_a_result_give_the_outcome(results, cell):
+    for seed in (1, 2):
+        results.write("p/small", {}, seed, outcome="failed_to_train")
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.words, own.seeds) == (None, "failed to train (2 of 2 seeds)", 2)
+
+
+@pytest.mark.parametrize("column", ["bos", "avg", "fra"])
+def test_an_outcome_is_in_every_score_column_means_included(tmp_path, cell, column):
+    assert cell(typical(tmp_path), "24/24", column).words == "diverged at update 122"
+
+
+@pytest.mark.parametrize("column", ["avg", "nll_valid"])
+def test_the_only_score_column_of_a_table_has_the_outcome_too(results, tmp_path, column):
+    results.write("p/deep", {}, outcome="failed_to_train")
+    text = f"t: {{title: T, section: S, columns: [{column}], rows: {{a: deep}}}}"
+    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    assert result(only, results.sources).words == "failed to train"
+
+
+def test_a_diverged_run_has_its_parameters_in_the_units_of_the_column(tmp_path, cell):
+    assert cell(typical(tmp_path), "24/24", "params").value == pytest.approx(66.3)
+
+
+def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(tmp_path, cell):
+    results = Results(tmp_path)
+    record = Record(
+        unit="nats",
+        tasks={"bos": Number(value=1.0), "fra": Number(value=9.0)},
+        all=Number(value=math.log(2) * 2),
+    )
+    results.write("p/small", {"nll.valid.plain": record})
+    text = "t: {title: T, section: S, columns: [nll_valid], rows: {a: small}}"
+    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    assert result(only, results.sources).value == pytest.approx(2.0)  # bits
+
+
+def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):
+    results = Results(tmp_path)
+    record = Record(all=Number(value=27.3, spread=0.08, n=21))
+    results.write("p/small", {"bleu.test.plain.window.13a": record})
+    text = "t: {title: T, section: S, columns: [avg], value: bleu.window, rows: {a: small}}"
+    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    own = result(only, results.sources)
+    assert (own.value, own.stderr, own.interval) == (27.3, 0.08, None)
+
+
+def test_a_run_that_was_not_trained_is_not_run(results, cell):
+    own = cell(results, "24/24", "bos")
+    assert (own.words, own.seeds) == ("not run", 0)
+
+
+def test_a_task_that_gates_left_without_a_layer_says_so(tmp_path, cell):
+    own = cell(typical(tmp_path), "LL-D, 6/12", "avg_hard")
+    assert own.words == "no layer is left for bos"
+
+
+def test_many_tasks_without_a_score_are_counted_rather_than_named(tmp_path):
+    tasks = tuple("abcdef")
+    numbers = dict.fromkeys(tasks[:3], Number(value=1.0))
+    missing = dict.fromkeys(tasks[3:], "no layer is left with hard gates")
+    results = Results(tmp_path)
+    results.write("p/gated", {"bleu.test.hard.13a": Record(tasks=numbers, missing=missing)})
+    text = "t: {title: T, section: S, columns: [avg], gates: hard, rows: {a: gated}}"
+    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    only = replace(only, tasks=tasks)
+    assert result(only, results.sources).words == "no layer is left (3 of 6 tasks)"
+
+
+def test_a_value_that_a_run_cannot_have_is_an_empty_cell(tmp_path, cell):
+    own = cell(typical(tmp_path), "6/6", "avg_hard")
+    assert (own.value, own.words) == (None, "")
+
+
+def test_a_measurement_that_its_file_lacks_is_not_measured(results, cell):
+    results.write("p/gated", {"abs_alpha.decoder": Record(all=Number(value=0.1))})
+    own = cell(results, "LL-D, 6/12", "depth_decoder")
+    assert (own.words, own.note) == ("not measured", "p/gated: depth.decoder")
+
+
+def test_an_older_recipe_is_noted(results, cell, monkeypatch):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    monkeypatch.setitem(RECIPE, "scoring", 2)
+    assert cell(results, "24/24", "bos").note.startswith("stale: scoring")
+
+
+def test_a_corpus_has_values_without_seeds(tmp_path, cell):
+    results = Results(tmp_path)
+    results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
+    own = cell(results, "train", "bos", "table3")
+    assert (own.value, own.deviation) == (5.64, None)
+
+
+def test_a_difference_takes_both_cells_as_independent(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    less = difference(cell(results, "24/24", "fra"), cell(results, "24/24", "bos"))
+    assert (less.value, less.interval) == (18.0, pytest.approx(math.sqrt(2)))
+
+
+def test_a_difference_to_what_has_no_value_has_words(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    less = difference(cell(results, "24/24", "bos"), cell(results, "6/6", "bos"))
+    assert (less.value, less.words) == (None, "not run (6/6)")

@@ -1,0 +1,198 @@
+"""How a table reads: rows of both sides, decimals, marks, headings, notes."""
+
+import pytest
+
+from fathom.provenance.measurements import Number, Record
+from fathom.tables.comparison import compare_table
+from fathom.tables.view import CellView, caption, label, view
+from tests.support.small_tables import KNOWN, Results, reported, scores, table, typical
+
+BLEU = "bleu.test.plain.13a"
+PRINTED = (
+    reported("6/6", "avg", "29.5"),
+    reported("6/6", "bos", "22", stderr="0.1"),
+    reported("6/6", "fra", "38.0", mark="bold"),
+    reported("24/24", "params", "224", right="287"),
+    reported("24/24", "avg", note="diverged"),
+    reported("24/24", "bos", note="diverged"),
+    reported("24/24", "fra", note="diverged"),
+)
+
+
+def laid_out(folder, results=None, printed=PRINTED, name="table1", verdicts=False):
+    """Return a table's view."""
+    results = results or typical(folder / "results")
+    drawn = table(folder, name)
+    compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "paper")
+    return view(compared, "A. Author: A paper. 2020", verdicts)
+
+
+def row(block, label, kind="result"):
+    """Return the texts of the row of a kind that follows a label."""
+    labels = [part.label for part in block.rows]
+    start = labels.index(label)
+    part = next(part for part in block.rows[start:] if part.kind == kind)
+    return dict(zip(block.columns, part.cells, strict=False))
+
+
+@pytest.fixture
+def main(tmp_path):
+    return laid_out(tmp_path).blocks[0]
+
+
+def test_columns_have_their_titles_and_few_sentences_a_mark(main):
+    assert main.columns == ("Params (M)", "Avg.", "bos†", "fra†", "Seeds")
+
+
+def test_our_row_is_followed_by_the_papers_own_numbers_as_printed(main):
+    kinds = [(part.label, part.kind) for part in main.rows[:4]]
+    assert kinds == [
+        ("6/6", "result"), ("paper", "paper"), ("24/24", "result"), ("paper", "paper"),
+    ]  # fmt: skip
+    paper = row(main, "6/6", "paper")
+    assert paper["Avg."] == CellView("29.5")
+    assert paper["bos†"] == CellView("22", "±0.1")
+    assert paper["fra†"] == CellView("38.0", bold=True)
+
+
+def test_a_misprint_is_printed_with_what_it_must_mean(main):
+    assert row(main, "24/24", "paper")["Params (M)"].text == "224 [287]"
+
+
+def test_a_number_has_the_decimals_of_its_column_and_a_spread(main):
+    ours = row(main, "6/6")
+    assert ours["Avg."].full == "29.5 ±0.5"
+    assert ours["fra†"].full == "38.5 ±0.5"
+    assert ours["Seeds"].text == "2"
+
+
+def test_an_outcome_that_neighbours_share_is_printed_once(main):
+    ours = row(main, "24/24")
+    assert ours["Avg."] == CellView(
+        "diverged at update 122", span=3, verdict="no-result-as-reported"
+    )
+    assert ours["bos†"].span == ours["fra†"].span == 0
+    assert row(main, "24/24", "paper")["Avg."] == CellView("diverged", span=3)
+
+
+def test_a_scaled_count_keeps_two_digits(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/small", {"parameters": Record(all=Number(value=493_000.0))})
+    printed = (reported("6/6", "params", "246"),)
+    block = laid_out(tmp_path, results, printed).blocks[0]
+    assert row(block, "6/6")["Params (M)"].text == "0.49"
+
+
+def test_added_rows_have_a_mark_and_added_columns_a_block_of_their_own(tmp_path):
+    main, ours = laid_out(tmp_path).blocks
+    assert [part.label for part in main.rows][-2:] == ["Control *", "test sentences"]
+    assert (ours.heading, ours.columns) == ("Not in the paper", ("Avg., hard", "E[L] dec."))
+    assert [part.label for part in ours.rows] == ["LL-D, 6/12"]
+    assert row(ours, "LL-D, 6/12")["E[L] dec."].text == "5.50"
+
+
+def test_the_last_row_counts_test_sentences(main):
+    counts = row(main, "test sentences", "count")
+    assert [counts[name].text for name in ("Avg.", "bos†", "Params (M)")] == [
+        "136–1000", "68–500", "",
+    ]  # fmt: skip
+
+
+def test_verdicts_have_rows_where_they_are_asked_for(tmp_path):
+    block = laid_out(tmp_path, verdicts=True).blocks[0]
+    verdicts = row(block, "6/6", "verdict")
+    assert verdicts["bos†"].text == "-1.50 lower"
+    assert verdicts["bos†"].verdict == "lower"
+
+
+def test_runs_of_other_settings_have_no_row_of_verdicts(tmp_path):
+    results = typical(tmp_path / "results", comparable=False)
+    block = laid_out(tmp_path, results, verdicts=True).blocks[0]
+    assert {part.kind for part in block.rows} == {"result", "paper", "count"}
+
+
+def test_each_block_has_its_heading_and_columns(tmp_path):
+    results = Results(tmp_path / "results")
+    results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
+    first, second = laid_out(tmp_path, results, (), "table3").blocks
+    assert (first.heading, first.columns) == ("First", ("bos", "fra"))
+    assert (second.heading, second.columns) == ("Second", ("kor",))
+    assert row(first, "train")["bos"].text == "5.6"
+    assert row(first, "valid")["bos"].text == "not measured"
+
+
+def test_a_difference_is_printed_next_to_the_number(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/deep", {BLEU: scores(61.0, 60.4)})
+    printed = (reported("deep", "fra", "60.4", mark="delta", note="-0.6"),)
+    drawn = laid_out(tmp_path, results, printed, "table2")
+    assert row(drawn.blocks[0], "deep")["fra"].text == "60.4 (-0.6)"
+    assert row(drawn.blocks[0], "deep", "paper")["fra"].text == "60.4 (-0.6)"
+    assert any("“delta”" in note and "to bos" in note for note in drawn.notes)
+
+
+# What a note must contain, by the case that needs it.
+NOTES = {
+    "paper rows": ("table1", {}, "“paper”"),
+    "other settings": ("table1", {"comparable": False}, "cannot be compared"),
+    "signature": ("table1", {}, "tok:13a"),
+    "few sentences": ("table1", {}, "† "[:1]),
+    "not run": ("table1", {}, "not run:"),
+    "misprint": ("table1", {}, "misprint"),
+    "unequal": ("table2", {}, "deep starts from small"),
+}
+
+
+@pytest.mark.parametrize(("name", "options", "text"), NOTES.values(), ids=NOTES)
+def test_a_table_has_the_notes_that_it_needs(tmp_path, name, options, text):
+    results = typical(tmp_path / "results", **options)
+    printed = PRINTED if name == "table1" else ()
+    notes = laid_out(tmp_path, results, printed, name).notes
+    assert any(text in note for note in notes), notes
+
+
+def test_a_table_that_needs_no_note_has_none(tmp_path):
+    results = Results(tmp_path / "results")
+    results.corpus("text", {})
+    results.corpus("other", {})
+    notes = laid_out(tmp_path, results, (), "table3").notes
+    assert all("seeds" not in note and "Metric" not in note for note in notes)
+
+
+def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):
+    def warnings(results):
+        notes = laid_out(tmp_path, results).notes
+        return [note for note in notes if note.startswith("Train 6/6 first")]
+
+    assert warnings(typical(tmp_path / "in")) == []
+    assert warnings(typical(tmp_path / "other", comparable=False)) == []
+    outside = Results(tmp_path / "outside")
+    outside.write("p/small", {BLEU: scores(20.0, 20.0)})
+    (warning,) = warnings(outside)
+    assert "between 29.0 and 31.0" in warning
+    assert "20.00" in warning
+    (warning,) = warnings(Results(tmp_path / "none"))
+    assert "not run" in warning
+
+
+def test_what_was_not_measured_is_named(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/deep", {})
+    notes = laid_out(tmp_path, results).notes
+    assert any(note.startswith("not measured: ") and "p/deep" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("table5", "Table 5 · T"), ("figure4", "Figure 4 · T"), ("figure2a", "Figure 2a · T")],
+)
+def test_a_label_has_kind_number_and_title(name, text):
+    assert label(name, "T") == text
+
+
+@pytest.mark.parametrize(
+    ("section", "text"),
+    [("§4.4", "§4.4 of P."), ("App. B", "App. B of P."), ("Results", "“Results” of P.")],
+)
+def test_a_caption_says_where_and_at_which_scale(section, text):
+    assert caption(section, "P.", "tiny") == f"{text} Scale: tiny."
