@@ -115,7 +115,9 @@ def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Itera
         yield from _axes(part, where)
         if part.run is not None:
             names = known.names(figure.paper)
-            yield from unknown_name("run", part.run, names, where(("run",)))
+            short = isinstance(figure.settings.panels.get(title), str)
+            place = figure.entry.where(("panels", title)) if short else where(("run",))
+            yield from unknown_name("run", part.run, names, place)
             run = known.runs.get(full_name(figure.paper, part.run))
             for name in part.order if run else ():
                 yield from unknown_name("task", name, run.tasks, where(("order",)))

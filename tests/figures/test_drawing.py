@@ -1,0 +1,53 @@
+"""How figures look: colours that differ, the small print, equal files."""
+
+import matplotlib
+import pytest
+
+from fathom.figures import drawing
+from tests.support.small_figures import REFERENCE, figure, inputs
+
+
+def test_looks_differ_in_colour_and_in_grey_print():
+    looks = [drawing.look(at) for at in range(7)]
+    assert len({look.color for look in looks}) == len({look.hatch for look in looks}) == 7
+    assert drawing.look(7) == drawing.look(0)
+
+
+def test_fonts_can_be_edited_in_the_pdf_and_no_latex_is_needed():
+    style = drawing.style()
+    assert (style["pdf.fonttype"], style["text.usetex"]) == (42, False)
+    with matplotlib.rc_context(style):
+        assert matplotlib.rcParams["font.family"] == ["serif"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_figure_has_its_panels_in_one_row(count):
+    figure, axes = drawing.panels(count)
+    assert len(axes) == len(figure.axes) == count
+    assert figure.get_figwidth() == drawing.WIDTH
+
+
+def test_a_ramp_goes_from_dark_to_light():
+    dark, light = (sum(drawing.ramp(at, 5)[:3]) for at in (0, 4))
+    assert dark < light
+    assert drawing.ramp(0, 1) == drawing.ramp(0, 5)
+
+
+def test_a_figure_says_its_number_paper_and_scale(tmp_path):
+    drawn = figure(tmp_path, "kind: lines", "figure4")
+    made, _ = drawing.panels(1)
+    drawing.sign(made, drawn, inputs([]))
+    assert made.get_suptitle() == "Figure 4 · A title"
+    (note,) = made.texts[1:] or made.texts
+    assert note.get_text() == f"{REFERENCE}, §4. Scale: tiny."
+
+
+def test_equal_figures_are_equal_bytes(tmp_path):
+    for name in ("one", "two"):
+        made, (axes,) = drawing.panels(1)
+        axes.plot([1, 2], [3, 4])
+        drawing.save(made, tmp_path / name)
+    for suffix in ("png", "pdf"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (
+            tmp_path / f"two.{suffix}"
+        ).read_bytes()

@@ -1,0 +1,129 @@
+"""Grouped bars: differences of a table's rows, ours and the paper's."""
+
+import math
+
+import matplotlib
+import pytest
+
+from fathom.figures import drawing, grouped_bars
+from fathom.tables.comparison import compare_table
+from tests.support.small_figures import figure, findings, inputs
+from tests.support.small_tables import KNOWN, Results, reported, scores, table
+
+BLEU = "bleu.test.plain.13a"
+BARS = (
+    'kind: grouped_bars, table: table1, columns: [tasks], less: 6/6, bars: {deeper: "24/24"},'
+    ' not_drawn: ["LL-D, 6/12"]'
+)
+PRINTED = (
+    reported("6/6", "bos", "20.0"),
+    reported("6/6", "fra", "38.0"),
+    reported("24/24", "bos", "21.5"),
+    reported("24/24", "fra", note="diverged"),
+)
+
+
+def inputs_of(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, base=True):
+    """Return a table whose rows have these scores."""
+    results = Results(folder / "results")
+    if base:
+        results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    results.write("p/deep", {BLEU: scores(*deep)} if outcome == "finished" else {}, 1, outcome)
+    results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
+    drawn = table(folder)
+    compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "tiny")
+    return inputs([], {"table1": compared})
+
+
+def numbers(folder, **changes):
+    """Return the figure's numbers by row and column."""
+    settings = figure(folder, BARS).settings
+    frame = grouped_bars.rows(settings, inputs_of(folder, **changes))
+    return {(line.row, line.column): line for line in frame.itertuples()}
+
+
+def drawn(folder, **changes):
+    """Return the axes of the figure."""
+    settings = figure(folder, BARS).settings
+    with matplotlib.rc_context(drawing.style()):
+        frame = grouped_bars.rows(settings, inputs_of(folder, **changes))
+        return grouped_bars.draw(settings, frame).axes[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "nearest"),
+    [
+        ("table: table1", "table: tabel1", "table", "table1"),
+        ("less: 6/6", "less: 6/7", "less", "6/6"),
+        ('deeper: "24/24"', 'deeper: "24/25"', "bars.deeper", "24/24"),
+        ("LL-D, 6/12", "LL-D, 6/21", "not_drawn", "LL-D, 6/12"),
+        ("[tasks]", "[bso]", "columns", "bos"),
+    ],
+)
+def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, old, new, key, nearest):
+    (finding,) = findings(figure(tmp_path, BARS.replace(old, new)), {"table1": table(tmp_path)})
+    assert f"figure1.{key}" in finding
+    assert f"'{nearest}'" in finding
+
+
+def test_tasks_are_the_papers_columns_of_single_tasks(tmp_path):
+    assert list(numbers(tmp_path)) == [
+        ("24/24", "bos"), ("24/24", "fra"), ("LL-D, 6/12", "bos"), ("LL-D, 6/12", "fra"),
+    ]  # fmt: skip
+
+
+def test_differences_of_independent_rows_have_wider_intervals(tmp_path):
+    line = numbers(tmp_path)["24/24", "bos"]
+    assert (line.value, line.label, line.less, line.scale) == (1.5, "deeper", "6/6", "tiny")
+    assert (line.low, line.high) == pytest.approx((1.5 - math.sqrt(2), 1.5 + math.sqrt(2)))
+
+
+def test_the_papers_differences_stand_in_the_csv(tmp_path):
+    lines = numbers(tmp_path)
+    assert lines["24/24", "bos"].reported == pytest.approx(1.5)
+    assert math.isnan(lines["24/24", "fra"].reported)
+
+
+def test_a_row_that_is_not_drawn_has_no_label(tmp_path):
+    line = numbers(tmp_path)["LL-D, 6/12", "bos"]
+    assert (line.label, line.value) == ("", 2.0)
+
+
+def test_a_run_without_a_result_has_words(tmp_path):
+    line = numbers(tmp_path, outcome="diverged")["24/24", "fra"]
+    assert (math.isnan(line.value), line.words) == (True, "diverged at update 122")
+
+
+def test_a_base_without_a_result_leaves_nothing_to_subtract(tmp_path):
+    assert numbers(tmp_path, base=False)["24/24", "bos"].words == "not run (6/6)"
+
+
+def test_our_bars_are_filled_and_the_papers_are_outlined(tmp_path):
+    axes = drawn(tmp_path)
+    ours, paper = axes.containers[:2]
+    assert [bar.get_height() for bar in ours] == [1.5, -1.0]
+    assert paper[0].get_height() == pytest.approx(1.5)
+    assert paper[0].get_facecolor()[3] == 0.0
+    assert matplotlib.colors.to_hex(ours[0].get_facecolor()).upper() == drawing.look(0).color
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["bos", "fra"]
+    assert axes.get_ylabel() == "Δ BLEU over 6/6"
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().texts]
+
+
+def test_the_legend_names_outlines_and_whiskers(tmp_path):
+    assert legend(drawn(tmp_path)) == [
+        "deeper", "paper", "95 % interval, rows taken as independent",
+    ]  # fmt: skip
+
+
+def test_a_missing_bar_is_a_mark_with_words_in_the_legend(tmp_path):
+    axes = drawn(tmp_path, outcome="diverged")
+    assert [text.get_text() for text in axes.texts] == ["×", "×"]
+    assert legend(axes)[0] == "deeper (× diverged at update 122)"
+
+
+def test_without_reported_cells_nothing_is_outlined(tmp_path):
+    assert "paper" not in legend(drawn(tmp_path, printed=()))

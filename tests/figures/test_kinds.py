@@ -1,0 +1,57 @@
+"""The kinds of figures, and every figure of the papers."""
+
+from importlib import import_module
+
+import pytest
+
+from fathom.figures import kinds
+from fathom.project.load import load
+from tests.support.small_figures import figure, inputs, run, write_metrics
+from tests.support.small_tables import ROOT
+
+
+@pytest.fixture(scope="module")
+def project():
+    return load(ROOT, check=False)
+
+
+def test_kinds_are_the_files_of_the_room():
+    assert kinds.names() == ("grouped_bars", "heat_map", "labelled_points", "lines")
+    assert set(kinds.classes()) == set(kinds.names())
+
+
+def test_all_figures_of_the_papers_fit_their_kinds(project):
+    known = project.known()
+    figures = [
+        (paper, drawn) for paper in project.papers.values() for drawn in paper.figures.values()
+    ]
+    assert len(figures) == 15
+    wrong = [
+        finding
+        for paper, drawn in figures
+        for finding in kinds.findings(drawn, known, paper.tables)
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_a_figure_of_runs_that_were_not_trained_can_be_drawn(project, tmp_path):
+    for paper in project.papers.values():
+        for drawn in paper.figures.values():
+            if drawn.settings.tables:
+                continue
+            runs = [run(tmp_path, name) for name in drawn.settings.runs]
+            module = import_module(f"fathom.figures.{drawn.kind}")
+            frame = module.rows(drawn.settings, inputs(runs))
+            assert set(frame["words"]) == {"not run"}
+            assert module.draw(drawn.settings, frame).axes
+
+
+def test_a_figure_is_written_as_csv_png_and_pdf_and_twice_the_same(tmp_path):
+    drawn = figure(tmp_path, "kind: lines, series: nll.train, x: update, lines: {a: small}")
+    small = run(tmp_path)
+    write_metrics(small, [(1, 0.1, 4.0, None, None), (2, 0.2, 3.0, None, None)])
+    for name in ("one", "two"):
+        kinds.draw(drawn, inputs([small]), tmp_path / "out" / name)
+    for suffix in kinds.SUFFIXES:
+        first, second = (tmp_path / "out" / f"{name}.{suffix}" for name in ("one", "two"))
+        assert first.read_bytes() == second.read_bytes()

@@ -1,0 +1,47 @@
+"""Places in a training, places on an axis, and moving medians."""
+
+import pytest
+from pandas import DataFrame, Series
+
+from fathom.figures.places import at_place, in_order, selected, smoothed
+from tests.support.small_figures import run, write_metrics
+
+
+@pytest.fixture
+def frame():
+    return DataFrame({"update": [1, 2, 50, 100], "value": [1.0, 2.0, 3.0, 4.0]})
+
+
+@pytest.mark.parametrize(
+    ("place", "update"), [(2, 2), (30, 50), ("2%", 2), ("50%", 50), ("100%", 100), ("74%", 50)]
+)
+def test_a_place_is_the_nearest_recorded_update(tmp_path, frame, place, update):
+    assert at_place(frame, place, run(tmp_path, updates=100))["update"].tolist() == [update]
+
+
+def test_a_share_is_of_the_planned_updates_and_a_shorter_training_has_its_last(tmp_path, frame):
+    assert at_place(frame, "50%", run(tmp_path, updates=14000))["update"].tolist() == [100]
+
+
+@pytest.mark.parametrize(("epoch", "update"), [(1, 50), (9, 100)])
+def test_an_epoch_is_its_end_or_that_of_the_training(tmp_path, frame, epoch, update):
+    small = run(tmp_path, updates=100)
+    write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
+    assert at_place(frame, f"epoch {epoch}", small)["update"].tolist() == [update]
+
+
+def test_numbers_are_in_order_of_size_and_names_as_they_come():
+    assert in_order(Series(["10", "9", "1", "9"])) == ["1", "9", "10"]
+    assert in_order(Series(["fra", "bos"])) == ["fra", "bos"]
+
+
+@pytest.mark.parametrize(("word", "reader"), [("first", "2"), ("last", "10"), ("9", "9")])
+def test_a_place_on_an_axis_is_an_end_or_a_name(word, reader):
+    frame = DataFrame({"reader": ["10", "9", "2"], "value": [1.0, 2.0, 3.0]})
+    assert selected(frame, {"reader": word})["reader"].tolist() == [reader]
+
+
+def test_a_moving_median_is_centred_and_shorter_at_the_ends():
+    values = Series([1.0, 9.0, 2.0, 3.0])
+    assert smoothed(values, 3).tolist() == [5.0, 2.0, 3.0, 2.5]
+    assert smoothed(values, None) is values

@@ -1,0 +1,64 @@
+"""Figures of a small paper, and the files of trainings that they are drawn from."""
+
+from fathom.config.yaml_files import read
+from fathom.figures import kinds
+from fathom.figures.inputs import Inputs, RunFiles
+from fathom.io import series
+from fathom.papers.figures import load
+from fathom.provenance.measurements import Measurements, Record, write
+from tests.support.small_tables import KNOWN
+
+METRICS = "update\tepoch\tnll\tvalid_nll\tgradient_norm\n"
+REFERENCE = "A. Author: A paper. 2020"
+
+
+def figure(folder, text, name="figure1"):
+    """Return a figure whose own keys are given as YAML, in flow style."""
+    path = folder / "figures.yaml"
+    path.write_text(f"{name}: {{title: A title, section: §4, {text}}}\n", encoding="utf-8")
+    return load(read(path, folder), "p", kinds.classes())[name]
+
+
+def findings(figure, tables=None):
+    """Return what is wrong with a figure."""
+    return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
+
+
+def run(folder, name="small", updates=100):
+    """Return a run without files."""
+    return RunFiles(f"p/{name}", folder / name, updates)
+
+
+def inputs(runs, tables=None):
+    """Return what figures are drawn from, runs by their short names."""
+    by_name = {files.name.removeprefix("p/"): files for files in runs}
+    return Inputs(REFERENCE, "tiny", by_name, tables or {})
+
+
+def write_metrics(files, rows):
+    """Write metrics.tsv: update, epoch, nll, valid_nll and gradient_norm in each row."""
+    files.folder.mkdir(parents=True, exist_ok=True)
+    lines = ["\t".join("" if value is None else str(value) for value in row) for row in rows]
+    text = METRICS + "".join(f"{line}\n" for line in lines)
+    (files.folder / "metrics.tsv").write_text(text, encoding="utf-8")
+
+
+def write_series(files, name, axes, rows):
+    """Write a series of diagnostics/: update, places and value in each row."""
+    path = files.folder / "diagnostics" / f"{name}.tsv.gz"
+    series.append(path, axes, [(update, places, value) for update, places, value in rows])
+
+
+def write_array(files, key, rule, axes, labels, values):
+    """Write a measurement with axes; others of the same rule are replaced."""
+    record = Record(axes=axes, labels=labels, values=values)
+    file = Measurements(
+        rule=rule,
+        recipe=1,
+        run=files.name,
+        identity="f" * 64,
+        seed=files.seed,
+        outcome="finished",
+        measurements={key: record},
+    )
+    write(files.folder / "measurements" / f"{rule}.json", file)
