@@ -1,23 +1,30 @@
-"""`fathom figure` on a project without results."""
+"""`fathom figure` without results."""
 
 import pytest
 
 from fathom.cli.figure import figure
 from fathom.errors import FathomError
+from tests.house.tree import ROOT
 
 
-def test_missing_manifests_are_refused_and_nothing_is_written(project):
+@pytest.fixture(autouse=True)
+def _project(monkeypatch):
+    monkeypatch.setenv("FATHOM_PROJECT", str(ROOT))
+
+
+def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(FathomError, match="`fathom figure latent_depth_figure4 --scale tiny --pa"):
-        figure("latent_depth_figure4", scale="tiny")
-    assert not (project / "results").exists()
+        figure("latent_depth_figure4", scale="tiny", results=tmp_path / "results")
+    assert not (tmp_path / "results").exists()
 
 
-def test_partial_draws_what_is_there(project):
-    figure("latent_depth_figure4", scale="tiny", partial=True)
-    written = sorted(path.name for path in (project / "results/tiny/latent_depth").iterdir())
-    assert written == ["figure4.csv", "figure4.pdf", "figure4.png"]
+@pytest.mark.parametrize("name", ["figure4", "figure6"])
+def test_partial_draws_what_exists(tmp_path, name):
+    figure(f"latent_depth_{name}", scale="tiny", results=tmp_path, partial=True)
+    written = sorted(path.name for path in (tmp_path / "tiny/latent_depth").iterdir())
+    assert written == [f"{name}.csv", f"{name}.pdf", f"{name}.png"]
 
 
-def test_a_table_is_no_figure(project):
-    with pytest.raises(FathomError, match="a table, not a figure; draw it with `fathom table`"):
-        figure("latent_depth_table5", scale="tiny")
+def test_a_table_is_no_figure(tmp_path):
+    with pytest.raises(FathomError, match="`fathom table`"):
+        figure("latent_depth_table5", scale="tiny", results=tmp_path)

@@ -1,45 +1,35 @@
-"""The ledger as a page."""
+"""The page of deviations."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fathom.report.ledger import ledgers, page, write
 
 from fathom.project.load import load
+from fathom.report.deviations import page
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def catalog():
-    return load(ROOT, check=False)
+def papers():
+    return load(ROOT, check=False).papers
 
 
-def test_every_paper_with_a_ledger_is_read(catalog):
-    found = ledgers(ROOT, catalog.papers)
-    assert set(found) == set(catalog.papers)
-    assert all(found.values())
-
-
-def test_a_paper_without_a_ledger_is_left_out(tmp_path, catalog):
-    assert ledgers(tmp_path, catalog.papers) == {}
-
-
-def test_each_entry_is_told_whole(catalog):
-    text = page(catalog.papers, ledgers(ROOT, catalog.papers))
-    for name, entries in ledgers(ROOT, catalog.papers).items():
-        of_paper = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        for entry in entries:
+def test_every_entry_is_on_the_page_with_all_that_it_has(papers):
+    text = page(papers)
+    for paper in papers.values():
+        of_paper = text.split(f"\n## {paper.name}\n")[1].split("\n## ")[0]
+        for entry in paper.deviations:
             part = of_paper.split(f"### {entry.name}: {entry.title}\n\n")[1].split("\n\n")[0]
             assert f"- **Paper:** {entry.paper}" in part
             assert f"- **Here:** {entry.ours}" in part
             assert f"- **Because:** {entry.why}" in part
             assert ("**Released code:**" in part) == bool(entry.released)
-            assert all(f"`{each}`" in part for each in entry.applies)
+            assert ("**Settings:**" in part) == bool(entry.settings)
+            assert all(f"`{name}`" in part for name in (*entry.applies, *entry.settings))
 
 
-def test_writing_twice_gives_the_same_bytes(tmp_path, catalog):
-    entries = ledgers(ROOT, catalog.papers)
-    for name in ("one", "two"):
-        write(catalog.papers, entries, tmp_path / f"{name}.md")
-    assert (tmp_path / "one.md").read_bytes() == (tmp_path / "two.md").read_bytes()
+def test_a_paper_without_deviations_is_left_out(papers):
+    paper = replace(papers["lamgd"], deviations=())
+    assert "lamgd" not in page({"lamgd": paper}).partition("yaml.")[2]

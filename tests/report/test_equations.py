@@ -56,7 +56,7 @@ TESTS = '''
 
 
 @pytest.fixture
-def catalog(tmp_path):
+def project(tmp_path):
     files = {"lib/fathom/methods/gates.py": GATES, "tests/methods/test_gates.py": TESTS}
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True)
@@ -66,44 +66,44 @@ def catalog(tmp_path):
     return replace(load(ROOT, check=False), root=tmp_path, papers={"deep": paper})
 
 
-def places(catalog, number):
-    (entry,) = entries(catalog, "deep", number)
+def places(project, number):
+    (entry,) = entries(project, "deep", number)
     return entry.functions, entry.tests
 
 
-def test_a_function_is_found_by_the_tag_in_its_docstring(catalog):
-    functions, _ = places(catalog, "Eq. 1")
+def test_a_function_is_found_by_the_tag_in_its_docstring(project):
+    functions, _ = places(project, "Eq. 1")
     assert functions == (Place("lib/fathom/methods/gates.py", 4, "total"),)
 
 
-def test_a_method_and_a_class_count_too(catalog):
-    assert [each.name for each in places(catalog, "12")[0]] == ["update"]
-    assert [each.name for each in places(catalog, "Alg. 1")[0]] == ["Trainer"]
+def test_a_method_and_a_class_count_too(project):
+    assert [entry.name for entry in places(project, "12")[0]] == ["update"]
+    assert [entry.name for entry in places(project, "Alg. 1")[0]] == ["Trainer"]
 
 
-def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(catalog):
-    assert [each.name for each in places(catalog, "1")[1]] == ["test_first", "test_second"]
-    assert [each.name for each in places(catalog, "12")[1]] == ["test_second"]
-    assert places(catalog, "Alg. 1")[1] == ()
+def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(project):
+    assert [entry.name for entry in places(project, "1")[1]] == ["test_first", "test_second"]
+    assert [entry.name for entry in places(project, "12")[1]] == ["test_second"]
+    assert places(project, "Alg. 1")[1] == ()
 
 
-def test_without_a_number_all_equations_come_in_the_papers_order(catalog):
-    assert [each.name for each in entries(catalog, "deep")] == [*PAPER["equations"]]
+def test_without_a_number_all_equations_come_in_the_papers_order(project):
+    assert [entry.name for entry in entries(project, "deep")] == [*PAPER["equations"]]
 
 
 @pytest.mark.parametrize("number", ["3", "Eq. 3", "0", "one"])
-def test_an_unknown_equation_is_told(catalog, number):
+def test_an_unknown_equation_is_refused(project, number):
     with pytest.raises(FathomError, match=f"deep: no equation '{number}'"):
-        entries(catalog, "deep", number)
+        entries(project, "deep", number)
 
 
-def test_an_unknown_paper_is_told_the_nearest(catalog):
+def test_an_unknown_paper_has_the_nearest(project):
     with pytest.raises(FathomError, match="no paper 'deap'; nearest valid name: 'deep'"):
-        entries(catalog, "deap")
+        entries(project, "deap")
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "text"),
     [
         (
             "12",
@@ -113,31 +113,31 @@ def test_an_unknown_paper_is_told_the_nearest(catalog):
         ("2", "[deep Eq. 2] Bound: not computed: intractable"),
     ],
 )
-def test_an_entry_is_one_line(catalog, number, said):
-    (entry,) = entries(catalog, "deep", number)
-    assert line(entry) == said
+def test_an_entry_is_one_line(project, number, text):
+    (entry,) = entries(project, "deep", number)
+    assert line(entry) == text
 
 
-def test_an_equation_whose_tag_is_nowhere_says_so(catalog):
-    (catalog.root / "lib/fathom/methods/gates.py").unlink()
-    (entry,) = entries(catalog, "deep", "1")
+def test_an_equation_whose_tag_is_nowhere_has_a_reason(project):
+    (project.root / "lib/fathom/methods/gates.py").unlink()
+    (entry,) = entries(project, "deep", "1")
     assert "not computed: no function has its tag" in line(entry)
 
 
-def test_the_page_links_files_from_docs_without_lines_that_move(catalog):
-    rows = markdown(catalog).split("\n")
+def test_the_page_links_files_from_docs_without_lines_that_move(project):
+    rows = markdown(project).split("\n")
     assert rows[0] == "# Equations"
     assert "## A deep paper" in rows
     product = "[update](../lib/fathom/methods/gates.py)"
     proof = "[test_second](../tests/methods/test_gates.py)"
     assert f"| Eq. 12 | Product | {product} | {proof} |" in rows
     assert "| Eq. 2 | Bound | *intractable* |  |" in rows
-    assert markdown(catalog).endswith("|\n")
+    assert markdown(project).endswith("|\n")
 
 
 def test_the_projects_own_page_has_every_equation_of_every_paper():
-    catalog = load(ROOT, check=False)
-    rows = [row for row in markdown(catalog).split("\n") if row.startswith("| ")]
-    amount = sum(len(paper.about.equations) for paper in catalog.papers.values())
-    assert len(rows) == amount + len(catalog.papers)
+    project = load(ROOT, check=False)
+    rows = [row for row in markdown(project).split("\n") if row.startswith("| ")]
+    amount = sum(len(paper.about.equations) for paper in project.papers.values())
+    assert len(rows) == amount + len(project.papers)
     assert all(row.count(" | ") == 3 for row in rows)

@@ -1,0 +1,137 @@
+"""Tables and figures of the project's own papers, with few or no results."""
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.project.artefacts import Artefacts
+from fathom.project.load import load
+from fathom.provenance.measurements import Measurements, Number, Record, write
+from fathom.runs.paths import Paths
+from fathom.tables.comparison import counts
+from tests.house.tree import ROOT
+
+KEY = "bleu.test.plain.13a"
+RUN = "latent_depth/m2o_diverse_12_12"
+
+
+@pytest.fixture(scope="module")
+def project():
+    return load(ROOT, check=False)
+
+
+@pytest.fixture
+def artefacts(project, tmp_path):
+    """The artefacts at the tiny scale, without results."""
+    return Artefacts(project, Paths(tmp_path, "tiny"))
+
+
+def drawn(artefacts, paper, name):
+    """Return a paper and its table or figure."""
+    paper = artefacts.project.papers[paper]
+    return paper, (paper.tables | paper.figures)[name]
+
+
+def write_scores(artefacts, name, value=20.0):
+    """Write the scores of a run's first seed, all equal."""
+    spec = artefacts.project.spec(name, artefacts.scale)
+    (seed, path), *_ = artefacts.source(name).files(KEY).items()
+    record = Record(tasks={task: Number(value=value) for task in spec.data.tasks}, how="tok:13a")
+    for rule, stem, records in (
+        ("scores", path.stem, {KEY: record}),
+        ("training", "training", {}),
+    ):
+        file = Measurements(
+            rule=rule,
+            recipe=1,
+            run=name,
+            identity=spec.identity,
+            seed=seed,
+            outcome="finished",
+            measurements=records,
+        )
+        write(path.with_name(f"{stem}.json"), file)
+
+
+def test_a_runs_measurements_are_where_paths_has_them(artefacts):
+    source = artefacts.source(RUN)
+    spec = artefacts.project.spec(RUN, "tiny")
+    (path,) = source.files(KEY).values()
+    assert path == artefacts.paths.measurements(spec, 1, path.stem)
+    assert path.stem.startswith("scores.test.plain-")
+    assert (source.identity, source.comparable) == (spec.identity, False)
+
+
+def test_a_run_is_comparable_where_its_settings_are_the_papers(artefacts, project, tmp_path):
+    assert Artefacts(project, Paths(tmp_path, "paper")).source(RUN).comparable
+
+
+def test_seeds_can_be_chosen(project, tmp_path):
+    chosen = Artefacts(project, Paths(tmp_path, "tiny"), (2, 5))
+    assert list(chosen.source(RUN).files(KEY)) == [2, 5]
+
+
+def test_a_corpus_is_that_which_the_scale_uses(artefacts):
+    source = artefacts.source("ted8_diverse")
+    (path,) = source.files("pairs.train").values()
+    assert path.name == "statistics.json"
+    assert path.parent.name.startswith("po_wheels_diverse-")
+    assert not source.comparable
+
+
+def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
+    tables = [
+        artefacts.compared(paper, table)
+        for paper in artefacts.project.papers.values()
+        for table in paper.tables.values()
+    ]
+    assert len(tables) == 22
+    printed = [item for table in tables for item in table.cells if item.reported]
+    assert len(printed) == 814
+    assert sum(counts(tables).values()) == 806  # 8 cells are N/A as printed
+    assert set(counts(tables)) == {"not run", "not comparable (tiny)"}
+
+
+def test_one_table_shows_a_run_that_others_share(artefacts):
+    write_scores(artefacts, RUN)
+    compared = artefacts.compared(*drawn(artefacts, "latent_depth", "table5"))
+    values = {
+        (item.result.cell.row, item.result.cell.column): item.result.value
+        for item in compared.cells
+    }
+    assert values["12/12", "avg"] == values["12/12", "kor"] == 20.0
+    assert values["6/6", "avg"] is None
+
+
+def test_a_figure_gets_its_runs_and_tables(artefacts):
+    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure4"))
+    assert (list(inputs.tables), dict(inputs.runs)) == (["table5"], {})
+    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure6"))
+    assert list(inputs.runs) == ["beta_0", "beta_1", "beta_10"]
+    assert inputs.runs["beta_0"].name == "latent_depth/beta_0"
+    assert (
+        inputs.runs["beta_0"].updates
+        == artefacts.project.spec("latent_depth/beta_0", "tiny").training.updates
+    )
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "missing", "verb"),
+    [
+        ("latent_depth", "table5", "latent_depth/m2o_diverse_6_6 seed 1", "table"),
+        ("lamgd", "table2", "ted8_related", "table"),
+        ("latent_depth", "figure4", "latent_depth/m2o_diverse_6_6 seed 1", "figure"),
+        ("latent_depth", "figure6", "latent_depth/beta_0 seed 1", "figure"),
+    ],
+)
+def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, missing, verb):
+    with pytest.raises(FathomError) as refused:
+        artefacts.require(*drawn(artefacts, paper, name))
+    assert missing in refused.value.what
+    target = f"{paper}_{name}"
+    assert f"snakemake {target} --config scale=tiny" in refused.value.remedy
+    assert f"fathom {verb} {target} --scale tiny --partial" in refused.value.remedy
+
+
+def test_files_have_a_stem_in_the_scales_folder(artefacts, tmp_path):
+    stem = artefacts.stem(*drawn(artefacts, "latent_depth", "table5"))
+    assert stem == tmp_path / "tiny" / "latent_depth" / "table5"
