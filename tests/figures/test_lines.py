@@ -120,9 +120,17 @@ def test_a_line_for_each_place_on_an_axis(tmp_path, small):
     )
     assert findings(figure(tmp_path, text)) == []
     frame = numbers(tmp_path, text, [small])
-    assert frame[frame["update"] == 1]["value"].tolist() == pytest.approx([1.2, 2.2, 3.2])
+    first = frame[frame["update"] == 1]
+    assert first["value"].tolist() == pytest.approx([1.2, 2.2, 3.2])
+    assert list(zip(first["line"], first["label"], strict=True))[1] == ("1", "50%")
     names = [item.get_text() for item in drawn(tmp_path, text, [small]).axes[0].get_legend().texts]
     assert names == ["0%", "50%", "100%"]
+
+
+def test_labels_are_spread_evenly_over_the_lines():
+    assert lines._labels(("0%", "50%", "100%"), 5) == ["0%", "", "50%", "", "100%"]
+    assert lines._labels(("0%", "40%", "60%", "100%"), 3) == ["0%", "40%, 60%", "100%"]
+    assert lines._labels((), 3) == []
 
 
 def test_the_drawing_has_a_panel_for_each_and_names_its_axes(tmp_path, small):

@@ -81,6 +81,9 @@ NAMES = {
 # Exact text that uses a word in another sense, by the file that holds it.
 ALLOWED = {
     "config/papers/lamgd/tables.yaml": ("difference beside",),
+    "lib/fathom/tables/comparison.py": ("difference beside",),
+    "lib/fathom/tables/view.py": ("difference beside",),
+    "tests/support/small_tables.py": ("difference beside",),
 }
 # Files that are not clean yet; this list only shrinks.
 NOT_YET: tuple[str, ...] = (
@@ -93,7 +96,6 @@ NOT_YET: tuple[str, ...] = (
     "lib/fathom/config/",
     "lib/fathom/data/",
     "lib/fathom/evaluation/",
-    "lib/fathom/figures/",
     "lib/fathom/inference/",
     "lib/fathom/io/",
     "lib/fathom/methods/",
@@ -101,10 +103,8 @@ NOT_YET: tuple[str, ...] = (
     "lib/fathom/papers/",
     "lib/fathom/project/",
     "lib/fathom/provenance/",
-    "lib/fathom/report/",
     "lib/fathom/runs/",
     "lib/fathom/subwords/",
-    "lib/fathom/tables/",
     "lib/fathom/training/",
     "lib/fathom/errors.py",
     "tests/batches/",
@@ -123,10 +123,8 @@ NOT_YET: tuple[str, ...] = (
     "tests/pipeline/",
     "tests/project/",
     "tests/reference/",
-    "tests/report/",
     "tests/subwords/",
     "tests/support/",
-    "tests/tables/",
     "tests/training/",
     "tests/conftest.py",
     "tests/test_errors.py",

@@ -29,7 +29,7 @@ class Settings(KindSettings):
     """A figure of grouped bars."""
 
     table: Annotated[str, About("The table whose rows are drawn.")]
-    columns: Annotated[Names, About("A group of bars for each; `tasks` stands for all tasks.")]
+    columns: Annotated[Names, About("A group of bars for each; `tasks` means all tasks.")]
     less: Annotated[str, About("The row that is subtracted.")]
     bars: Annotated[dict[str, str], About("The row of each bar of a group, by label.")]
     not_drawn: Annotated[Names, About("Rows that are in the csv alone.")] = ()

@@ -44,7 +44,7 @@ def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Itera
         axes = [axis for axis in series.axes if axis != UPDATE]
         yield from unknown_name("axis", settings.points, axes, where(("points",)))
         if len(axes) < 2:
-            what = f"the series has no axes besides '{settings.points}'"
+            what = f"'{settings.points}' is the only axis of the series"
             yield FathomError(what, where(("series",)), "choose another series")
     for title, run in settings.panels.items():
         yield from unknown_name("run", run, known.names(figure.paper), where(("panels", title)))

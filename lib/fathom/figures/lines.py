@@ -1,6 +1,6 @@
 """Curves: a series over updates or layers, one line for each run or for each place on an axis."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -133,30 +133,48 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
             line = part.line(label)
             run = inputs.runs[line.run]
             frame = run.read(series_named(line.series or ""))
-            about = {"panel": title, "line": label, "run": run.name, "seed": run.seed}
+            about = {"panel": title, "line": label, "label": label}
+            about |= {"run": run.name, "seed": run.seed}
             if frame is None:
                 words = "not recorded" if run.folder.exists() else "not run"
                 frames.append(DataFrame([about | {"words": words}]))
                 continue
-            for name, points in _curves(frame, part, run):
-                named = about | ({"line": name} if part.line_by else {})
-                frames.append(points.assign(**named, words=""))
-    columns = ["panel", "line", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words"]
+            for names, points in _curves(frame, part, run):
+                frames.append(points.assign(**(about | names), words=""))
+    columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words"]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _curves(frame: "DataFrame", part: Panel, run: RunFiles) -> Iterator[tuple[str, "DataFrame"]]:
-    """Yield the points of each line of a run, from left to right."""
+def _curves(
+    frame: "DataFrame", part: Panel, run: RunFiles
+) -> Iterator[tuple[dict[str, str], "DataFrame"]]:
+    """Yield the names and the points of each line of a run, points from left to right."""
     if part.at is not None:
         frame = at_place(frame, part.at, run)
     frame = selected(frame, part.select)
-    groups = [("", frame)]
+    groups: list[tuple[dict[str, str], DataFrame]] = [({}, frame)]
     if part.line_by:
-        labels = frame[part.line_by].astype(str)
-        groups = [(label, frame[labels == label]) for label in in_order(labels)]
-    for label, group in groups:
+        places = frame[part.line_by].astype(str)
+        lines = in_order(places)
+        labels = _labels(part.labels, len(lines)) or lines
+        groups = [
+            ({"line": line, "label": label}, frame[places == line])
+            for line, label in zip(lines, labels, strict=True)
+        ]
+    for names, group in groups:
         points = group.assign(x=group[part.x].astype(float)).sort_values("x")
-        yield label, points.assign(**{SMOOTHED: smoothed(points[VALUE], part.smooth)})
+        yield names, points.assign(**{SMOOTHED: smoothed(points[VALUE], part.smooth)})
+
+
+def _labels(given: Sequence[str], lines: int) -> list[str]:
+    """Return a label for each of some lines, the given ones spread evenly; most may be empty."""
+    last = max(len(given) - 1, 1)
+    places = [round(at * (lines - 1) / last) for at in range(len(given))]
+    return [
+        ", ".join(name for at, name in zip(places, given, strict=True) if at == line)
+        for line in range(lines)
+        if given
+    ]
 
 
 def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
@@ -182,30 +200,19 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
 def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
     from fathom.figures import drawing
 
-    labels = list(dict.fromkeys(lines["line"]))
-    for position, label in enumerate(labels):
-        points = lines[lines["line"] == label]
-        words = "".join(points["words"].unique())
-        name = _label(label, position, len(labels), part)
+    names = list(dict.fromkeys(lines["line"]))
+    for position, name in enumerate(names):
+        points = lines[lines["line"] == name]
+        words, label = ("".join(points[key].unique()) for key in ("words", "label"))
         look = drawing.look(position)
         color = part.colours.get(label, look.color)
         if part.line_by:
-            color = drawing.ramp(position, len(labels))
+            color = drawing.ramp(position, len(names))
         axes.plot(
             [] if words else points["x"],
             [] if words else points[SMOOTHED],
             color=color,
             linestyle=look.line,
             marker="." if len(points) < 3 else None,
-            label=f"{name} ({words})" if words else name,
+            label=f"{label} ({words})" if words else label or None,
         )
-
-
-def _label(label: str, position: int, lines: int, part: Panel) -> str | None:
-    """Return a line's name in the legend; given labels are spread evenly over the lines."""
-    if not part.labels:
-        return label
-    last = max(len(part.labels) - 1, 1)
-    at_line = [round(at * (lines - 1) / last) for at in range(len(part.labels))]
-    names = [name for at, name in zip(at_line, part.labels, strict=True) if at == position]
-    return ", ".join(names) or None

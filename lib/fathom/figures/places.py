@@ -25,7 +25,7 @@ def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame"
 
 
 def smoothed(values: "Series", points: int | None) -> "Series":
-    """Return the moving median over so many points, centred; None leaves the values."""
+    """Return the centred moving median over a number of points; None leaves the values."""
     if points is None:
         return values
     return values.rolling(points, center=True, min_periods=1).median()

@@ -50,8 +50,8 @@ def _parts(part: type[Part], above: tuple[str, ...]) -> Iterator[tuple[str, type
             if one is Method:
                 continue
             tag = f" ({_tag(one)})" if _tag(one) else ""
-            for title, found, path in _parts(one, (*above, name)):
-                yield title + tag, found, path
+            for title, below, path in _parts(one, (*above, name)):
+                yield title + tag, below, path
 
 
 def _tag(part: type[Part]) -> str:

@@ -131,7 +131,7 @@ def lines(tables: Iterable[ComparedTable]) -> "DataFrame":
         for item in table.cells
         if item.reported is not None and item.verdict is not None
     ]
-    # Objects keep whole numbers whole and printed digits as printed.
+    # Objects keep integers integers and printed digits as printed.
     return DataFrame(records, columns=columns, dtype=object)
 
 

@@ -43,9 +43,9 @@ class CellResult:
         interval: half of the 95 % interval over test sentences, averaged over seeds. Same unit.
         deviation: standard deviation over seeds (n - 1); None with fewer than two. Same unit.
         seeds: how many seeds the value, or the words, represent.
-        sentences: test sentences behind the value.
+        sentences: test sentences of the value.
         words: what is printed where there is no value; empty for an empty cell.
-        note: what a reader must know besides value and words.
+        note: what a reader must know in addition.
         how: how each number was computed.
         comparable: whether the run's settings are the paper's.
     """

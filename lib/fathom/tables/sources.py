@@ -25,7 +25,7 @@ class Reading:
     Attributes:
         record: the measurement's record; None where there is none.
         words: why there is no record.
-        detail: what a reader must know besides the words, for a note.
+        detail: what a note adds to the words.
         outcome: whether the words are the training's outcome.
         stale: which stages have a newer recipe than the one that made the record.
     """

@@ -281,8 +281,8 @@ def _sentences(columns: Sequence[str], cells: Sequence[ComparedCell]) -> RowView
             for item in cells
             if item.result.cell.column == column and item.result.sentences is not None
         }
-        ends = sorted({min(counts), max(counts)}) if counts else []
-        views.append(CellView("–".join(str(count) for count in ends)))
+        bounds = sorted({min(counts), max(counts)}) if counts else []
+        views.append(CellView("–".join(str(count) for count in bounds)))
     has_any = any(cell.text for cell in views)
     return RowView("test sentences", "count", tuple(views)) if has_any else None
 
