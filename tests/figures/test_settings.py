@@ -4,13 +4,13 @@ import pytest
 
 from fathom.figures.inputs import SERIES
 from fathom.figures.settings import (
-    KindSettings,
     check_axes,
     check_series,
     measurement_keys,
     path_of,
     unknown_name,
 )
+from fathom.papers.figures import KindSettings
 from tests.support.small_figures import figure
 
 
