@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tests.evaluation.small_run import small_spec
 
 from fathom.batches.held_out import TOKENS, held_out, held_out_blocks, held_out_pairs
 from fathom.batches.masking import Masking, mask
 from fathom.batches.tensors import PAD
 from fathom.errors import FathomError
-from tests.evaluation.small_run import small_spec
 from tests.reference.small_networks import method
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3)

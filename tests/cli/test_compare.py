@@ -5,12 +5,9 @@ import csv
 import pytest
 
 from fathom.cli.compare import compare
-from tests.house.tree import ROOT
+from tests.support.own_project import verbs_use_it  # noqa: F401
 
-
-@pytest.fixture(autouse=True)
-def _project(monkeypatch):
-    monkeypatch.setenv("FATHOM_PROJECT", str(ROOT))
+pytestmark = pytest.mark.usefixtures("verbs_use_it")
 
 
 def test_every_reported_cell_of_every_table_has_a_line(tmp_path, capsys):

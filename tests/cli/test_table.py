@@ -5,12 +5,9 @@ import pytest
 from fathom.cli.table import print_table, table
 from fathom.errors import FathomError
 from fathom.tables.view import BlockView, CellView, RowView, TableView
-from tests.house.tree import ROOT
+from tests.support.own_project import verbs_use_it  # noqa: F401
 
-
-@pytest.fixture(autouse=True)
-def _project(monkeypatch):
-    monkeypatch.setenv("FATHOM_PROJECT", str(ROOT))
+pytestmark = pytest.mark.usefixtures("verbs_use_it")
 
 
 def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):

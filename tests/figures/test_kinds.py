@@ -5,14 +5,13 @@ from importlib import import_module
 import pytest
 
 from fathom.figures import kinds
-from fathom.project.load import load
+from tests.support.own_project import own_project
 from tests.support.small_figures import figure, inputs, run, write_metrics
-from tests.support.small_tables import ROOT
 
 
 @pytest.fixture(scope="module")
 def project():
-    return load(ROOT, check=False)
+    return own_project()
 
 
 def test_kinds_are_the_files_of_the_room():

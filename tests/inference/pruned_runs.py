@@ -8,6 +8,7 @@ import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
+from tests.evaluation.small_run import small_spec, training
 from torch import nn
 
 from fathom.batches.tensors import SIDES, dictionary_path, load
@@ -16,7 +17,6 @@ from fathom.io.files import read_json, write_json
 from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs import spec
-from tests.evaluation.small_run import small_spec, training
 from tests.reference.small_networks import ENTRIES, method, shape
 from tests.subwords.small_corpus import TASKS, silent
 

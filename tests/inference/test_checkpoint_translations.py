@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 
 import pytest
 import torch
+from tests.evaluation.small_run import training
 
 from fathom.batches.tensors import load
 from fathom.checkpoints.average import kept_path
@@ -19,7 +20,6 @@ from fathom.io.files import read_json, read_lines, sha256, write_json
 from fathom.runs.spec import Decoding
 from fathom.training.loop import Places
 from fathom.training.train import train
-from tests.evaluation.small_run import training
 from tests.inference.conftest import CPU
 from tests.subwords.small_corpus import TASKS, silent
 from tests.training.small_runs import LAUNCH, encoded, latent, specification

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tests.evaluation.small_run import training
 
 from fathom.batches.encode import encode
 from fathom.batches.tensors import EOS, load
@@ -16,7 +17,6 @@ from fathom.runs.spec import Outcome
 from fathom.subwords import train as subwords
 from fathom.training.loop import Places
 from fathom.training.train import train
-from tests.evaluation.small_run import training
 from tests.inference.conftest import CPU
 from tests.subwords.small_corpus import TASKS, silent, small_data, write_corpus
 from tests.training.small_runs import LAUNCH, latent, masked, specification

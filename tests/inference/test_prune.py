@@ -9,6 +9,7 @@ import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
+from tests.evaluation.small_run import small_spec, training
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.errors import FathomError
@@ -25,7 +26,6 @@ from fathom.methods import loader
 from fathom.models.hooks import Method
 from fathom.models.size import parts
 from fathom.runs.spec import Decoding
-from tests.evaluation.small_run import small_spec, training
 from tests.inference.pruned_runs import (
     KEPT,
     built,

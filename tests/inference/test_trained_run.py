@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.evaluation.small_run import small_spec, training
 
 from fathom.batches.tensors import load
 from fathom.errors import FathomError
@@ -10,7 +11,6 @@ from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_json
 from fathom.methods.loader import build
 from fathom.runs.paths import Paths
-from tests.evaluation.small_run import small_spec, training
 from tests.inference.pruned_runs import set_gates, write_tensors
 from tests.reference.small_networks import method
 from tests.subwords.small_corpus import TASKS

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from tests.evaluation.small_run import small_spec, training
 
 from fathom.batches.encode import encode
 from fathom.batches.tensors import EOS, PAD, load
@@ -24,7 +25,6 @@ from fathom.methods.loader import build
 from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
 from fathom.subwords.train import train
-from tests.evaluation.small_run import small_spec, training
 from tests.inference.conftest import CPU, sentences
 from tests.reference.small_networks import ROOT, method
 from tests.subwords.small_corpus import TASKS, silent, small_data, write_corpus

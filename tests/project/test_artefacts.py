@@ -4,11 +4,10 @@ import pytest
 
 from fathom.errors import FathomError
 from fathom.project.artefacts import Artefacts
-from fathom.project.load import load
 from fathom.provenance.measurements import Measurements, Number, Record, write
 from fathom.runs.paths import Paths
 from fathom.tables.comparison import counts
-from tests.house.tree import ROOT
+from tests.support.own_project import own_project
 
 KEY = "bleu.test.plain.13a"
 RUN = "latent_depth/m2o_diverse_12_12"
@@ -16,7 +15,7 @@ RUN = "latent_depth/m2o_diverse_12_12"
 
 @pytest.fixture(scope="module")
 def project():
-    return load(ROOT, check=False)
+    return own_project()
 
 
 @pytest.fixture

@@ -1,19 +1,16 @@
 """The page of deviations."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from fathom.project.load import load
 from fathom.report.deviations import page
-
-ROOT = Path(__file__).parents[2]
+from tests.support.own_project import own_project
 
 
 @pytest.fixture(scope="module")
 def papers():
-    return load(ROOT, check=False).papers
+    return own_project().papers
 
 
 def test_every_entry_is_on_the_page_with_all_that_it_has(papers):

@@ -2,17 +2,15 @@
 
 import textwrap
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from fathom.errors import FathomError
 from fathom.papers.about import PaperSettings
 from fathom.papers.paper import Paper
-from fathom.project.load import load
 from fathom.report.equations import Place, entries, line, markdown
+from tests.support.own_project import own_project
 
-ROOT = Path(__file__).parents[2]
 PAPER = {
     "title": "A deep paper",
     "authors": ["A. Author"],
@@ -27,6 +25,7 @@ PAPER = {
 }
 GATES = '''
     """Gates; the module's own docstring has a tag as well [deep Eq. 1]."""
+from tests.support.own_project import own_project
 
 
     def total():
@@ -63,7 +62,7 @@ def project(tmp_path):
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
     about = PaperSettings.model_validate(PAPER, strict=False)
     paper = Paper("deep", tmp_path, about, {}, {}, (), {})
-    return replace(load(ROOT, check=False), root=tmp_path, papers={"deep": paper})
+    return replace(own_project(), root=tmp_path, papers={"deep": paper})
 
 
 def places(project, number):
@@ -136,7 +135,7 @@ def test_the_page_links_files_from_docs_without_lines_that_move(project):
 
 
 def test_the_projects_own_page_has_every_equation_of_every_paper():
-    project = load(ROOT, check=False)
+    project = own_project()
     rows = [row for row in markdown(project).split("\n") if row.startswith("| ")]
     amount = sum(len(paper.about.equations) for paper in project.papers.values())
     assert len(rows) == amount + len(project.papers)

@@ -105,6 +105,11 @@ def test_verdicts_have_rows_where_they_are_asked_for(tmp_path):
     assert verdicts["bos†"].verdict == "lower"
 
 
+def test_runs_that_were_not_trained_have_no_row_of_verdicts(tmp_path):
+    block = laid_out(tmp_path, Results(tmp_path / "results"), verdicts=True).blocks[0]
+    assert {part.kind for part in block.rows} == {"result", "paper"}
+
+
 def test_runs_of_other_settings_have_no_row_of_verdicts(tmp_path):
     results = typical(tmp_path / "results", comparable=False)
     block = laid_out(tmp_path, results, verdicts=True).blocks[0]

@@ -207,8 +207,9 @@ def _reported_rows(items: Sequence[ComparedCell], verdicts: bool, several: bool)
     if any(item.reported for item in items):
         cells = _merged([reported_text(item.reported) for item in items])
         rows.append(RowView("paper", "paper", (*cells, *end)))
-    if verdicts and any(item.verdict and item.result.comparable for item in items):
-        cells = [_verdict(item.verdict) for item in items]
+    known = {item.verdict.words for item in items if item.verdict and item.result.comparable}
+    if verdicts and known - {NOT_RUN}:
+        cells = _merged([_verdict(item.verdict) for item in items])
         rows.append(RowView("verdict", "verdict", (*cells, *end)))
     return rows
 
