@@ -25,7 +25,6 @@ PAPER = {
 }
 GATES = '''
     """Gates; the module's own docstring has a tag as well [deep Eq. 1]."""
-from tests.support.own_project import own_project
 
 
     def total():
