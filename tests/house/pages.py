@@ -19,6 +19,8 @@ KINDS = (
     "deviations",
     "parameters",
     "columns",
+    "dataset",
+    "source",
 )
 
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
+from fathom.config.settings import Part
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import DeviationSettings
 from fathom.papers.table_settings import TableSettings
@@ -17,9 +19,11 @@ from fathom.papers.vocabulary import ColumnsFile
 from fathom.project.parameters import Parameters
 from fathom.project.project import Project
 from fathom.project.switches import Switches
+from fathom.runs.datasets import FORMATS, PlannedDataset
 from fathom.runs.method_card import CardFile
 from fathom.runs.scales import Scale
 from fathom.runs.settings import Run
+from fathom.runs.sources import KINDS
 
 # Keys that an entry may have besides its settings.
 _ENTRY_KEYS = {
@@ -68,6 +72,8 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         "deviations": _entries(_schema(DeviationSettings)),
         "parameters": _schema(Parameters),
         "columns": _schema(ColumnsFile),
+        "dataset": _cards(PlannedDataset, *FORMATS.values()),
+        "source": _cards(*KINDS.values()),
     }
 
 
@@ -78,6 +84,16 @@ def text(schema: Mapping[str, Any]) -> str:
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True)
+
+
+def _cards(*models: type[Part]) -> dict[str, Any]:
+    """Return the schema of cards of several classes, which are called like their files."""
+    _, schema = models_json_schema([(model, "validation") for model in models], by_alias=True)
+    for model in models:
+        card = schema["$defs"][model.__name__]
+        del card["properties"]["name"]
+        card["required"].remove("name")
+    return schema | {"anyOf": [{"$ref": f"#/$defs/{model.__name__}"} for model in models]}
 
 
 def _entries(schema: dict[str, Any]) -> dict[str, Any]:
