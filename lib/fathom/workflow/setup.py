@@ -45,7 +45,7 @@ def set_environment(project: Path, switches: dict[str, Any]) -> None:
 
     Jobs on other machines read the Snakefile again, so they get all of it too.
     """
-    places = [Path(sys.executable).parent, project / ".venv" / "bin"]
+    places = [project / ".venv" / "bin", Path(sys.executable).parent]
     own = [place for place in places if (place / "fathom").exists()][:1]
     # Last, a stand-in that says how to make the environment.
     _put_first("PATH", [*map(str, own)], [str(project / "workflow" / "bin")])

@@ -123,7 +123,7 @@ class Targets:
         built = [item for item in items if item.target not in self.not_built]
         if target in self.project.papers and not built:
             what = "none of its tables and figures is built yet"
-            raise FathomError(what, target, "`fathom list targets` shows what each waits for")
+            raise FathomError(what, target, "`fathom list artefacts` shows what each waits for")
         return built
 
     def artefact(self, target: str) -> Artefact:
@@ -136,7 +136,7 @@ class Targets:
             raise self.unknown(target)
         if target in self.not_built:
             what = f"cannot be made yet: {self.not_built[target]}"
-            raise FathomError(what, target, "ask for another target: fathom list targets")
+            raise FathomError(what, target, "ask for another target: fathom list artefacts")
         return self.artefacts[target]
 
     def _row(self, target: str) -> tuple[str, ...]:
