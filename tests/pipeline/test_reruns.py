@@ -1,0 +1,107 @@
+"""What makes Snakemake run a job again, with a stand-in for the commands: nothing is trained."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.conftest import copy_of_the_project
+from tests.support import stand_in
+from tests.support.targets import TABLE, targets
+
+pytestmark = pytest.mark.pipeline
+
+ROW = ("--config", "row=12/12")
+GATED = ("--config", "row=LL-D, 24/24")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project in which one static and one gated row have been made."""
+    project = copy_of_the_project(tmp_path_factory.mktemp("reruns"))
+    files = stand_in.outputs(targets(Path("results")), TABLE)
+    stand_in.install(project.folder, sys.executable, files)
+    for row in (ROW, GATED):
+        project.run("snakemake", "--cores", "2", f"{TABLE}_row", *row)
+    return project
+
+
+@pytest.fixture
+def calls(project):
+    """A function that runs Snakemake and counts the verbs that it called."""
+
+    def run(*words):
+        log = project.folder / "made.txt"
+        log.write_text("", encoding="utf-8")
+        project.run("snakemake", "--cores", "2", *words)
+        return Counter(line.split()[0] for line in log.read_text(encoding="utf-8").splitlines())
+
+    return run
+
+
+@pytest.fixture
+def edited(project):
+    """A function that replaces text in a file until the test ends."""
+    originals = {}
+
+    def edit(name, old, new):
+        path = project.folder / name
+        text = originals.setdefault(path, path.read_text(encoding="utf-8"))
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    yield edit
+    for path, text in originals.items():
+        path.write_text(text, encoding="utf-8")
+
+
+def one(project, pattern):
+    """Return the file of the static row that matches a pattern."""
+    [path] = project.folder.glob(f"results/runs/latent_depth/m2o_diverse_12_12-*/1/{pattern}")
+    return path
+
+
+def row(*words):
+    return (f"{TABLE}_row", *ROW, *words)
+
+
+def test_a_gated_run_is_translated_by_one_command(project):
+    log = (project.folder / ".snakemake" / "log").glob("*")
+    text = "".join(path.read_text(encoding="utf-8") for path in log)
+    assert text.count("rule translate_run:") == 2
+    assert text.count("rule measure_gates:") == 1
+
+
+def test_touched_text_code_and_config_and_lost_tensors_run_nothing(project, calls, edited):
+    made = ("results/sources/*/*.json", "results/corpora/*/*.json", "lib/**/*.py", "config/**/*.*")
+    for pattern in made:
+        for path in project.folder.glob(pattern):
+            path.touch()
+    edited("workflow/rules/runs.smk", '"fathom train', '" fathom  train')
+    [tensors] = project.folder.glob("results/tensors/*/tensors.json")
+    tensors.unlink()
+    assert calls(*row()) == {}
+    tensors.write_text("{}", encoding="utf-8")
+
+
+def test_lost_scores_are_computed_from_the_translations_and_gathered_again(project, calls):
+    one(project, "measurements/scores.test.plain-*.json").unlink()
+    assert calls(*row()) == {"score": 1, "summarise": 1}
+
+
+def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, edited):
+    before = one(project, "training.json").stat().st_mtime_ns
+    edited("lib/fathom/provenance/recipe.py", '"training": 1', '"training": 2')
+    assert calls(*row()) == {}
+    assert one(project, "training.json").stat().st_mtime_ns == before
+    again = {"train": 1, "translate": 1, "score": 1, "summarise": 1}
+    assert calls(*row("retrain=stale")) == again
+    # Checkpoints are no output of the rule: Snakemake has deleted none.
+    assert one(project, "checkpoints/last.pt").exists()
+    assert calls(*row("retrain=stale")) == {}
+
+
+def test_another_recipe_of_decoding_translates_again_and_trains_nothing(calls, edited):
+    edited("lib/fathom/provenance/recipe.py", '"decoding": 1', '"decoding": 2')
+    assert calls(*row()) == {"translate": 1, "score": 1, "summarise": 1}

@@ -1,0 +1,80 @@
+"""A stand-in for the `fathom` command: it makes the files that a rule waits for, and nothing else.
+
+So tests of the workflow run its rules in seconds. `made.txt` lists each call.
+"""
+
+import json
+from pathlib import Path
+
+from fathom.workflow.targets import Targets
+
+SCRIPT = """#!/bin/sh
+# A stand-in of the tests for the fathom command.
+here=$(dirname "$0")
+echo "$*" >> "$here/../../made.txt"
+exec {python} -S "$here/write.py" "$*"
+"""
+
+WRITE = """
+import json, re, sys
+from pathlib import Path
+
+here = Path(__file__).parent
+project = here.parents[1]
+files = json.loads((here / "files.json").read_text())
+text = (project / "lib/fathom/provenance/recipe.py").read_text()
+recipe = int(re.search(r'"training": (\\d+)', text)[1])
+for name in files[sys.argv[1]]:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"recipe": recipe}))
+    if path.name == "training.json":
+        (path.parent / "checkpoints").mkdir(exist_ok=True)
+        (path.parent / "checkpoints" / "last.pt").touch()
+"""
+
+
+def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
+    """Return the files that each command for a table leaves, by its arguments."""
+    runs, corpora, results = targets.runs, targets.corpora, targets.paths.results
+    files: dict[str, list[Path]] = {}
+    artefact = targets.artefact(target)
+    for name in artefact.runs:
+        spec = runs.spec(name)
+        folder, data = f"{spec.paper}/{spec.folder}", spec.data
+        for source in corpora.sources(data.corpus_folder):
+            files[f"fetch {source.parent.name}"] = [source]
+        files[f"prepare {data.corpus_folder}"] = [
+            results / f"corpora/{data.corpus_folder}/corpus.json"
+        ]
+        files[f"subwords {data.subwords_folder}"] = [corpora.subwords(data.folder)]
+        files[f"encode {data.folder}"] = [runs.tensors(folder)]
+        for seed in runs.seeds(name):
+            of_run = f"{folder} --seed {seed}"
+            files[f"train {of_run}"] = [targets.paths.training(spec, seed)]
+            files[f"translate {of_run}"] = [runs.asked(folder, str(seed))]
+            files[f"gates {of_run}"] = [targets.paths.measurements(spec, seed, "gates")]
+            files[f"summarise {of_run}"] = [targets.paths.manifest(spec, seed)]
+            for split, gates in targets.demands.decodings(name):
+                [path] = runs.measured(name, seed, [f"bleu.{split}.{gates}.13a"])
+                files[f"score {of_run} --split {split} --gates {gates}"] = [path]
+    verb = f"{artefact.verb} {target} --scale {targets.scale}"
+    files[verb] = targets.artefact_files(artefact)
+    files[f"compare --scale {targets.scale}"] = [targets.paths.compare]
+    return {call: [str(path) for path in paths] for call, paths in files.items()}
+
+
+def install(project: Path, python: str, files: dict[str, list[str]]) -> None:
+    """Make the stand-in the command of a project's environment.
+
+    Args:
+        project: a copy of the project without an environment.
+        python: the interpreter that runs it.
+        files: what each call leaves.
+    """
+    folder = project / ".venv" / "bin"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "fathom").write_text(SCRIPT.format(python=python), encoding="utf-8")
+    (folder / "fathom").chmod(0o755)
+    (folder / "write.py").write_text(WRITE, encoding="utf-8")
+    (folder / "files.json").write_text(json.dumps(files), encoding="utf-8")
