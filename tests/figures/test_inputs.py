@@ -1,11 +1,13 @@
 """Series by name, read from where a training left them."""
 
+import ast
 import math
 
 import pytest
 
 from fathom.errors import FathomError
-from fathom.figures.inputs import SERIES, series_named, title_of
+from fathom.figures.inputs import DIAGNOSTICS, SERIES, series_named, title_of
+from tests.house.tree import ROOT, library
 from tests.support.small_figures import run, write_array, write_metrics, write_series
 
 
@@ -59,6 +61,25 @@ def test_an_axis_that_comes_twice_is_two_columns(small):
 @pytest.mark.parametrize("name", SERIES)
 def test_a_series_without_a_file_is_none(small, name):
     assert small.read(SERIES[name]) is None
+
+
+def test_a_file_with_other_axes_is_refused(small):
+    write_series(small, "encoder_weights", ("source", "layer"), [(1, ("0", "1"), 0.5)])
+    with pytest.raises(FathomError, match="no axis 'reader'"):
+        small.read(SERIES["mixture_weights"])
+
+
+def test_axes_are_those_that_methods_and_trainings_record():
+    calls = [
+        node
+        for source in library(ROOT)
+        for node in source.nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Reading" and node.args
+    ]
+    recorded = {ast.unparse(call.args[0]) for call in calls}
+    for name, series in SERIES.items():
+        if series.place == DIAGNOSTICS:
+            assert str(series.axes[1:]) in recorded, name
 
 
 def test_an_epoch_ends_at_the_first_update_logged_after_it(small):

@@ -136,57 +136,6 @@ def test_a_difference_is_printed_next_to_the_number(tmp_path):
     assert any("“delta”" in note and "to bos" in note for note in drawn.notes)
 
 
-# What a note must contain, by the case that needs it.
-NOTES = {
-    "paper rows": ("table1", {}, "“paper”"),
-    "other settings": ("table1", {"comparable": False}, "cannot be compared"),
-    "signature": ("table1", {}, "tok:13a"),
-    "few sentences": ("table1", {}, "† "[:1]),
-    "not run": ("table1", {}, "not run:"),
-    "misprint": ("table1", {}, "misprint"),
-    "unequal": ("table2", {}, "deep starts from small"),
-}
-
-
-@pytest.mark.parametrize(("name", "options", "text"), NOTES.values(), ids=NOTES)
-def test_a_table_has_the_notes_that_it_needs(tmp_path, name, options, text):
-    results = typical(tmp_path / "results", **options)
-    printed = PRINTED if name == "table1" else ()
-    notes = laid_out(tmp_path, results, printed, name).notes
-    assert any(text in note for note in notes), notes
-
-
-def test_a_table_that_needs_no_note_has_none(tmp_path):
-    results = Results(tmp_path / "results")
-    results.corpus("text", {})
-    results.corpus("other", {})
-    notes = laid_out(tmp_path, results, (), "table3").notes
-    assert all("seeds" not in note and "Metric" not in note for note in notes)
-
-
-def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):
-    def warnings(results):
-        notes = laid_out(tmp_path, results).notes
-        return [note for note in notes if note.startswith("Train 6/6 first")]
-
-    assert warnings(typical(tmp_path / "in")) == []
-    assert warnings(typical(tmp_path / "other", comparable=False)) == []
-    outside = Results(tmp_path / "outside")
-    outside.write("p/small", {BLEU: scores(20.0, 20.0)})
-    (warning,) = warnings(outside)
-    assert "between 29.0 and 31.0" in warning
-    assert "20.00" in warning
-    (warning,) = warnings(Results(tmp_path / "none"))
-    assert "not run" in warning
-
-
-def test_what_was_not_measured_is_named(tmp_path):
-    results = Results(tmp_path / "results")
-    results.write("p/deep", {})
-    notes = laid_out(tmp_path, results).notes
-    assert any(note.startswith("not measured: ") and "p/deep" in note for note in notes)
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [("table5", "Table 5 · T"), ("figure4", "Figure 4 · T"), ("figure2a", "Figure 2a · T")],

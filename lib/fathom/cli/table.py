@@ -30,7 +30,8 @@ def table(
     """
     from fathom.papers.paper import find
     from fathom.tables import formats
-    from fathom.tables.view import first_notes, view
+    from fathom.tables.notes import first_notes
+    from fathom.tables.view import view
 
     artefacts = open_artefacts(scale, results, seeds)
     paper, drawn = find(artefacts.project.papers, target, "table")

@@ -246,7 +246,7 @@ def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:
 def _lowest(run: RunFiles) -> float | None:
     """Return the least share of active groups that two masks can have in common, (2k - n) / k.
 
-    k of n groups are active at each site (lamgd, §3.1.3); None where no masks were measured.
+    k of n groups are active at each site. None where no masks were measured.
     """
     masks = run.read(series_named(MASKS))
     if masks is None:

@@ -114,7 +114,7 @@ class RunFiles:
         An axis that comes twice has its name twice, the second with `_2`.
 
         Raises:
-            FathomError: a file is damaged.
+            FathomError: a file is damaged, or has other axes than the series.
         """
         from pandas import concat
 
@@ -126,6 +126,10 @@ class RunFiles:
         for name, frame in zip(series.names, known, strict=False):
             frame["part"] = name
         joined = concat(known, ignore_index=True)
+        for axis in series.axes:
+            if axis not in joined:
+                what = f"{', '.join(series.names)}: no axis '{axis}'"
+                raise FathomError(what, str(self.folder), nearest(axis, joined.columns))
         joined[VALUE] = joined[VALUE] * series.factor
         return joined
 

@@ -8,21 +8,14 @@ from itertools import groupby
 from fathom.papers.reported import Reported
 from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedCell, ComparedTable
+from fathom.tables.notes import ADDED, FEW, FEW_SENTENCES, notes_of
 from fathom.tables.results import CellResult
-from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+from fathom.tables.sources import NOT_RUN
 from fathom.tables.verdicts import Verdict
 
-FEW_SENTENCES = 100
-FEW = "†"
-ADDED = "*"
 OURS = "Not in the paper"
 _COUNTS = 2  # significant digits that a scaled count keeps
 _BOLD = "bold"
-_MEANS = {
-    "significant": "a significant difference",
-    "difference": "the number is the difference",
-    "difference beside": "the number in parentheses is the difference",
-}
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ class TableView:
 
     Attributes:
         name: `<paper>_<table>`, to refer to it.
-        title: `Table 5 · <title>`.
+        title: `Table <number> · <title>`.
         caption: where it is in the paper, and at which scale it was reproduced.
         blocks: its parts.
         notes: what a reader must know, one sentence or more each.
@@ -87,7 +80,7 @@ class TableView:
 
 
 def label(name: str, title: str) -> str:
-    """Return what a table or figure is called: `Table 5 · <title>` for `table5`."""
+    """Return what a table or figure is called: `Table <number> · <title>` for `table<number>`."""
     match = re.fullmatch(r"([a-z]+)(\d+\w*)", name)
     return f"{match[1].capitalize()} {match[2]} · {title}" if match else f"{name} · {title}"
 
@@ -117,7 +110,7 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
         title=label(table.name, table.title),
         caption=caption(table.section, reference, compared.scale),
         blocks=tuple(blocks),
-        notes=tuple(_notes(compared)),
+        notes=tuple(notes_of(compared)),
     )
 
 
@@ -286,91 +279,3 @@ def _sentences(columns: Sequence[str], cells: Sequence[ComparedCell]) -> RowView
         views.append(CellView("–".join(str(count) for count in bounds)))
     has_any = any(cell.text for cell in views)
     return RowView("test sentences", "count", tuple(views)) if has_any else None
-
-
-def _notes(compared: ComparedTable) -> Iterator[str]:
-    """Yield the notes: comparability, metric, spreads, marks, and what cells have to say."""
-    items, table = compared.cells, compared.table
-    own = [item.result for item in items]
-    if any(item.reported for item in items):
-        yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
-    if any(not item.comparable and item.cell.kind != "empty" for item in own):
-        yield (
-            f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
-            "compared with it."
-        )
-    yield from _metric_notes(own)
-    yield from _spread_notes(own)
-    if any(item.words == NOT_RUN for item in own):
-        yield f"{NOT_RUN}: the run was not trained."
-    if table.settings.unequal:
-        yield f"Rows are trained for different numbers of updates: {table.settings.unequal}."
-    yield from _mark_notes(compared)
-    yield from first_notes(compared)
-    for words in (OTHER_DECODING, NOT_MEASURED):
-        details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
-        if details:
-            more = f" and {len(details) - 3} more" if len(details) > 3 else ""
-            yield f"{words}: {'; '.join(list(details)[:3])}{more}."
-    notes = [
-        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
-    ]
-    yield from dict.fromkeys(notes)
-
-
-def _metric_notes(own: Sequence[CellResult]) -> Iterator[str]:
-    """Yield the metric of the scores with its signatures, and their gates."""
-    scored = [item for item in own if item.cell.kind != "empty" and item.how]
-    how = dict.fromkeys(text for item in scored for text in item.how)
-    if how:
-        yield f"Metric: {'; '.join(how)}."
-    unknown = dict.fromkeys(item.cell.task for item in scored if not item.cell.metric_known)
-    if unknown and None not in unknown:
-        yield f"The paper's metric is not known for {', '.join(map(str, unknown))}."
-    gates = {item.cell.gates for item in scored}
-    if "soft" in gates:
-        yield "Rows with gates are scored with soft gates without noise."
-    if "hard" in gates:
-        yield "Hard gates leave out every layer with p < 0.5."
-
-
-def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
-    several = [item for item in own if item.deviation is not None]
-    single = [item for item in own if item.stderr is not None and item.deviation is None]
-    if several:
-        yield "±: standard error over the seeds."
-    windows = [bool(item.cell.value and item.cell.value.window) for item in single]
-    if any(windows):
-        yield "±: standard deviation over the checkpoints of the window (one seed)."
-    if not all(windows):
-        yield "±: standard error over test sentences, by bootstrap (one seed)."
-    if any(item.sentences is not None and item.sentences < FEW_SENTENCES for item in own):
-        yield f"{FEW}: fewer than {FEW_SENTENCES} test sentences."
-
-
-def _mark_notes(compared: ComparedTable) -> Iterator[str]:
-    """Yield what the paper's marks mean."""
-    used = {item.reported.mark for item in compared.cells if item.reported}
-    for name, mark in compared.table.marks.items():
-        if name in used:
-            to = f" to {mark.to}" if mark.to else ""
-            yield f"“{name}”: {_MEANS[mark.means]}{to}."
-    if any(item.reported and item.reported.right for item in compared.cells):
-        yield "In brackets: what a misprint must mean."
-
-
-def first_notes(compared: ComparedTable) -> Iterator[str]:
-    """Yield a warning while the row to be trained first is outside its band."""
-    first = compared.table.settings.first
-    if first is None:
-        return
-    for column, (low, high) in first.bands.items():
-        for item in compared.cells:
-            cell = item.result.cell
-            if (cell.id, cell.column) == (first.row, column) and item.result.comparable:
-                value = item.result.value
-                if value is None or not low <= value <= high:
-                    yield (
-                        f"Train {first.row} first: its {column} is to be between {low} and {high}, "
-                        f"and is {item.result.words if value is None else format(value, '.2f')}."
-                    )

@@ -1,0 +1,104 @@
+"""What a reader must know of a table: comparability, metric, spreads, marks, what is missing."""
+
+from collections.abc import Iterator, Sequence
+
+from fathom.tables.comparison import ComparedTable
+from fathom.tables.results import CellResult
+from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+
+FEW_SENTENCES = 100
+FEW = "†"
+ADDED = "*"
+_MEANS = {
+    "significant": "a significant difference",
+    "difference": "the number is the difference",
+    "difference beside": "the number in parentheses is the difference",
+}
+
+
+def notes_of(compared: ComparedTable) -> Iterator[str]:
+    """Yield the notes of a table, one sentence or more each."""
+    items, table = compared.cells, compared.table
+    own = [item.result for item in items]
+    if any(item.reported for item in items):
+        yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
+    if any(not item.comparable and item.cell.kind != "empty" for item in own):
+        yield (
+            f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
+            "compared with it."
+        )
+    yield from _metric_notes(own)
+    yield from _spread_notes(own)
+    if any(item.words == NOT_RUN for item in own):
+        yield f"{NOT_RUN}: the run was not trained."
+    if table.settings.unequal:
+        yield f"Rows are trained for different numbers of updates: {table.settings.unequal}."
+    yield from _mark_notes(compared)
+    yield from first_notes(compared)
+    for words in (OTHER_DECODING, NOT_MEASURED):
+        details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
+        if details:
+            more = f" and {len(details) - 3} more" if len(details) > 3 else ""
+            yield f"{words}: {'; '.join(list(details)[:3])}{more}."
+    notes = [
+        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
+    ]
+    yield from dict.fromkeys(notes)
+
+
+def _metric_notes(own: Sequence[CellResult]) -> Iterator[str]:
+    """Yield the metric of the scores with its signatures, and their gates."""
+    scored = [item for item in own if item.cell.kind != "empty" and item.how]
+    how = dict.fromkeys(text for item in scored for text in item.how)
+    if how:
+        yield f"Metric: {'; '.join(how)}."
+    unknown = dict.fromkeys(item.cell.task for item in scored if not item.cell.metric_known)
+    if unknown and None not in unknown:
+        yield f"The paper's metric is not known for {', '.join(map(str, unknown))}."
+    gates = {item.cell.gates for item in scored}
+    if "soft" in gates:
+        yield "Rows with gates are scored with soft gates without noise."
+    if "hard" in gates:
+        yield "Hard gates leave out every layer with p < 0.5."
+
+
+def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
+    several = [item for item in own if item.deviation is not None]
+    single = [item for item in own if item.stderr is not None and item.deviation is None]
+    if several:
+        yield "±: standard error over the seeds."
+    windows = [bool(item.cell.value and item.cell.value.window) for item in single]
+    if any(windows):
+        yield "±: standard deviation over the checkpoints of the window (one seed)."
+    if not all(windows):
+        yield "±: standard error over test sentences, by bootstrap (one seed)."
+    if any(item.sentences is not None and item.sentences < FEW_SENTENCES for item in own):
+        yield f"{FEW}: fewer than {FEW_SENTENCES} test sentences."
+
+
+def _mark_notes(compared: ComparedTable) -> Iterator[str]:
+    """Yield what the paper's marks mean."""
+    used = {item.reported.mark for item in compared.cells if item.reported}
+    for name, mark in compared.table.marks.items():
+        if name in used:
+            to = f" to {mark.to}" if mark.to else ""
+            yield f"“{name}”: {_MEANS[mark.means]}{to}."
+    if any(item.reported and item.reported.right for item in compared.cells):
+        yield "In brackets: what a misprint must mean."
+
+
+def first_notes(compared: ComparedTable) -> Iterator[str]:
+    """Yield a warning while the row to be trained first is outside its band."""
+    first = compared.table.settings.first
+    if first is None:
+        return
+    for column, (low, high) in first.bands.items():
+        for item in compared.cells:
+            cell = item.result.cell
+            if (cell.id, cell.column) == (first.row, column) and item.result.comparable:
+                value = item.result.value
+                if value is None or not low <= value <= high:
+                    yield (
+                        f"Train {first.row} first: its {column} is to be between {low} and {high}, "
+                        f"and is {item.result.words if value is None else format(value, '.2f')}."
+                    )
