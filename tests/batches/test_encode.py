@@ -72,9 +72,9 @@ def test_encoding_twice_gives_the_same_bytes(corpus, subwords, encoded, tmp_path
 
 def test_the_summary_lists_every_file_with_its_checksum(encoded):
     listed = read_json(encoded / "tensors.json")["files"]
-    found = {p.relative_to(encoded).as_posix(): p for p in encoded.rglob("*") if p.is_file()}
-    del found["tensors.json"]
-    assert listed == {name: sha256(path) for name, path in found.items()}
+    files = {p.relative_to(encoded).as_posix(): p for p in encoded.rglob("*") if p.is_file()}
+    del files["tensors.json"]
+    assert listed == {name: sha256(path) for name, path in files.items()}
 
 
 def test_the_baseline_is_one_distribution_over_all_tasks_targets(encoded, tensors):
@@ -189,8 +189,8 @@ def test_unfinished_subwords_are_refused(corpus, tmp_path):
 
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     short, long = ["a"] * 3, ["a"] * 4
-    chosen, counts = select(([short, long, short], [short, short, long]), 3, "train", "here")
-    assert chosen == [[short], [short]]
+    selected, counts = select(([short, long, short], [short, short, long]), 3, "train", "here")
+    assert selected == [[short], [short]]
     assert counts["left_out_long"] == 2
 
 

@@ -138,7 +138,7 @@ def messages_dataset(sources: dict, tasks: list[str], **changes) -> MessageDatas
             "ratio_from": 20,
         },
         "split": {"by": "key_hash", "salt": "s", "test_per_mille": 300, "valid_per_mille": 200},
-        "max_alike": 0.2,
+        "max_shared": 0.2,
         "expected": {},
     }
     return dataset("invented", value | changes)
@@ -165,7 +165,7 @@ def talks_dataset(columns: dict[str, str], **changes) -> TalkDataset:
         },
         "cleaning": {"missing_marks": ["__NULL__", "_ _ NULL _ _"]},
         "split": {"by": "published"},
-        "max_alike": 0.2,
+        "max_shared": 0.2,
         "expected": {},
     }
     return dataset("talks", value | changes)

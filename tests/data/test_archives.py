@@ -17,11 +17,11 @@ def pack(request, tmp_path):
     return lambda contents: request.param(tmp_path / "archive", contents)
 
 
-def members(path, wanted):
+def members(path, selected):
     """Return name and content of the members that are requested."""
-    found = []
-    visit(path, wanted, lambda name, stream: found.append((name, stream.read())))
-    return found
+    read = []
+    visit(path, selected, lambda name, stream: read.append((name, stream.read())))
+    return read
 
 
 def test_wanted_members_are_read_in_order(pack):

@@ -8,7 +8,9 @@ from tests.data.small_archives import talks_dataset
 def text(train, valid=(), test=()):
     """Return a task's text from its own sentences."""
     splits = {"train": train, "valid": valid, "test": test}
-    return TaskText({name: [Pair(each, "x y") for each in side] for name, side in splits.items()})
+    return TaskText(
+        {name: [Pair(sentence, "x y") for sentence in side] for name, side in splits.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,12 +43,12 @@ def test_an_unexpected_count_names_task_split_count_and_expectation():
     }
     dataset = talks_dataset({"one": "fr", "two": "mr"}, expected=expected)
     texts = {"one": text(["a"] * 10, ["b"]), "two": text(["c"], [], ["d", "e"])}
-    found = list(unexpected_counts(dataset, texts))
-    assert [finding.what for finding in found] == [
+    findings = list(unexpected_counts(dataset, texts))
+    assert [finding.what for finding in findings] == [
         "task two, split train: 1 pairs, expected 2",
         "task two, split test: 2 pairs, expected 1",
     ]
-    assert found[0].where == "config/datasets/talks.yaml: expected.two.train"
+    assert findings[0].where == "config/datasets/talks.yaml: expected.two.train"
 
 
 def test_sharing_is_a_share_of_the_smaller_tasks_distinct_sentences():

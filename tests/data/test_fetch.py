@@ -121,12 +121,12 @@ def test_one_error_names_what_each_address_gave_and_where_to_put_the_file(
     ]
     with pytest.raises(FathomError) as caught:
         fetch(source(archive, "talks", mirrors=mirrors), *places, lines.append)
-    said = str(caught.value)
-    assert "/page: the server answers with a web page" in said
-    assert f"/short: {len(content) - 1:,} bytes, not the published {len(content):,}" in said
-    assert "/bent: its sha256 is" in said
-    assert str(places[1] / "talks.tar.gz") in said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert "/page: the server answers with a web page" in message
+    assert f"/short: {len(content) - 1:,} bytes, not the published {len(content):,}" in message
+    assert "/bent: its sha256 is" in message
+    assert str(places[1] / "talks.tar.gz") in message
+    assert "\n" not in message
     assert left(places) == []
 
 

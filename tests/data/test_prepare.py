@@ -36,9 +36,9 @@ def with_changes(dataset, changes):
 @pytest.fixture
 def made(tmp_path, lines):
     """Two fetched wheels, a data set of three tasks, and a function that prepares it."""
-    french = [message(each, f"Ouvrir {each[9:]}") for each in SENTENCES]
-    greek = [message(each, f"Άνοιγμα {each[9:]}") for each in SENTENCES]
-    czech = [message(each, f"Otevřít {each[9:]}") for each in SENTENCES[:50]]
+    french = [message(text, f"Ouvrir {text[9:]}") for text in SENTENCES]
+    greek = [message(text, f"Άνοιγμα {text[9:]}") for text in SENTENCES]
+    czech = [message(text, f"Otevřít {text[9:]}") for text in SENTENCES[:50]]
     one = wheel(tmp_path / "one.whl", {"fr": catalogue(*french), "el": catalogue(*greek[:30])})
     two = wheel(tmp_path / "two.whl", {"el": catalogue(*greek[20:]), "cs": catalogue(*czech)})
     folder = tmp_path / "sources"
@@ -61,16 +61,16 @@ def test_a_corpus_is_line_aligned_text_and_a_record_of_it(made):
     out = made()
     tasks = ("fra", "ell", "ces")
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
-    wanted = {
+    expected_files = {
         f"{task}/{split}.{language}"
         for task in tasks
         for split in ("train", "valid", "test")
         for language in (task, "eng")
     }
-    assert files == wanted | {"corpus.json"}
+    assert files == expected_files | {"corpus.json"}
     corpus = read_json(out / "corpus.json")
     assert corpus["task_names"] == list(tasks)
-    assert [each["name"] for each in corpus["sources"]] == ["one", "two"]
+    assert [source["name"] for source in corpus["sources"]] == ["one", "two"]
     assert corpus["licences"] == ["CC0-1.0"]
     for task in tasks:
         for split, record in corpus["tasks"][task]["splits"].items():
@@ -112,7 +112,7 @@ def test_drift_is_one_line_a_count_and_writes_nothing(made, tmp_path):
     wrong["fra"]["train"] = "9.9k"
     with pytest.raises(Findings) as caught:
         made(expected=wrong)
-    assert [each.what.split(":")[0] for each in caught.value.findings] == [
+    assert [finding.what.split(":")[0] for finding in caught.value.findings] == [
         "task fra, split train",
         "task ces, split test",
     ]

@@ -34,16 +34,16 @@ def test_the_order_in_which_pairs_are_met_does_not_count():
 def test_the_split_of_a_sentence_is_frozen():
     """Another hash, byte order or modulus would move sentences between splits."""
     keys = ("save", "open", "delete", "password", "11", "entry", "yesterday", "settings")
-    found = [split_of(key, shares("fathom-split-1", 150, 50)) for key in keys]
+    splits = [split_of(key, shares("fathom-split-1", 150, 50)) for key in keys]
     frozen = ["train", "test", "train", "train", "valid", "train", "test", "test"]
-    assert found == frozen
+    assert splits == frozen
 
 
 def test_shares_are_about_what_was_asked():
-    found = [split_of(f"sentence {n}", SPLIT) for n in range(20_000)]
+    splits = [split_of(f"sentence {n}", SPLIT) for n in range(20_000)]
     # Four standard deviations of a share of 20,000 draws are at most 0.0101.
-    assert abs(found.count("test") / len(found) - 0.15) < 0.0101
-    assert abs(found.count("valid") / len(found) - 0.05) < 0.0101
+    assert abs(splits.count("test") / len(splits) - 0.15) < 0.0101
+    assert abs(splits.count("valid") / len(splits) - 0.05) < 0.0101
 
 
 def test_another_salt_is_another_split():

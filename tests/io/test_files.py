@@ -31,10 +31,10 @@ def write_half(path):
 def test_a_file_appears_only_when_the_block_has_ended(tmp_path):
     path = tmp_path / "new" / "folder" / "a.txt"
     with replacing(path) as stream:
-        stream.write("whole\n")
+        stream.write("all\n")
         assert not path.exists()
-    assert path.read_bytes() == b"whole\n"
-    assert [each.name for each in path.parent.iterdir()] == ["a.txt"]
+    assert path.read_bytes() == b"all\n"
+    assert [file.name for file in path.parent.iterdir()] == ["a.txt"]
 
 
 def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -68,8 +68,8 @@ def test_lines_come_back_as_they_were_also_with_odd_separators(tmp_path, lines):
 
 def test_a_line_without_its_end_is_none(tmp_path):
     """A writer was killed there; the series of a training is read in this state."""
-    (tmp_path / "a.txt").write_bytes(b"whole\nhal")
-    assert read_lines(tmp_path / "a.txt") == ["whole"]
+    (tmp_path / "a.txt").write_bytes(b"all\nhal")
+    assert read_lines(tmp_path / "a.txt") == ["all"]
 
 
 def test_equal_values_give_equal_bytes(tmp_path):

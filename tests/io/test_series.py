@@ -107,7 +107,7 @@ def test_a_cut_inside_what_was_appended_at_once_drops_the_rows_after_it(path, up
     append(path, AXES, rows(1, 2))
     append(path, AXES, rows(3, 5, 8))
     cut(path, update)
-    assert read(path)["update"] == [each for each in left for _ in range(4)]
+    assert read(path)["update"] == [update for update in left for _ in range(4)]
     assert text(path).count("update") == 1
 
 
@@ -118,48 +118,48 @@ def test_a_cut_before_the_first_row_deletes_the_file(path):
 
 
 def test_a_cut_series_goes_on_as_if_it_had_not_been_cut(path, tmp_path):
-    whole = tmp_path / "whole.tsv.gz"
-    append(whole, AXES, rows(1, 2, 3, 4, 5))
+    complete = tmp_path / "before.tsv.gz"
+    append(complete, AXES, rows(1, 2, 3, 4, 5))
     append(path, AXES, rows(1, 2, 3))
     append(path, AXES, rows(4))
     cut(path, 2)
     append(path, AXES, rows(3, 4, 5))
-    assert text(path) == text(whole)
+    assert text(path) == text(complete)
 
 
 def test_however_much_of_the_last_member_is_missing_the_rest_stays(path):
     append(path, AXES, rows(1, 2))
-    whole = path.read_bytes()
+    before = path.read_bytes()
     append(path, AXES, rows(3, 4))
     both = path.read_bytes()
-    for length in range(len(whole) + 1, len(both)):
+    for length in range(len(before) + 1, len(both)):
         path.write_bytes(both[:length])
         with pytest.raises(FathomError, match="damaged after 9 lines"):
             read(path)
         assert cut(path, 99) is True
-        assert path.read_bytes() == whole
+        assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("end", [b"\0" * 512, b"\x1f\x8b", b"3\tbos\t1\t0.5\n"])
 def test_an_end_that_is_no_member_is_cut_off(path, end):
     append(path, AXES, rows(1))
-    whole = path.read_bytes()
-    path.write_bytes(whole + end)
+    before = path.read_bytes()
+    path.write_bytes(before + end)
     assert cut(path, 99) is True
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == before
 
 
 def test_a_flipped_bit_is_not_believed(path):
     append(path, AXES, rows(1))
-    whole = path.read_bytes()
+    before = path.read_bytes()
     append(path, AXES, rows(2))
     both = bytearray(path.read_bytes())
-    for place in range(len(whole) + 10, len(both)):
+    for place in range(len(before) + 10, len(both)):
         broken = both.copy()
         broken[place] ^= 1
         path.write_bytes(broken)
         assert cut(path, 99) is True
-        assert path.read_bytes() == whole, place
+        assert path.read_bytes() == before, place
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f", b"no gzip"])
@@ -181,9 +181,9 @@ def test_more_rows_than_one_chunk_come_back(path):
     append(path, ("layer",), first)
     assert path.stat().st_size > 3 * 65_536
     append(path, ("layer",), second)
-    found = read(path)
-    assert len(found["value"]) == 80_000
-    assert found["value"][-1] == pytest.approx(math.cos(39_999), abs=1e-5)
+    columns = read(path)
+    assert len(columns["value"]) == 80_000
+    assert columns["value"][-1] == pytest.approx(math.cos(39_999), abs=1e-5)
     cut(path, 1)
     assert read(path)["update"] == [1] * 40_000
 

@@ -4,7 +4,7 @@ import pytest
 
 from fathom.config.settings import Part
 from fathom.config.yaml_files import read
-from fathom.runs.cards import read_card, read_chosen
+from fathom.runs.cards import read_card, read_card_of_kind
 
 
 class Bird(Part):
@@ -45,7 +45,7 @@ def test_a_card_does_not_name_itself(card):
 
 
 def test_one_key_chooses_the_class(card):
-    fish, findings = read_chosen(KINDS, "kind", "heron", card("kind: fish\nfins: 7\n"))
+    fish, findings = read_card_of_kind(KINDS, "kind", "heron", card("kind: fish\nfins: 7\n"))
     assert (type(fish), findings) == (Fish, [])
 
 
@@ -58,13 +58,13 @@ def test_one_key_chooses_the_class(card):
     ],
 )
 def test_a_wrong_key_is_named_with_its_line(card, text, where, remedy):
-    bird, (finding,) = read_chosen(KINDS, "kind", "heron", card(text))
+    bird, (finding,) = read_card_of_kind(KINDS, "kind", "heron", card(text))
     assert bird is None
     assert (finding.where, finding.remedy) == (where, remedy)
 
 
 def test_all_findings_come_at_once(card):
-    _, findings = read_chosen(KINDS, "kind", "heron", card("kind: bird\nwing: 2\n"))
+    _, findings = read_card_of_kind(KINDS, "kind", "heron", card("kind: bird\nwing: 2\n"))
     assert sorted(finding.where for finding in findings) == [
         "heron.yaml: wings",
         "heron.yaml:2: wing",

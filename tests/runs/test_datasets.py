@@ -191,7 +191,7 @@ def test_the_definition_holds_what_changes_the_text_and_nothing_else():
     dataset = dataset_of("po_wheels_diverse")
     assert isinstance(dataset, BuiltDataset)
     definition = dataset.definition(SOURCES)
-    named = {"name": "y", "title": "other", "citation": "", "licence": "", "max_alike": 1.0}
+    named = {"name": "y", "title": "other", "citation": "", "licence": "", "max_shared": 1.0}
     assert dataset.model_copy(update=named).definition(SOURCES) == definition
     assert dataset.model_copy(update={"expected": {}}).definition(SOURCES) == definition
     for change in (

@@ -24,7 +24,9 @@ def test_pieces_join_to_the_text_they_were_cut_from(encoder, corpus, task):
             line for line in encoder.side.lines(corpus, task, split) if line not in (ODD, INVISIBLE)
         ]
         pieces = encoder.pieces(task, lines)
-        assert [join(each) for each in pieces] == [unicodedata.normalize("NFKC", x) for x in lines]
+        assert [join(sentence) for sentence in pieces] == [
+            unicodedata.normalize("NFKC", line) for line in lines
+        ]
         assert max(map(len, pieces)) > 20
 
 

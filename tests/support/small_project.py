@@ -36,7 +36,7 @@ sources:
   django: {bos: [bs], kor: [ko]}
 cleaning: {equal_plurals: both, max_characters: 500, max_ratio: 4.0, min_ratio: 0.2, ratio_from: 20}
 split: {by: key_hash, salt: test, test_per_mille: 150, valid_per_mille: 50}
-max_alike: 0.2
+max_shared: 0.2
 expected:
   bos: {train: 1, valid: 1, test: 1}
   kor: {train: 1, valid: 1, test: 1}

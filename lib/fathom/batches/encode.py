@@ -61,10 +61,10 @@ def encode(
                 encoder.pieces(task, encoder.side.lines(corpus, task, split))
                 for encoder in encoders.values()
             ]
-            chosen, counts[task][split] = select(
+            selected, counts[task][split] = select(
                 cut, data.max_pieces, split, str(corpus / task / split)
             )
-            for side, pieces in zip(encoders, chosen, strict=True):
+            for side, pieces in zip(encoders, selected, strict=True):
                 files += _write(prefix(out, task, split, side), dictionaries[side], pieces)
     summary = {
         "tasks": list(data.tasks),
@@ -104,22 +104,22 @@ def select(
     rows = list(zip(*sides, strict=True))
     counts = {"left_out_empty": 0, "left_out_long": 0, "cut_sources": 0}
     if split == "train" or not paired:
-        full = [row for row in rows if all(row)]
-        kept = [row for row in full if max(map(len, row)) <= longest]
-        counts["left_out_empty"] = len(rows) - len(full)
-        counts["left_out_long"] = len(full) - len(kept)
+        complete = [row for row in rows if all(row)]
+        remaining = [row for row in complete if max(map(len, row)) <= longest]
+        counts["left_out_empty"] = len(rows) - len(complete)
+        counts["left_out_long"] = len(complete) - len(remaining)
     else:
-        kept = [(source[:longest], target) for source, target in rows]
+        remaining = [(source[:longest], target) for source, target in rows]
         counts["cut_sources"] = sum(len(source) > longest for source, _ in rows)
     unit = "pairs" if paired else "sentences"
-    if not kept:
+    if not remaining:
         what = f"none of {len(rows)} {unit} is left"
         raise FathomError(what, where, "check the corpus and data.max_pieces")
-    counts[unit] = len(kept)
-    chosen = [[row[side] for row in kept] for side in range(len(sides))]
-    for name, pieces in zip(SIDES, chosen, strict=False):
+    counts[unit] = len(remaining)
+    selected = [[row[side] for row in remaining] for side in range(len(sides))]
+    for name, pieces in zip(SIDES, selected, strict=False):
         counts[f"{name}_tokens"] = sum(len(sentence) + 1 for sentence in pieces)
-    return chosen, counts
+    return selected, counts
 
 
 def _copied_dictionary(subwords: Path, out: Path, side: str) -> Dictionary:

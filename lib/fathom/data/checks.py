@@ -70,9 +70,9 @@ def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[Fat
         texts: the text of each task.
     """
     for (one, other), share in shared_sentences(texts).items():
-        if share > dataset.max_alike:
+        if share > dataset.max_shared:
             yield FathomError(
                 f"tasks {one} and {other} share {share:.1%} of their sentences",
-                f"config/datasets/{dataset.name}.yaml: max_alike",
+                f"config/datasets/{dataset.name}.yaml: max_shared",
                 f"correct the codes of {one} and {other}: one has the other's text",
             )

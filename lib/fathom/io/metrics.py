@@ -21,13 +21,13 @@ class Metrics:
 
     def cut(self, update: int) -> None:
         """Drop the rows after an update and incomplete rows, or start a new file."""
-        kept = ["\t".join(self.columns)]
+        rows = ["\t".join(self.columns)]
         if self.path.exists():
             for line in self.path.read_bytes().decode("utf-8").split("\n")[1:-1]:
                 fields = line.split("\t")
                 if len(fields) == len(self.columns) and int(fields[0]) <= update:
-                    kept.append(line)
-        write_lines(self.path, kept)
+                    rows.append(line)
+        write_lines(self.path, rows)
 
     def append(self, values: dict[str, float | int | None]) -> None:
         """Append a row.

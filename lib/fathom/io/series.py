@@ -63,10 +63,10 @@ def cut(path: Path, update: int) -> bool:
     packed = path.read_bytes()
     stay, rows, seen = b"", 0, 0
     for start, end, lines in _members(packed):
-        kept = [line for line in lines if _is_header(line) or _update(line) <= update]
-        rows += sum(not _is_header(line) for line in kept)
-        if kept:
-            stay += packed[start:end] if len(kept) == len(lines) else _packed(kept)
+        remaining = [line for line in lines if _is_header(line) or _update(line) <= update]
+        rows += sum(not _is_header(line) for line in remaining)
+        if remaining:
+            stay += packed[start:end] if len(remaining) == len(lines) else _packed(remaining)
         seen = end
     if rows == 0:
         path.unlink()

@@ -28,7 +28,7 @@ def read_card(model: type[P], name: str, file: YamlFile) -> tuple[P | None, list
     return (None if findings else card), findings
 
 
-def read_chosen(
+def read_card_of_kind(
     models: dict[str, type[P]], key: str, name: str, file: YamlFile
 ) -> tuple[P | None, list[FathomError]]:
     """Check a card against the class that one of its keys chooses.

@@ -13,7 +13,7 @@ from fathom.config.settings import About, Part, Several
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
-from fathom.runs.cards import read_card, read_chosen
+from fathom.runs.cards import read_card, read_card_of_kind
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import (
     Counts,
@@ -63,7 +63,7 @@ class Dataset(Part):
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text; it is hashed into the name of the corpus's folder.
 
-        Titles, licences and the checks (`expected`, `max_alike`) change no text and stay out.
+        Titles, licences and the checks (`expected`, `max_shared`) change no text and stay out.
 
         Args:
             sources: all sources, by name.
@@ -104,7 +104,7 @@ class BuiltDataset(Dataset):
     ]
     cleaning: Annotated[Part, About("What is dropped; corpus.json counts it by rule.")]
     split: Annotated[Part, About("Which text is for training, validation and test.")]
-    max_alike: Annotated[
+    max_shared: Annotated[
         float,
         Field(ge=0, le=1),
         About("Two tasks that share more of their sentences count as the same text."),
@@ -185,7 +185,7 @@ def read_dataset(
     if "not_built" in file.value:
         dataset, findings = read_card(PlannedDataset, name, file)
     else:
-        dataset, findings = read_chosen(FORMATS, "format", name, file)
+        dataset, findings = read_card_of_kind(FORMATS, "format", name, file)
     if dataset is not None:
         findings = [*_name_findings(dataset, sources, file)]
     return (None if findings else dataset), findings

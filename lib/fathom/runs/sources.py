@@ -7,7 +7,7 @@ from pydantic import Field
 from fathom.config.settings import About, Part, Several
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError
-from fathom.runs.cards import read_chosen
+from fathom.runs.cards import read_card_of_kind
 
 Address = Annotated[str, Field(pattern="^https?://")]
 
@@ -61,4 +61,4 @@ def read_source(name: str, file: YamlFile) -> tuple[Source | None, list[FathomEr
     Returns:
         The source and no findings, or None and all findings.
     """
-    return read_chosen(KINDS, "kind", name, file)
+    return read_card_of_kind(KINDS, "kind", name, file)

@@ -108,7 +108,7 @@ def test_a_catalogue_is_decoded_as_its_header_says(read_one):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "words"),
     [
         (catalogue(message("Summer", "Été")).replace(b"\xc3\xa9", b"\xe9"), "cannot be decoded"),
         (catalogue().replace(b"UTF-8", b"no-such-code"), "cannot be decoded"),
@@ -116,8 +116,8 @@ def test_a_catalogue_is_decoded_as_its_header_says(read_one):
         (catalogue(plurals="nplurals=2; plural=import os;"), "not a message catalogue"),
     ],
 )
-def test_a_broken_catalogue_is_named_with_its_wheel(read_one, content, said):
-    with pytest.raises(FathomError, match=said) as caught:
+def test_a_broken_catalogue_is_named_with_its_wheel(read_one, content, words):
+    with pytest.raises(FathomError, match=words) as caught:
         read_one(content)
     assert caught.value.where == "app-1-py3-none-any.whl: app/locale/fr/LC_MESSAGES/django.po"
 
