@@ -3,12 +3,12 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
-from fathom.runs import spec
+from fathom.config.settings import Part
+from fathom.runs import settings
 from tests.house.tree import (
     ROOT,
     Function,
@@ -27,10 +27,10 @@ NAMESPACES = {"args", "cfg", "kwargs", "opts", "namespace"}
 # No code asks which scale it is: what differs is a setting.
 SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")} | {"mini"}
 SETTINGS = {
-    each.name
-    for kind in vars(spec).values()
-    if isinstance(kind, type) and is_dataclass(kind)
-    for each in fields(kind)
+    name
+    for kind in vars(settings).values()
+    if isinstance(kind, type) and issubclass(kind, Part)
+    for name in kind.model_fields
 } | {"settings"}
 VAGUE_ERRORS = {"ValueError", "KeyError", "Exception", "AssertionError"}
 EMPTY_CONTAINERS = {"dict", "list", "set", "defaultdict", "OrderedDict", "Counter"}

@@ -15,7 +15,7 @@ OUTSIDE_PACKAGES = {
     "runs": frozenset({"pydantic", "annotated_types"}),
     "papers": frozenset({"pydantic"}),
     "claims": frozenset({"pydantic"}),
-    "project": frozenset({"pydantic"}),
+    "project": frozenset({"pydantic", "annotated_types"}),
     "workflow": frozenset(),
     "data": FETCHING | {"polib", "sacrebleu"},
     "subwords": frozenset({"sentencepiece", "numpy"}),

@@ -15,6 +15,7 @@ FORBIDDEN = {
     "provenance": NETWORKS | DRAWING | TEXT | {"numpy", "jsonschema", "typer"},
     "config": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "runs": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
+    "claims": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "papers": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "project": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "workflow": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},

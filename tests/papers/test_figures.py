@@ -44,7 +44,7 @@ def test_a_figure_hands_other_keys_to_its_kind(loaded):
         "Smoothed gradients",
         "Analysis",
     )
-    assert second.settings == Curves(series="gradient_norm", smooth=21)
+    assert (second.settings.series, second.settings.smooth) == ("gradient_norm", 21)
     assert second.caption == ""
 
 
@@ -53,6 +53,11 @@ def test_a_figure_hands_other_keys_to_its_kind(loaded):
     [
         ("kind: curves", "kind: curve", "yaml:2: figure1.kind: no kind of figure 'curve'; nearest"),
         ("smooth: 21", "smoth: 21", "yaml:6: figure2.smoth: unknown key 'smoth'; nearest valid na"),
+        (
+            "smooth: 21",
+            "captoin: x",
+            "yaml:6: figure2.captoin: unknown key 'captoin'; nearest vali",
+        ),
         ("smooth: 21", "smooth: x", "yaml:6: figure2.smooth: 'x' is not a whole number; write a"),
         ("  title: Gradients\n", "", "yaml:1: figure1.title: no value is given; add the key"),
         ("{like: figure1,", "{like: figure3,", "yaml:6: figure2.like: no entry 'figure3'; near"),

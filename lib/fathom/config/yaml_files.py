@@ -17,6 +17,8 @@ from fathom.errors import FathomError, Findings
 
 KeyPath = tuple[str | int, ...]
 _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
+# What YAML takes for the end of a line.
+_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _COMMENT = re.compile(r"\s*(?:(?<=\s)|^)#\s?(.*?)\s*$")
 # What YAML makes of a key without quotes. A number is read as its text: ids are printed text.
 _NOT_TEXT = {"bool": "true or false", "null": "null", "timestamp": "a date"}
@@ -162,7 +164,7 @@ def _comments(text: str, tokens: list[yaml.Token]) -> dict[int, str]:
     The scanner knows where each token ends, so a `#` inside a string is no comment. A line that
     holds a comment alone has no value, and so no source.
     """
-    lines = text.splitlines()
+    lines = _BREAK.split(text)
     ends: dict[int, int] = {}
     inside: set[int] = set()
     for token in tokens:

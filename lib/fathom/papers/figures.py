@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
-
-from pydantic import ConfigDict
 
 from fathom.config.inheritance import Entry, expand
 from fathom.config.settings import About, Part
@@ -16,16 +15,10 @@ from fathom.errors import FathomError, Findings, nearest
 class FigureSettings(Part):
     """The keys that every figure has; all others belong to its kind."""
 
-    model_config = Part.model_config | ConfigDict(extra="allow")
-
     kind: Annotated[str, About("A module of figures/.")]
     title: Annotated[str, About("A short heading.")]
     section: Annotated[str, About("Where the paper discusses it.")]
     caption: Annotated[str, About("What a reader must know to read it.")] = ""
-
-    def own(self) -> dict[str, object]:
-        """Return the keys that belong to the kind."""
-        return dict(self.__pydantic_extra__ or {})
 
 
 class KindSettings(Part):
@@ -83,19 +76,25 @@ def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) ->
     figures: dict[str, Figure] = {}
     findings: list[FathomError] = []
     for name, entry in expand(file).items():
-        common, wrong = check(FigureSettings, entry.values, entry.where)
-        findings += wrong
-        if common is None:
+        kind = entry.get(("kind",))
+        if kind is None:
+            findings += check(FigureSettings, entry.values, entry.where)[1]
             continue
-        if common.kind not in kinds:
-            where, remedy = entry.where(("kind",)), nearest(common.kind, kinds)
-            findings.append(FathomError(f"no kind of figure '{common.kind}'", where, remedy))
+        if kind not in kinds:
+            where, remedy = entry.where(("kind",)), nearest(kind, kinds)
+            findings.append(FathomError(f"no kind of figure '{kind}'", where, remedy))
             continue
-        settings, wrong = check(kinds[common.kind], common.own(), entry.where)
+        settings, wrong = check(_form(kinds[kind]), entry.values, entry.where)
         findings += wrong
         if settings is not None:
-            texts = (common.kind, common.title, common.section, common.caption)
-            figures[name] = Figure(paper, name, *texts, settings, entry)
+            common = {key: getattr(settings, key) for key in FigureSettings.model_fields}
+            figures[name] = Figure(paper, name, **common, settings=settings, entry=entry)
     if findings:
         raise Findings({str(finding): finding for finding in findings}.values())
     return figures
+
+
+@cache
+def _form(kind: type[KindSettings]) -> type[KindSettings]:
+    """Return the class of a kind's settings together with the keys of every figure."""
+    return type(kind.__name__, (FigureSettings, kind), {"__module__": __name__})

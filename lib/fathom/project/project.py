@@ -187,11 +187,10 @@ class Project:
         return full
 
     def _start(self, name: str, scale: str | None) -> StartSpec | None:
-        other = self.start_name(name)
-        if other is None:
+        other, start = self.start_name(name), self.run(name, scale).start
+        if other is None or start is None:
             return None
-        start, spec = self.run(name, scale).start, self.spec(other, scale)
-        assert start is not None
+        spec = self.spec(other, scale)
         average_of = spec.decoding.average_of if spec.decoding else 1
         return StartSpec(spec.paper, spec.run, spec.identity, average_of, start.freeze)
 

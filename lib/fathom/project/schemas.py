@@ -25,6 +25,7 @@ from fathom.runs.scales import Scale
 from fathom.runs.settings import Run
 from fathom.runs.sources import KINDS
 
+_PRESET = {"description": "Settings of the card under one name.", "type": "string"}
 # Keys that an entry may have besides its settings.
 _ENTRY_KEYS = {
     "like": {
@@ -54,7 +55,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         },
     }
     names = {"enum": list(methods), "description": "A method, by the name of its card."}
-    properties["method"]["anyOf"][1]["properties"] |= {"name": names, "preset": {"type": "string"}}
+    properties["method"]["anyOf"][1]["properties"] |= {"name": names, "preset": _PRESET}
     definitions = run.pop("$defs", {})
     entries = {"type": "object", "additionalProperties": run}
     return {
@@ -79,7 +80,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
 
 def text(schema: Mapping[str, Any]) -> str:
     """Return a schema as a file has it."""
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fathom.config.inheritance import Entry, expand
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError
+from fathom.errors import FathomError, Findings, nearest
 from fathom.runs.settings import Run
 
 _SECTIONS = ("families", "runs")
@@ -16,13 +16,18 @@ def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
 
     Args:
         file: a paper's runs.yaml.
+
+    Raises:
+        Findings: keys other than `families` and `runs`.
     """
-    findings = [
-        FathomError(f"unknown key '{key}'", file.where((key,)), "write families and runs")
+    unknown = [
+        FathomError(f"unknown key '{key}'", file.where((key,)), nearest(key, _SECTIONS))
         for key in file.value
         if key not in _SECTIONS
     ]
-    findings += list(_family_findings(file))
+    if unknown:
+        raise Findings(unknown)
+    findings = list(_family_findings(file))
     runs = expand(file, "runs", also=("families",), normal=written_out)
     return runs, findings
 

@@ -27,7 +27,9 @@ class CardSetting(Part):
     """One setting of a method, as its card describes it."""
 
     description: Annotated[Text, About("What the setting does.")]
-    type: Literal["number", "integer", "string", "boolean", "list"]
+    type: Annotated[
+        Literal["number", "integer", "string", "boolean", "list"], About("The type of its value.")
+    ]
     default: Annotated[Any, About("The value where a run gives none.")]
     source: Annotated[Text, About("Where the paper gives the default, or why it was chosen.")]
     unit: Annotated[
@@ -76,9 +78,9 @@ class Refusal(Part):
     Text and null refuse where the run's value is equal, a number where it is at least this.
     """
 
-    gates: Gates
-    settings: dict[str, Any]
-    reason: Text
+    gates: Annotated[Gates, About("The gates that are refused.")]
+    settings: Annotated[dict[str, Any], About("The values of settings that refuse them.")]
+    reason: Annotated[Text, About("Why such a decoding makes no sense.")]
 
     def holds(self, settings: Mapping[str, Any]) -> bool:
         """Return whether it holds for the settings of a run's method, all of them."""
@@ -93,16 +95,16 @@ class Refusal(Part):
 class Neutral(Part):
     """When a method equals the static model: these settings, and parameters filled with a value."""
 
-    settings: dict[str, Any]
-    parameters: dict[str, float]
+    settings: Annotated[dict[str, Any], About("Settings of the method.")]
+    parameters: Annotated[dict[str, float], About("A value that fills each of these parameters.")]
 
 
 class Example(Part):
     """A tiny network for the contract tests: layers of each stack, tasks, settings."""
 
-    layers: Annotated[int, Ge(1)]
-    tasks: Annotated[int, Ge(1)]
-    settings: dict[str, Any]
+    layers: Annotated[int, Ge(1), About("Layers of each stack.")]
+    tasks: Annotated[int, Ge(1), About("Number of tasks.")]
+    settings: Annotated[dict[str, Any], About("Settings of the method.")]
 
 
 class CardFile(Part):

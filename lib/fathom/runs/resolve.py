@@ -53,12 +53,10 @@ def resolve(entry: Entry, cards: Mapping[str, Card]) -> Resolved:
 
 def _with_preset(entry: Entry, card: Card) -> tuple[Entry, list[FathomError]]:
     """Write out the preset that a run names; the run's own settings win."""
-    preset = entry.get(("method", "preset"))
-    if preset is None:
+    preset, method = entry.get(("method", "preset")), entry.node.get(("method",))
+    if preset is None or method is None:
         return entry, []
     where = entry.where(("method", "preset"))
-    method = entry.node.get(("method",))
-    assert method is not None
     place = method.at(("preset",))
     entry = Entry(
         entry.name,

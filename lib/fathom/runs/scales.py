@@ -32,9 +32,9 @@ class Rule(Part):
 
 
 class CheckLearning(Part):
-    """The run by which one sees whether a scale works at all."""
+    """The run that shows whether a scale works at all."""
 
-    run: Text
+    run: Annotated[Text, About("The run that must learn, `<paper>/<run>`.")]
     nats_below_unigram: Annotated[float, About("How much it must learn (nats a token).")]
 
 

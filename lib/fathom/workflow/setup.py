@@ -51,7 +51,7 @@ def set_environment(project: Path, switches: dict[str, Any]) -> None:
     _put_first("PATH", [*map(str, own)], [str(project / "workflow" / "bin")])
     _put_first("PYTHONPATH", [str(project / "lib")])
     os.environ[PROJECT_VARIABLE] = str(project)
-    os.environ[VARIABLE] = json.dumps(switches)
+    os.environ[VARIABLE] = json.dumps(switches, allow_nan=False)
 
 
 def _put_first(variable: str, first: list[str], last: list[str] | None = None) -> None:
