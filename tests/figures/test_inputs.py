@@ -84,7 +84,7 @@ def test_axes_are_those_that_methods_and_trainings_record():
 
 def test_an_epoch_ends_at_the_first_update_logged_after_it(small):
     write_metrics(small, [(10, 0.9, 4.0, None, None), (20, 1.7, 4.0, None, None)])
-    assert (small.epoch_ends(1), small.epoch_ends(2)) == (20, None)
+    assert (small.epoch_ends(1), small.epoch_ends(2)) == (20, math.inf)
 
 
 @pytest.mark.parametrize(

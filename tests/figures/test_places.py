@@ -23,6 +23,13 @@ def test_a_share_is_of_the_planned_updates_and_a_shorter_training_has_its_last(t
     assert at_place(frame, "50%", run(tmp_path, updates=14000))["update"].tolist() == [100]
 
 
+@pytest.mark.parametrize(("place", "update"), [("50%", 50), ("100%", 100)])
+def test_a_share_of_a_training_in_epochs_is_a_share_of_its_epochs(tmp_path, frame, place, update):
+    small = run(tmp_path, updates="2 epochs")
+    write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
+    assert at_place(frame, place, small)["update"].tolist() == [update]
+
+
 @pytest.mark.parametrize(("epoch", "update"), [(1, 50), (9, 100)])
 def test_an_epoch_is_its_end_or_that_of_the_training(tmp_path, frame, epoch, update):
     small = run(tmp_path, updates=100)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import log
+from math import inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,13 +99,13 @@ class RunFiles:
     Attributes:
         name: `<paper>/<run>`.
         folder: of one seed.
-        updates: how many updates of Θ the training is to have.
+        updates: how many updates of Θ the training is to have, or `75 epochs`.
         seed: the seed.
     """
 
     name: str
     folder: Path
-    updates: int
+    updates: int | str
     seed: int = 1
 
     def read(self, series: Series) -> "DataFrame | None":
@@ -133,12 +133,10 @@ class RunFiles:
         joined[VALUE] = joined[VALUE] * series.factor
         return joined
 
-    def epoch_ends(self, epoch: int) -> int | None:
-        """Return the first logged update by which a number of epochs has passed; None if none."""
-        rows = self._metrics()
-        return next(
-            (int(row[UPDATE] or 0) for row in rows if (row.get("epoch") or 0) >= epoch), None
-        )
+    def epoch_ends(self, epochs: float) -> float:
+        """Return the first logged update by which some epochs have passed; infinity if none."""
+        passed = (row[UPDATE] for row in self._metrics() if (row.get("epoch") or 0) >= epochs)
+        return next((update for update in passed if update is not None), inf)
 
     def _metrics(self) -> list[dict[str, float | None]]:
         path = self.folder / "metrics.tsv"

@@ -18,8 +18,8 @@ def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame"
         place: an update, a share of the planned updates (`50%`), or `epoch 1`, its end.
         run: the training.
     """
-    update = _update(place, run)
     recorded = frame[UPDATE].unique()
+    update = min(_update(place, run), max(recorded))
     nearest = min(recorded, key=lambda item: (abs(item - update), item))
     return frame[frame[UPDATE] == nearest]
 
@@ -47,9 +47,12 @@ def selected(frame: "DataFrame", select: dict[str, str]) -> "DataFrame":
 
 
 def _update(place: int | str, run: RunFiles) -> float:
+    """Return the update of a place; infinity where the training has not come so far."""
     if isinstance(place, int):
         return place
     if place.endswith("%"):
-        return run.updates * int(place[:-1]) / 100
-    end = run.epoch_ends(int(place.split()[1]))
-    return run.updates if end is None else end
+        share = int(place[:-1]) / 100
+        if isinstance(run.updates, int):
+            return run.updates * share
+        return run.epoch_ends(int(run.updates.split()[0]) * share)
+    return run.epoch_ends(int(place.split()[1]))

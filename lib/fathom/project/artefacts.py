@@ -103,8 +103,7 @@ class Artefacts:
         """Return the training, of a run's first seed, that figures draw."""
         spec = self.project.spec(name, self.scale)
         seed = (self.seeds or self.project.seeds(name, self.scale))[0]
-        updates = int(str(spec.training.updates).split()[0])
-        return RunFiles(name, self.paths.run(spec, seed), updates, seed)
+        return RunFiles(name, self.paths.run(spec, seed), spec.training.updates, seed)
 
     def require(self, paper: Paper, artefact: Table | Figure) -> None:
         """Refuse to draw what has missing files.
