@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fathom.batches.blocks import BOS, BlockOrder, blocks, language_shares, parted, texts
+from fathom.batches.blocks import BOS, BlockOrder, blocks, split_evenly, texts
 from fathom.errors import FathomError
 
 LONGEST = 122
@@ -49,17 +49,7 @@ def test_a_sentence_longer_than_a_block_is_an_error_that_names_the_setting():
     with pytest.raises(FathomError, match="11 tokens") as caught:
         blocks(np.array([3, 11, 4]), 10)
     assert caught.value.where == "data.max_pieces"
-    assert "at most 9" in caught.value.remedy
-
-
-def test_shares_of_languages_are_smoothed():
-    lines = [41_900_000, 1_800_000, 100_000]
-    shares = language_shares(lines, 0.3)
-    assert shares.sum() == pytest.approx(1)
-    # A language with 419 times the lines is drawn 419^0.3 = 6.1 times as often.
-    assert shares[0] / shares[2] == pytest.approx(419**0.3)
-    assert language_shares(lines, 1.0) == pytest.approx(np.array(lines) / sum(lines))
-    assert language_shares(lines, 0.0) == pytest.approx([1 / 3] * 3)
+    assert "write 9 or less" in caught.value.remedy
 
 
 def test_a_text_is_the_source_side_in_blocks_with_the_start_symbol(tensors):
@@ -112,14 +102,14 @@ def test_an_update_is_sorted_by_length_and_cut_into_equal_parts():
     members = drawn.update(2)
     tokens = [sizes[task][block] for task, block in members]
     assert tokens == sorted(tokens) == [drawn.length(member) for member in members]
-    parts = parted(tokens, 4)
+    parts = split_evenly(tokens, 4)
     assert [i for part in parts for i in part] == list(range(len(members)))
     assert max(abs(sum(tokens[i] for i in part) - sum(tokens) / 4) for part in parts) <= 100
 
 
 def test_empty_parts_come_last():
-    assert parted([10], 3) == [[0], [], []]
-    assert [bool(part) for part in parted([5, 90], 4)] == [True, True, False, False]
+    assert split_evenly([10], 3) == [[0], [], []]
+    assert [bool(part) for part in split_evenly([5, 90], 4)] == [True, True, False, False]
 
 
 def test_passes_count_over_the_task_with_the_most_tokens():
@@ -131,10 +121,17 @@ def test_passes_count_over_the_task_with_the_most_tokens():
 
 def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():
     lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
-    with pytest.raises(FathomError, match="an update may hold no block") as caught:
+    with pytest.raises(FathomError, match="an update could have no block") as caught:
         BlockOrder(lengths, [99, 69], 1)
-    assert "give some task 70 tokens" in caught.value.remedy
+    assert "give a task 70 tokens" in caught.value.remedy
     drawn = BlockOrder(lengths, [10, 70], 1)
     assert all(drawn.update(number) for number in range(1, 200))
     with pytest.raises(IndexError):
         drawn.update(0)
+
+
+def test_epochs_become_the_updates_that_read_the_largest_task_as_often():
+    drawn, _ = order()
+    assert drawn.updates_until(70) == 70
+    updates = drawn.updates_until("3 epochs")
+    assert drawn.passes(updates) >= 3 > drawn.passes(updates - 1)

@@ -1,18 +1,16 @@
 """Every text of a split once, and the same pieces hidden each time."""
 
-from dataclasses import replace
-
 import pytest
 import torch
-from tests.evaluation.small_run import small_spec
 
 from fathom.batches.held_out import TOKENS, held_out, held_out_blocks, held_out_pairs
-from fathom.batches.masking import Masking, mask
+from fathom.batches.masking import mask
 from fathom.batches.tensors import PAD
 from fathom.errors import FathomError
-from tests.reference.small_networks import method
+from fathom.runs.settings import Masking
+from tests.support.small_runs import masked, specification
 
-MASKING = Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3)
+MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 BLOCK = 128
 
 
@@ -78,21 +76,15 @@ def test_held_out_pieces_are_not_drawn_as_a_trainings_are(tensors):
 
 
 def test_a_run_says_whether_pairs_or_blocks_are_predicted(tensors):
-    spec = small_spec(method("static", ()))
-    assert same(held_out(tensors, "test", spec), held_out_pairs(tensors, "test"))
-    masked = replace(
-        spec,
-        model=replace(spec.model, learned_positions=BLOCK),
-        training=replace(spec.training, masking=MASKING),
-    )
+    assert same(held_out(tensors, "test", specification()), held_out_pairs(tensors, "test"))
     blocks = held_out_blocks(tensors, "test", MASKING, BLOCK)
-    assert same(held_out(tensors, "test", masked), blocks)
+    assert same(held_out(tensors, "test", masked()), blocks)
     assert not same(blocks, held_out_pairs(tensors, "test"))
 
 
 def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(tensors):
     with pytest.raises(FathomError, match=r"valid: nothing of 'bos' is predicted; hold more"):
-        held_out_blocks(tensors, "valid", replace(MASKING, chosen=0.0), BLOCK)
+        held_out_blocks(tensors, "valid", Masking(chosen=0.0), BLOCK)
 
 
 def test_an_unknown_split_is_told_the_nearest(tensors):

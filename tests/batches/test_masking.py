@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from fathom.batches.masking import Masking, collate, mask, mask_symbol, predicted
+from fathom.batches.masking import collate, mask, mask_symbol, predicted
 from fathom.batches.tensors import PAD
+from fathom.runs.settings import Masking
 
-MASKING = Masking(chosen=0.15, masked=0.8, random=0.1, language_exponent=0.3)
+MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 ENTRIES = 50
 MASK = 50
 
@@ -42,7 +43,7 @@ def test_every_place_is_chosen_equally_often():
 
 def test_random_pieces_are_drawn_from_all_pieces_and_from_nothing_else():
     tokens = text(60_000)
-    hidden, target = mask(tokens, ENTRIES, Masking(0.5, 0.0, 1.0, 0.3), 3)
+    hidden, target = mask(tokens, ENTRIES, Masking(chosen=0.5, masked=0.0, random=1.0), 3)
     counts = np.bincount(hidden[target != PAD], minlength=ENTRIES + 1)
     assert not counts[:4].any()
     assert not counts[MASK]
@@ -52,7 +53,7 @@ def test_random_pieces_are_drawn_from_all_pieces_and_from_nothing_else():
 
 def test_symbols_of_the_dictionary_are_never_chosen_and_the_rest_is_left():
     tokens = text(5000)
-    hidden, target = mask(tokens, ENTRIES, Masking(1.0, 1.0, 0.0, 0.3), 1)
+    hidden, target = mask(tokens, ENTRIES, Masking(chosen=1.0, masked=1.0, random=0.0), 1)
     special = tokens < 4
     assert special.sum() > 500
     assert (target[special] == PAD).all()
@@ -66,7 +67,7 @@ def test_symbols_of_the_dictionary_are_never_chosen_and_the_rest_is_left():
 
 def test_pieces_that_stay_are_predicted_too():
     tokens = text(1000)
-    hidden, target = mask(tokens, ENTRIES, Masking(0.15, 0.0, 0.0, 0.3), 1)
+    hidden, target = mask(tokens, ENTRIES, Masking(chosen=0.15, masked=0.0, random=0.0), 1)
     assert (hidden == tokens).all()
     assert (target != PAD).sum() > 100
 
@@ -82,7 +83,9 @@ def test_what_is_hidden_depends_on_its_place_alone():
 
 def test_the_draw_is_the_same_on_every_machine():
     """A promise to runs already made: their text must be hidden as it was."""
-    hidden, target = mask(np.arange(4, 24), ENTRIES, Masking(0.5, 0.6, 0.2, 0.3), 1, 2, 2)
+    hidden, target = mask(
+        np.arange(4, 24), ENTRIES, Masking(chosen=0.5, masked=0.6, random=0.2), 1, 2, 2
+    )
     assert np.flatnonzero(target != PAD).tolist() == [1, 3, 4, 7, 8, 9, 11, 14, 17, 18]
     assert hidden[target != PAD].tolist() == [5, 50, 50, 50, 50, 50, 15, 25, 21, 50]
 

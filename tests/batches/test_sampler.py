@@ -3,9 +3,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fathom.batches.sampler import Sampler, equal_mass, shares
+from fathom.batches.sampler import (
+    Sampler,
+    equal_mass,
+    task_tokens,
+    temperature_shares,
+    updates_of,
+)
 from fathom.errors import FathomError
-from fathom.runs.spec import Batches
+from fathom.runs.settings import Batch, Temperature
+from tests.support.specs import small_spec
 
 # Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.
 LINES = (900, 1500, 3300, 1200, 244, 2000, 400, 4000)
@@ -23,19 +30,12 @@ def made_lengths(lines=LINES):
 TARGET, SOURCE = made_lengths()
 
 
-def settings(**differences):
-    given = {
-        "tokens": TOKENS,
-        "tokens_are": "task",
-        "shares": "equal",
-        "scheme": "pool",
-        "pool_updates": POOL,
-    }
-    return Batches(**given | differences)
+def batch(tokens=TOKENS, per="task", pool=POOL):
+    return Batch(tokens=tokens, per=per, pool=pool)
 
 
-def sampler(seed=SEED, **differences):
-    return Sampler(TARGET, SOURCE, settings(**differences), seed)
+def sampler(seed=SEED, shares="equal", **differences):
+    return Sampler(TARGET, SOURCE, batch(**differences), shares, seed)
 
 
 def tokens_by_task(members):
@@ -46,14 +46,14 @@ def tokens_by_task(members):
     return tokens
 
 
-SCHEMES = pytest.mark.parametrize("scheme", ["pool", "independent"])
+POOLS = pytest.mark.parametrize("pool", [POOL, 1])
 
 
-@SCHEMES
+@POOLS
 @pytest.mark.parametrize("n", [1, 16, 17, 137, 5000])
-def test_an_update_is_the_same_however_it_is_reached(scheme, n):
-    fresh = sampler(scheme=scheme).update(n)
-    used = sampler(scheme=scheme)
+def test_an_update_is_the_same_however_it_is_reached(pool, n):
+    fresh = sampler(pool=pool).update(n)
+    used = sampler(pool=pool)
     for other in (n + 40, max(1, n - 30), n + 1):
         used.update(other)
     assert used.update(n) == used.update(n) == fresh
@@ -79,9 +79,9 @@ def test_other_seeds_and_other_updates_hold_other_sentences():
     assert first != sampler().update(2)
 
 
-@SCHEMES
-def test_every_sentence_comes_once_a_pass(scheme):
-    one = sampler(scheme=scheme)
+@POOLS
+def test_every_sentence_comes_once_a_pass(pool):
+    one = sampler(pool=pool)
     drawn = [[] for _ in LINES]
     # Blocks of a pool are whole here, and every task has ended two passes.
     updates = POOL * int(np.ceil(2.1 * max(t.sum() for t in TARGET) / TOKENS / POOL))
@@ -103,32 +103,68 @@ def test_no_sentence_comes_twice_within_a_pass():
     assert len(drawn) == len(set(drawn)) > 3500
 
 
-@SCHEMES
-def test_each_task_has_its_share_in_every_update(scheme):
-    one = sampler(scheme=scheme)
+@POOLS
+def test_each_task_has_its_share_in_every_update(pool):
+    one = sampler(pool=pool)
     for n in range(1, 200):
         for tokens, lengths in zip(tokens_by_task(one.update(n)[0]), TARGET, strict=True):
             # As the module says: chunks end between sentences, and so do blocks.
             assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / one.pool) + 0.5
 
 
-@SCHEMES
-def test_shares_are_exact_over_many_updates(scheme):
-    one = sampler(scheme=scheme)
+@POOLS
+def test_shares_are_exact_over_many_updates(pool):
+    one = sampler(pool=pool)
     updates = 20 * POOL
     total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
     for tokens, lengths in zip(total, TARGET, strict=True):
         assert abs(tokens - updates * TOKENS) <= lengths.max()
 
 
-def test_shares_by_lines_and_tokens_of_the_whole_update():
-    assert shares([100, 300], settings(shares="proportional")) == [64, 192]
-    assert shares([100, 300], settings(tokens_are="update")) == [64, 64]
-    assert shares([100, 300], settings(tokens_are="update", shares="proportional")) == [32, 96]
+def test_shares_are_by_lines_or_equal_and_tokens_for_each_task_or_in_all():
+    assert task_tokens([100, 300], batch(), "proportional") == [64, 192]
+    assert task_tokens([100, 300], batch(per="update"), "equal") == [64, 64]
+    assert task_tokens([100, 300], batch(per="update"), "proportional") == [32, 96]
+
+
+def test_a_temperature_smooths_the_shares():
+    lines = [41_900_000, 1_800_000, 100_000]
+    shares = temperature_shares(lines, 0.3)
+    assert shares.sum() == pytest.approx(1)
+    # A language with 419 times the lines is drawn 419^0.3 = 6.1 times as often.
+    assert shares[0] / shares[2] == pytest.approx(419**0.3)
+    assert temperature_shares(lines, 1.0) == pytest.approx(np.array(lines) / sum(lines))
+    tokens = task_tokens(lines, batch(per="update"), Temperature(temperature=0.3))
+    assert tokens == pytest.approx(TOKENS * shares)
+
+
+def training(updates, **differences):
+    """Return the settings of a training."""
+    changes = {"updates": updates, "batch": {"tokens": TOKENS, "per": "task", "pool": POOL}}
+    return small_spec({"training": changes | differences}).training
+
+
+def test_epochs_become_the_updates_that_read_the_largest_task_as_often():
+    tokens = [int(lengths.sum()) for lengths in TARGET]
+    assert updates_of(training(70), LINES, tokens) == 70
+    for pool in (1, POOL):
+        settings = training("3 epochs", batch={"tokens": TOKENS, "per": "task", "pool": pool})
+        updates, one = updates_of(settings, LINES, tokens), sampler(pool=pool)
+        assert one.passes(updates) >= 3 > one.passes(updates - 1)
+
+
+def test_an_exact_number_of_updates_is_not_rounded_up():
+    assert updates_of(training("75 epochs"), [10, 20], [500, TOKENS * 7]) == 75 * 7
+
+
+def test_epochs_follow_the_shares():
+    settings = training("2 epochs", shares="proportional")
+    # The largest task has three quarters of the tokens of the update: 2 · 128 · ¾.
+    assert updates_of(settings, [100, 300], [960, 1920]) == 2 * 1920 / 192
 
 
 def test_proportional_shares_are_drawn():
-    one = sampler(tokens=1024, tokens_are="update", shares="proportional")
+    one = sampler(tokens=1024, per="update", shares="proportional")
     updates = 20 * POOL
     total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
     expected = updates * 1024 * np.array(LINES) / sum(LINES)
@@ -138,7 +174,7 @@ def test_proportional_shares_are_drawn():
 
 def test_a_small_task_passes_several_times_within_one_block():
     target, source = made_lengths((244, 4000))
-    one = Sampler(target, source, settings(tokens=1024), SEED)
+    one = Sampler(target, source, batch(tokens=1024), "equal", SEED)
     drawn = Counter(s for n in range(1, POOL + 1) for t, s in one.update(n)[0] if t == 0)
     passes = POOL * 1024 / target[0].sum()
     assert passes > 5
@@ -167,14 +203,15 @@ def test_parts_have_about_the_same_tokens(parts):
 
 
 def test_fewer_sentences_than_parts_leave_the_last_parts_empty():
-    one = Sampler([np.array([9, 9])], [np.array([9, 9])], settings(tokens=18, pool_updates=1), SEED)
+    lengths = [np.array([9, 9])]
+    one = Sampler(lengths, lengths, batch(tokens=18, pool=1), "equal", SEED)
     split = one.update(1, parts=4)
     assert [len(part) for part in split] == [1, 1, 0, 0]
 
 
 def test_a_very_long_sentence_leaves_no_part_empty():
     lengths = [np.array([1000, 2, 2, 2, 2])]
-    one = Sampler(lengths, lengths, settings(tokens=1008, scheme="independent"), SEED)
+    one = Sampler(lengths, lengths, batch(tokens=1008, pool=1), "equal", SEED)
     assert all(one.update(1, parts=5))
 
 
@@ -185,7 +222,7 @@ def padded_share(parts, lengths):
 
 
 def test_a_pool_fills_both_sides_and_micro_batches_fill_them_more():
-    one, plain = sampler(), sampler(scheme="independent")
+    one, plain = sampler(), sampler(pool=1)
     for lengths in (SOURCE, TARGET):
         mean = {
             (which, parts): np.mean(
@@ -214,14 +251,9 @@ def test_equal_mass_cuts_a_list_at_the_middles_of_its_sentences():
 
 
 def test_a_task_without_sentences_is_refused():
+    lengths = [np.array([3]), np.array([])]
     with pytest.raises(FathomError, match="task 1 has no training pairs"):
-        Sampler([np.array([3]), np.array([])], [np.array([3]), np.array([])], settings(), SEED)
-
-
-@pytest.mark.parametrize("key", ["tokens_are", "shares", "scheme"])
-def test_an_unknown_setting_is_refused_by_its_key(key):
-    with pytest.raises(FathomError, match=rf"training\.batches\.{key}: no {key} 'poool'"):
-        sampler(**{key: "poool"})
+        Sampler(lengths, lengths, batch(), "equal", SEED)
 
 
 def test_updates_and_parts_count_from_one():
@@ -231,7 +263,7 @@ def test_updates_and_parts_count_from_one():
 
 
 def test_an_update_too_small_for_any_sentence_is_refused():
-    few = settings(tokens=10, scheme="independent")
-    one = Sampler([np.array([50, 50])], [np.array([5, 5])], few, SEED)
+    few = batch(tokens=10, pool=1)
+    one = Sampler([np.array([50, 50])], [np.array([5, 5])], few, "equal", SEED)
     with pytest.raises(FathomError, match=r"the longest sentence has 50 tokens"):
         one.update(2)

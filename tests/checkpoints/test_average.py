@@ -1,16 +1,22 @@
-"""The mean of kept weights, by hand and on small networks."""
+"""The mean of saved weights, by hand and on small networks."""
 
 import pytest
 import torch
 
-from fathom.checkpoints.average import LAST, final_weights, kept, kept_path, mean_of_last
+from fathom.checkpoints.average import (
+    LAST,
+    final_weights,
+    mean_of_last,
+    saved_weights,
+    weights_path,
+)
 from fathom.checkpoints.read import load_weights
 from fathom.errors import FathomError
-from tests.reference.small_networks import batch, method, network
+from tests.support.small_networks import batch, method, network
 
 
 def write(folder, update, weights):
-    torch.save({"update": update, "model": weights}, kept_path(folder, update))
+    torch.save({"update": update, "model": weights}, weights_path(folder, update))
 
 
 def equal(one, other):
@@ -21,9 +27,9 @@ def test_files_are_in_the_order_of_their_updates_and_others_are_none(tmp_path):
     for name in ("update_9.pt", "update_10.pt", "last.pt", "update_x.pt", ".update_11.pt.7.part"):
         (tmp_path / name).touch()
     (tmp_path / "update_12.pt.damaged").touch()
-    assert kept(tmp_path) == {9: tmp_path / "update_9.pt", 10: tmp_path / "update_10.pt"}
-    assert list(kept(tmp_path)) == [9, 10]
-    assert kept(tmp_path / "absent") == {}
+    assert saved_weights(tmp_path) == {9: tmp_path / "update_9.pt", 10: tmp_path / "update_10.pt"}
+    assert list(saved_weights(tmp_path)) == [9, 10]
+    assert saved_weights(tmp_path / "absent") == {}
 
 
 def test_the_mean_is_of_the_last_by_number_and_not_by_name(tmp_path):
@@ -83,11 +89,11 @@ def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
 
 
 def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
-    with pytest.raises(FathomError, match="kept weights of 0 updates where the mean of 3"):
+    with pytest.raises(FathomError, match="only 0 saved weights, average_of needs 3"):
         mean_of_last(tmp_path, 3)
     for update in (40, 80):
         write(tmp_path, update, {"a": torch.zeros(1)})
-    with pytest.raises(FathomError, match=r"of 2 updates \(updates 40, 80\) where") as caught:
+    with pytest.raises(FathomError, match=r"only 2 saved weights \(updates 40, 80\)") as caught:
         mean_of_last(tmp_path, 3)
     assert caught.value.where == str(tmp_path)
     with pytest.raises(FathomError, match="the mean of 0 checkpoints"):
@@ -97,8 +103,8 @@ def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        ({"a": torch.zeros(3)}, r"'a' is \(3,\) float32 where it was \(2,\) float32"),
-        ({"a": torch.zeros(2).double()}, r"'a' is \(2,\) float64 where it was \(2,\) float32"),
+        ({"a": torch.zeros(3)}, r"'a' is \(3,\) float32, before it was \(2,\) float32"),
+        ({"a": torch.zeros(2).double()}, r"'a' is \(2,\) float64, before it was \(2,\) float32"),
         ({"b": torch.zeros(2)}, "'a' is missing"),
         ({"a": torch.zeros(2), "b": torch.zeros(2)}, "'b' is new"),
     ],
@@ -106,19 +112,19 @@ def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
 def test_weights_of_another_network_are_refused_with_the_tensor(tmp_path, other, said):
     write(tmp_path, 1, {"a": torch.zeros(2)})
     write(tmp_path, 2, other)
-    with pytest.raises(FathomError, match=f"update_2.pt: another network's weights .{said}"):
+    with pytest.raises(FathomError, match=f"update_2.pt: the weights of another network .{said}"):
         mean_of_last(tmp_path, 2)
 
 
 @pytest.mark.parametrize("content", [{"update": 1}, {"model": [1]}, {"model": {"a": 1.0}}])
 def test_a_file_without_weights_is_refused(tmp_path, content):
-    torch.save(content, kept_path(tmp_path, 1))
-    with pytest.raises(FathomError, match=r"update_1.pt: holds no weights"):
+    torch.save(content, weights_path(tmp_path, 1))
+    with pytest.raises(FathomError, match=r"update_1.pt: the file has no weights"):
         mean_of_last(tmp_path, 1)
 
 
 def test_a_damaged_file_is_refused(tmp_path):
-    kept_path(tmp_path, 1).write_bytes(b"PK")
+    weights_path(tmp_path, 1).write_bytes(b"PK")
     with pytest.raises(FathomError, match=r"update_1.pt: cannot be read"):
         mean_of_last(tmp_path, 1)
 
@@ -131,7 +137,7 @@ def test_the_last_state_is_taken_where_no_mean_is_asked_for(tmp_path):
     assert final_weights(tmp_path, 2)["a"] == 1.5
 
 
-def test_a_network_takes_the_mean_of_its_kept_weights_with_tied_tables(tmp_path):
+def test_a_network_takes_the_mean_of_its_saved_weights_with_tied_tables(tmp_path):
     model = network(method("latent_layers"))
     initial = {name: each.clone() for name, each in model.state_dict().items()}
     for update in (5, 10, 15):
@@ -139,7 +145,9 @@ def test_a_network_takes_the_mean_of_its_kept_weights_with_tied_tables(tmp_path)
             for parameter in model.parameters():
                 parameter.add_(torch.randn_like(parameter))
         write(tmp_path, update, model.state_dict())
-    saved = [torch.load(path, weights_only=True)["model"] for path in kept(tmp_path).values()]
+    saved = [
+        torch.load(path, weights_only=True)["model"] for path in saved_weights(tmp_path).values()
+    ]
     weights, _ = mean_of_last(tmp_path, 2)
     assert weights.keys() == initial.keys()
     for name, each in weights.items():
@@ -147,7 +155,7 @@ def test_a_network_takes_the_mean_of_its_kept_weights_with_tied_tables(tmp_path)
             each, (saved[1][name] + saved[2][name]) / 2, rtol=1e-6, atol=1e-7
         )
     write(tmp_path, 99, weights)
-    load_weights(model, kept_path(tmp_path, 99))
+    load_weights(model, weights_path(tmp_path, 99))
     assert model.decoder.output_projection.weight is model.decoder.embed_tokens.weight
     assert torch.equal(model.decoder.method.alpha, weights["decoder.method.alpha"])
     source, previous, _ = batch([(5, 4), (3, 6)])

@@ -7,7 +7,7 @@ import torch
 
 from fathom.checkpoints.read import load_weights, read_checkpoint
 from fathom.errors import FathomError
-from tests.reference.small_networks import method, network, shape
+from tests.support.small_networks import method, network, shape
 
 
 @pytest.fixture
@@ -64,14 +64,14 @@ def test_code_in_a_checkpoint_is_refused_and_not_run(saved, write, capsys):
 
 def test_a_checkpoint_without_weights_is_told(saved):
     torch.save({"update": 3}, saved)
-    with pytest.raises(FathomError, match="holds no weights"):
+    with pytest.raises(FathomError, match="the file has no weights"):
         load_weights(network(method("static", ())), saved)
     torch.save([1, 2], saved)
-    with pytest.raises(FathomError, match="is no checkpoint"):
+    with pytest.raises(FathomError, match="not a checkpoint"):
         read_checkpoint(saved)
 
 
 def test_another_networks_weights_are_told(saved):
     for other in (network(method("static", ())), network(method("latent_layers"), shape(width=32))):
-        with pytest.raises(FathomError, match="another network's weights"):
+        with pytest.raises(FathomError, match="the weights of another network"):
             load_weights(other, saved)

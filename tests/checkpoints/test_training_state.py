@@ -1,18 +1,24 @@
 import multiprocessing
 import os
 import signal
-from dataclasses import replace
 
 import pytest
 import torch
 
 from fathom.checkpoints import training_state as checkpoints
-from fathom.checkpoints.average import kept
+from fathom.checkpoints.average import saved_weights
 from fathom.checkpoints.read import read_checkpoint
-from fathom.checkpoints.training_state import BEFORE, NEWEST, forget_after, keep, load, save
-from fathom.training.loop import Places
+from fathom.checkpoints.training_state import (
+    BEFORE,
+    NEWEST,
+    delete_weights_after,
+    load,
+    save,
+    save_weights,
+)
+from fathom.training.loop import TrainPaths
 from fathom.training.train import train
-from tests.training.small_runs import LAUNCH, specification
+from tests.support.small_runs import OPTIONS, specification
 from tests.training.test_loop import train_and_be_killed
 
 
@@ -70,11 +76,11 @@ def weights(update):
 
 def test_the_last_weights_are_kept_and_the_oldest_deleted(tmp_path):
     for update in (8, 9, 10, 11):
-        keep(tmp_path, update, weights(update), 2)
-        assert list(kept(tmp_path)) == [
+        save_weights(tmp_path, update, weights(update), 2)
+        assert list(saved_weights(tmp_path)) == [
             each for each in (8, 9, 10, 11) if update - 2 < each <= update
         ]
-    found = read_checkpoint(kept(tmp_path)[10])
+    found = read_checkpoint(saved_weights(tmp_path)[10])
     assert found["update"] == 10
     assert torch.equal(found["model"]["a"], torch.full((3,), 10.0))
     # Nothing but the weights: an optimiser's state is twice as large.
@@ -82,20 +88,20 @@ def test_the_last_weights_are_kept_and_the_oldest_deleted(tmp_path):
 
 
 def test_nothing_is_kept_where_nothing_is_asked_for(tmp_path):
-    keep(tmp_path, 5, weights(5), 0)
+    save_weights(tmp_path, 5, weights(5), 0)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_weights_kept_again_after_a_kill_take_the_place_of_the_first(tmp_path):
     for update in (5, 10, 15):
-        keep(tmp_path, update, weights(update), 2)
-    keep(tmp_path, 15, weights(99), 2)
-    assert list(kept(tmp_path)) == [10, 15]
-    assert read_checkpoint(kept(tmp_path)[15])["model"]["count"] == 99
+        save_weights(tmp_path, update, weights(update), 2)
+    save_weights(tmp_path, 15, weights(99), 2)
+    assert list(saved_weights(tmp_path)) == [10, 15]
+    assert read_checkpoint(saved_weights(tmp_path)[15])["model"]["count"] == 99
 
 
 def test_a_kill_while_weights_are_written_leaves_none_of_that_update(tmp_path, monkeypatch):
-    keep(tmp_path, 5, weights(5), 2)
+    save_weights(tmp_path, 5, weights(5), 2)
 
     def killed(_, stream):
         stream.write(b"half")
@@ -103,62 +109,66 @@ def test_a_kill_while_weights_are_written_leaves_none_of_that_update(tmp_path, m
 
     monkeypatch.setattr(torch, "save", killed)
     with pytest.raises(KeyboardInterrupt):
-        keep(tmp_path, 10, weights(10), 2)
+        save_weights(tmp_path, 10, weights(10), 2)
     assert [path.name for path in tmp_path.iterdir()] == ["update_5.pt"]
 
 
 def test_weights_after_the_update_to_which_a_run_goes_back_are_forgotten(tmp_path):
     for update in (5, 10, 15):
-        keep(tmp_path, update, weights(update), 3)
-    forget_after(tmp_path, 10)
-    assert list(kept(tmp_path)) == [5, 10]
-    forget_after(tmp_path, 0)
+        save_weights(tmp_path, update, weights(update), 3)
+    delete_weights_after(tmp_path, 10)
+    assert list(saved_weights(tmp_path)) == [5, 10]
+    delete_weights_after(tmp_path, 0)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_training_keeps_weights_when_it_validates_and_a_kill_changes_none(tensors, tmp_path):
-    spec = specification(updates=11)
-    spec = replace(spec, training=replace(spec.training, keep_weights=2))
+    spec = specification(changes={"training": {"updates": 11, "keep_weights": 2}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, Places(tensors, whole), LAUNCH, print)
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, print)
     for update in (4, 10):
         train_and_be_killed(spec, tensors, killed, update)
-    train(spec, 1, Places(tensors, killed), LAUNCH, print)
-    one, other = (kept(folder / "checkpoints") for folder in (whole, killed))
+    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, print)
+    one, other = (saved_weights(folder / "checkpoints") for folder in (whole, killed))
     assert list(one) == list(other) == [9, 11]
     for update in one:
-        first, second = (read_checkpoint(each[update])["model"] for each in (one, other))
+        first, second = (read_checkpoint(saved[update])["model"] for saved in (one, other))
         assert all(torch.equal(first[name], second[name]) for name in first)
     last = load(whole / "checkpoints", print)["model"]
     assert all(torch.equal(first[name], last[name]) for name in last)
 
 
-@pytest.mark.parametrize("writer", ["keep", "save"])
+@pytest.mark.parametrize("writer", ["save_weights", "save"])
 def test_a_kill_while_a_validated_update_is_written_loses_none_of_its_weights(
     tensors, tmp_path, writer
 ):
-    spec = specification(updates=6)
-    spec = replace(spec, training=replace(spec.training, keep_weights=5))
+    spec = specification(changes={"training": {"keep_weights": 5}})
 
     def child():
         def killed(*_):
             os.kill(os.getpid(), signal.SIGKILL)
 
         setattr(checkpoints, writer, killed)
-        train(spec, 1, Places(tensors, tmp_path), LAUNCH, print)
+        train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-    train(spec, 1, Places(tensors, tmp_path), LAUNCH, print)
-    assert list(kept(tmp_path / "checkpoints")) == [3, 6]
+    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+    assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
 
 
 def test_weights_kept_before_a_kill_that_lost_their_checkpoint_are_forgotten(tensors, tmp_path):
-    spec = specification(updates=6)
-    spec = replace(spec, training=replace(spec.training, keep_weights=5))
+    spec = specification(changes={"training": {"keep_weights": 5}})
     (tmp_path / "checkpoints").mkdir()
-    keep(tmp_path / "checkpoints", 4, weights(4), 5)
-    train(spec, 1, Places(tensors, tmp_path), LAUNCH, print)
-    assert list(kept(tmp_path / "checkpoints")) == [3, 6]
+    save_weights(tmp_path / "checkpoints", 4, weights(4), 5)
+    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+    assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
+
+
+def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_path):
+    changes = {"training": {"updates": 7, "keep_weights": 9, "save_every": 2}}
+    train(specification(changes=changes), 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+    assert list(saved_weights(tmp_path / "checkpoints")) == [2, 4, 6, 7]
+    assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 7

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from fathom.training.ranks import Ranks
-from fathom.training.two_level import Parts
+from fathom.training.update_batches import MicroBatches
 from tests.reference import algorithm_two
-from tests.training.small_runs import encoded, latent
+from tests.support.small_runs import encoded, latent
 from tests.training.test_ranks import start_together
 from tests.training.test_two_level import Run, without_dropout
 
@@ -29,8 +29,9 @@ def run_in_float64(tensors, inner):
     run = Run(without_dropout(latent(inner_updates=inner)), tensors)
     run.network.double()
     # Made before: moments take the parameters' type.
-    run.two_level = type(run.two_level)(
-        run.network, run.two_level.training, run.two_level.seed, Ranks(0, 1)
+    before = run.two_level
+    run.two_level = type(before)(
+        run.network, before.training, before.schedule, before.seed, Ranks(0, 1)
     )
     return run
 
@@ -41,7 +42,7 @@ def reference(tensors, inner):
     tokens = []
 
     def data(number):
-        batches = [run.parts(number, only={task}).mine[0] for task in range(3)]
+        batches = [run.micro_batches(number, only={task}).batches[0] for task in range(3)]
         tokens.append([batch.tokens for batch in batches])
         return batches
 
@@ -59,10 +60,10 @@ def ours(tensors, inner, micro=1, ranks=None):
     run.two_level.ranks = ranks
     tokens = []
     for number in range(1, UPDATES + 1):
-        whole = run.parts(number, micro=micro)
-        mine = Parts(whole.mine[ranks.rank :: ranks.world], whole.tokens, whole.tasks)
-        run.two_level.update(number, mine)
-        tokens.append(whole.tokens)
+        update = run.micro_batches(number, micro=micro)
+        own = MicroBatches(update.batches[ranks.rank :: ranks.world], update.tokens, update.tasks)
+        run.two_level.update(number, own)
+        tokens.append(update.tokens)
     return dict(run.network.named_parameters()), tokens
 
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from fathom.methods.loader import build
 from fathom.models.size import Entries
-from tests.reference.small_networks import EOS, method, nll, shape
+from tests.support.small_networks import EOS, method, nll, shape
 
 SYMBOLS, LENGTH, FIRST = 38, 8, 4
 LAYERS, SENTENCES, UPDATES = 20, 32, 400
@@ -93,7 +93,7 @@ def ratio(name: str, norm: str, layers: int, residuals: tuple[str, ...]) -> floa
     """Return r_t at the start: the gradient's norm at the first layer's output over the last's."""
     network = deep(name, norm, layers, residuals=residuals).eval()
     outputs: list[Tensor] = []
-    network.encoder.watch = outputs.extend
+    network.encoder.observer = outputs.extend
     loss = loss_of(network, torch.Generator().manual_seed(1))
     first, last = torch.autograd.grad(loss, (outputs[1], outputs[-1]))
     return (first.norm() / last.norm()).item()

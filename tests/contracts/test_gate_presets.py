@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.contracts import test_methods as contract
-from tests.reference.small_networks import card, method
+from tests.support.small_networks import card, method
 
 NAME = "latent_layers"
-AS_RELEASED = card(NAME).presets["as_released"]
+AS_RELEASED = card(NAME).about.presets["as_released"]
 PROMISES = (
     contract.test_it_trains_with_finite_loss,
     contract.test_saved_and_loaded_it_goes_on_to_the_bit,
@@ -71,5 +71,5 @@ def test_the_preset_takes_the_values_of_the_released_command():
     ],
 )
 def test_hard_gates_after_soft_training_at_a_high_temperature_are_refused(settings, gates, refused):
-    reason = card(NAME).refusal(gates, card(NAME).filled(settings))
+    reason = card(NAME).refusal(gates, method(NAME, **settings).settings)
     assert (reason is not None) is refused

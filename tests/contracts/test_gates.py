@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from fathom.methods.latent_layers import LatentLayers
+from fathom.methods.latent_layers.method import LatentLayers
 from fathom.models.network import Network
-from tests.reference.small_networks import (
+from tests.support.small_networks import (
     batch,
     card,
     gradients,
@@ -19,7 +19,7 @@ from tests.reference.small_networks import (
 LENGTHS = [(5, 4), (3, 6), (7, 2)]
 TASKS = torch.tensor([0, 1, 1])
 BOTH = torch.tensor([0, 1])
-AS_RELEASED = card("latent_layers").presets["as_released"]
+AS_RELEASED = card("latent_layers").about.presets["as_released"]
 
 each_place = pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
 

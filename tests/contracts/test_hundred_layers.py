@@ -7,13 +7,17 @@ import pytest
 
 from fathom.io.files import read_json
 from fathom.io.metrics import read
-from fathom.training.loop import Places
+from fathom.training.loop import TrainPaths
 from fathom.training.train import train
-from tests.training import small_runs
-from tests.training.small_runs import encoded, latent, specification
+from tests.support.small_corpus import silent
+from tests.support.small_runs import OPTIONS, encoded, latent, specification
 
-LAUNCH = replace(small_runs.LAUNCH, log_every=1)
+EVERY_UPDATE = replace(OPTIONS, log_every=1)
 UPDATES = 50
+DEEP = {
+    "model": {"encoder_layers": 2, "decoder_layers": 100},
+    "training": {"updates": UPDATES, "validate_every": UPDATES},
+}
 
 
 @pytest.fixture(scope="module")
@@ -22,32 +26,24 @@ def tensors(tmp_path_factory):
 
 
 def trained(spec, tensors, folder):
-    """Train a decoder of 100 layers; return how it ended, and every update's row."""
-    deep = replace(
-        spec,
-        model=replace(spec.model, encoder_layers=2, decoder_layers=100),
-        training=replace(spec.training, updates=UPDATES, validate_every=UPDATES),
-    )
-    train(deep, 1, Places(tensors, folder), LAUNCH, lambda line: None)
+    """Train a run; return how it ended, and every update's row."""
+    train(spec, 1, TrainPaths(tensors, folder), EVERY_UPDATE, silent)
     return read_json(folder / "training.json"), read(folder / "metrics.tsv")
 
 
 def test_a_hundred_gated_layers_train_fifty_updates_with_finite_loss(tensors, tmp_path):
-    spec = latent(updates=UPDATES, target_depth=50, target_depth_sides=["decoder"])
-    ended, rows = trained(
-        replace(spec, method=replace(spec.method, sides=("decoder",))), tensors, tmp_path
-    )
+    spec = latent(DEEP | {"method": {"stacks": ("decoder",)}}, target_depth=50)
+    ended, rows = trained(spec, tensors, tmp_path)
     assert ended["outcome"]["kind"] != "diverged"
     assert [row["update"] for row in rows] == list(range(1, UPDATES + 1))
     assert all(math.isfinite(row["loss"]) for row in rows)
     assert rows[-1]["nll"] < rows[0]["nll"] - 0.5
-    assert ended["depth"]["decoder"]["layers"] == 100
 
 
 def test_the_same_stack_without_gates_ends_with_an_outcome_on_record(
     tensors, tmp_path, record_property
 ):
-    ended, rows = trained(specification(), tensors, tmp_path)
+    ended, rows = trained(specification(changes=DEEP), tensors, tmp_path)
     outcome = ended["outcome"]
     assert outcome["kind"] in ("finished", "failed_to_train", "diverged")
     assert outcome["reason"]

@@ -4,13 +4,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from fathom.methods import group_dropout as equations
-from fathom.methods.group_dropout import GroupDropout
+from fathom.methods.group_dropout import equations
+from fathom.methods.group_dropout.method import GroupDropout
+from fathom.runs.settings import Adam
 from fathom.training.optimisers import LazyAdam
-from tests.reference.small_networks import batch, card, method, network, nll, stack
 from tests.reference.soft_masks import exact_root, logits
+from tests.support.small_networks import batch, card, method, network, nll, stack
 
-RELEASED = card("group_dropout").presets["as_released"]
+RELEASED = card("group_dropout").about.presets["as_released"]
 LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
 TASKS = torch.tensor([0, 1, 1, 0])
 
@@ -105,7 +106,7 @@ def jacobian_rows(x: Tensor, tau: float, projected: bool) -> tuple[Tensor, Tenso
 @pytest.mark.parametrize("settings", [{}, RELEASED])
 def test_the_gradients_of_an_update_are_the_algorithms(settings):
     """[lamgd Alg. 1]"""
-    weight = {"groups": 4, "kept": 3, "regulariser_weight": 0.3}
+    weight = {"groups": 4, "active": 3, "regulariser_weight": 0.3}
     model = network(method("group_dropout", **(settings | weight))).double()
     for side, each in model.methods.items():
         each.phi.data = logits(*each.phi.shape, seed=len(side))
@@ -139,7 +140,7 @@ def test_the_gradients_of_an_update_are_the_algorithms(settings):
 def test_logits_and_moments_of_absent_tasks_rest_to_the_bit(settings):
     model = network(method("group_dropout", **settings), tasks=3)
     groups = [group for each in model.methods.values() for group in each.parameter_groups()]
-    adams = [LazyAdam(group, (0.9, 0.98), 1e-8) for group in groups]
+    adams = [LazyAdam(group, Adam(betas=(0.9, 0.98), eps=1e-8)) for group in groups]
     source, previous, target = batch(LENGTHS)
 
     def update(number: int, tasks: Tensor) -> None:

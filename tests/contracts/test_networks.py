@@ -7,7 +7,7 @@ from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses
 from fathom.methods.loader import load_network, names
 from tests.contracts.test_methods import LENGTHS, SEARCH, stir
-from tests.reference.small_networks import (
+from tests.support.small_networks import (
     ENTRIES,
     EOS,
     Dictionary,
@@ -21,12 +21,12 @@ from tests.reference.small_networks import (
 )
 
 KINDS = {
-    "rnmt_plus": {"share_embeddings": "none"},
+    "rnmt_plus": {"tie_embeddings": "none"},
     "masked_lm": {
         "decoder_layers": 0,
         "activation": "gelu",
         "output_bias": True,
-        "learned_positions": 32,
+        "block": 32,
     },
 }
 TASKS = torch.tensor([0, 1, 1, 0])
@@ -42,19 +42,25 @@ every = [
 def built(kind: str, name: str):
     """Return a network with the method of a card's example on all sides that both have."""
     this, changes = card(name), KINDS[kind]
-    layers = this.example.layers
-    changes = {"architecture": kind, "encoder_layers": layers, "norm": this.norms[0]} | changes
+    layers = this.about.example.layers
+    changes = {
+        "architecture": kind,
+        "encoder_layers": layers,
+        "norm": this.about.norms[0],
+    } | changes
     changes.setdefault("decoder_layers", layers)
     model = shape(**changes)
-    sides = [side for side in load_network(kind).stacks(model, 2) if side in this.sides]
-    return network(method(name, tuple(sides), **this.example.settings), model, 2)
+    sides = [
+        side for side in load_network(kind).describe_stacks(model, 2) if side in this.about.stacks
+    ]
+    return network(method(name, tuple(sides), **this.about.example.settings), model, 2)
 
 
 def loss(model, rows):
     """Return the loss of some sentences; without a decoder, of their own pieces."""
     source, previous, target = batch(LENGTHS)
     source, target = source[rows], target[rows]
-    wanted = target if "decoder" in model.sides else source
+    wanted = target if "decoder" in model.stacks else source
     return nll(model(source, previous[rows], TASKS[rows]), wanted)
 
 
@@ -106,7 +112,7 @@ def test_recurrent_translations_do_not_depend_on_what_a_batch_holds(name):
         torch.cat([torch.randint(4, ENTRIES, (n,), generator=stream), torch.tensor([EOS])])
         for n in (3, 9, 1, 5, 12, 2, 7)
     ]
-    for kind in ("soft", "hard") if card(name).gates else ("plain",):
+    for kind in ("soft", "hard") if card(name).about.gates else ("plain",):
         beam = Beam(model.use_gates(kind).eval().for_task(1), Dictionary(ENTRIES), SEARCH)
         together = hypotheses(beam, sources, torch.device("cpu"))
         assert together == hypotheses(beam, sources, torch.device("cpu"), sentences=1)

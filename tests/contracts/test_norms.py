@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from fathom.models.hooks import Method
-from fathom.models.layers import DecoderLayer, EncoderLayer
 from fathom.models.size import Entries
-from fathom.models.transformer import Transformer
-from tests.reference.small_networks import ENTRIES, batch, shape
+from fathom.models.transformer.layers import DecoderLayer, EncoderLayer
+from fathom.models.transformer.network import Transformer
+from tests.support.small_networks import ENTRIES, batch, shape
 
 TASKS = torch.tensor([0, 1])
 ATTENTIONS = ("self_attention", "cross_attention")
@@ -32,7 +32,7 @@ class Louder(Method):
 def encoded(norm: str, factor: float) -> Tensor:
     """Return what an encoder in float64 makes of its input times a factor."""
     model = shape(norm=norm, encoder_layers=4)
-    stacks = Transformer.stacks(model, 2)
+    stacks = Transformer.describe_stacks(model, 2)
     methods = {"encoder": Louder(stacks["encoder"], factor), "decoder": Method(stacks["decoder"])}
     torch.manual_seed(7)
     network = Transformer(model, Entries(ENTRIES), Entries(ENTRIES), methods).double()
@@ -125,7 +125,7 @@ def test_a_methods_joint_sees_what_the_skip_path_carries():
 @pytest.mark.parametrize("norm", ["pre", "post", "lingvo", "none"])
 def test_only_pre_norm_ends_a_stack_with_a_norm(norm):
     model = shape(norm=norm)
-    methods = {side: Method(stack) for side, stack in Transformer.stacks(model, 2).items()}
+    methods = {side: Method(stack) for side, stack in Transformer.describe_stacks(model, 2).items()}
     network = Transformer(model, Entries(ENTRIES), Entries(ENTRIES), methods)
     for stack in (network.encoder, network.decoder):
         ends = isinstance(stack.layer_norm, nn.LayerNorm)

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fathom.cli.main import build
-from tests.reference.small_networks import ROOT
+from tests.support.small_networks import ROOT
 
 
 @pytest.fixture(scope="module")

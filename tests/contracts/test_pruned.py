@@ -18,7 +18,7 @@ from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses, trained
 from fathom.runs.spec import Decoding
 from tests.inference.pruned_runs import built, gated, pruned, set_gates, write_run, write_tensors
-from tests.reference.small_networks import shape
+from tests.support.small_networks import shape
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")

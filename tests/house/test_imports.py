@@ -51,9 +51,11 @@ def upward(root: Path) -> list[str]:
                     f"{source.at(node)}: {source.room} imports {name}, which is not below it; "
                     "move what is shared down, or meet in a file"
                 )
-            if room == source.room == "methods" and not source.name.endswith("__init__.py"):
+            own = source.module.split(".")[2:3]
+            if room == source.room == "methods" and rest.split(".")[1:2] not in (own, ["shared"]):
                 found.append(
-                    f"{source.at(node)}: a method imports {name}; move what is shared to models/"
+                    f"{source.at(node)}: a method imports {name}; move what both need to "
+                    "methods/shared/"
                 )
     return found
 
@@ -120,6 +122,21 @@ def test_an_upward_import_inside_a_function_is_found(small):
     assert upward(root) == [
         "lib/fathom/workflow/plan.py:2: workflow imports fathom.report.equations, "
         "which is not below it; move what is shared down, or meet in a file"
+    ]
+
+
+def test_a_method_imports_its_own_folder_and_what_is_shared_and_no_other_method(small):
+    root = small(
+        {
+            "lib/fathom/methods/deep/method.py": """
+                from fathom.methods.deep import equations
+                from fathom.methods.shared.masks import mask
+                from fathom.methods.wide import Wide
+                """
+        }
+    )
+    assert [each.split(";")[0] for each in upward(root)] == [
+        "lib/fathom/methods/deep/method.py:3: a method imports fathom.methods.wide.Wide"
     ]
 
 

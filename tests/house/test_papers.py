@@ -47,7 +47,7 @@ def method_names(root: Path) -> list[str]:
     known = methods(root)
     found = []
     for source in library(root):
-        own = source.path.stem if source.room == "methods" else ""
+        own = source.module.removeprefix("fathom.methods").strip(".").split(".")[0]
         others = [name for name in known if name != own]
         if others:
             word = re.compile(rf"\b(?:{'|'.join(others)})\b")

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses
-from fathom.models.transformer import Transformer
+from fathom.models.transformer.network import Transformer
 from fathom.runs.spec import Decoding
-from tests.reference.small_networks import (
+from tests.support.small_networks import (
     ENTRIES,
     EOS,
     PAD,

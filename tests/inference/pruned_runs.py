@@ -17,8 +17,8 @@ from fathom.io.files import read_json, write_json
 from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs import spec
-from tests.reference.small_networks import ENTRIES, method, shape
-from tests.subwords.small_corpus import TASKS, silent
+from tests.support.small_corpus import TASKS, silent
+from tests.support.small_networks import ENTRIES, method, shape
 
 # Far enough from 0 that soft gates are whole in float32 as well.
 SURE = 40.0

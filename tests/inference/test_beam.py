@@ -9,7 +9,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from fathom.inference.beam import Beam
 from fathom.runs.spec import Decoding
 from tests.inference.conftest import SEARCH, padded, sentences, turned
-from tests.reference.small_networks import ENTRIES, EOS, Dictionary
+from tests.support.small_networks import ENTRIES, EOS, Dictionary
 
 # Hypotheses that must differ before their agreement says anything.
 DISTINCT = 30

@@ -11,18 +11,18 @@ import torch
 from tests.evaluation.small_run import training
 
 from fathom.batches.tensors import load
-from fathom.checkpoints.average import kept_path
+from fathom.checkpoints.average import weights_path
 from fathom.errors import FathomError
 from fathom.inference import checkpoint_translations as kept_translations
 from fathom.inference.checkpoint_translations import NOTES, KeptTranslations, kept_updates
 from fathom.inference.translate import translate
 from fathom.io.files import read_json, read_lines, sha256, write_json
 from fathom.runs.spec import Decoding
-from fathom.training.loop import Places
+from fathom.training.loop import TrainPaths
 from fathom.training.train import train
 from tests.inference.conftest import CPU
-from tests.subwords.small_corpus import TASKS, silent
-from tests.training.small_runs import LAUNCH, encoded, latent, specification
+from tests.support.small_corpus import TASKS, silent
+from tests.support.small_runs import LAUNCH, encoded, latent, specification
 
 FORK = multiprocessing.get_context("fork")
 UPDATES = (2, 4, 5)
@@ -56,7 +56,7 @@ def finished(tensors, tmp_path_factory):
 
     def run(spec):
         folder = tmp_path_factory.mktemp("finished")
-        train(spec, 1, Places(tensors, folder), LAUNCH, silent)
+        train(spec, 1, TrainPaths(tensors, folder), LAUNCH, silent)
         for update in (*UPDATES, None):
             path = folder / "checkpoints" / "last.pt" if update is None else _kept(folder, update)
             saved = torch.load(path, weights_only=True)
@@ -82,7 +82,7 @@ def run(plain, tmp_path):
 
 
 def _kept(run, update):
-    return kept_path(run / "checkpoints", update)
+    return weights_path(run / "checkpoints", update)
 
 
 def start(tensors, run, spec=PLAIN, gates="plain", said=None):

@@ -15,11 +15,11 @@ from fathom.inference.translate import trained
 from fathom.io.files import read_json, write_json
 from fathom.runs.spec import Outcome
 from fathom.subwords import train as subwords
-from fathom.training.loop import Places
+from fathom.training.loop import TrainPaths
 from fathom.training.train import train
 from tests.inference.conftest import CPU
-from tests.subwords.small_corpus import TASKS, silent, small_data, write_corpus
-from tests.training.small_runs import LAUNCH, latent, masked, specification
+from tests.support.small_corpus import TASKS, silent, small_data, write_corpus
+from tests.support.small_runs import LAUNCH, latent, masked, specification
 
 # A few updates teach little; the runs shall count as finished all the same.
 FINISHES = Outcome(exploded_above=50.0, exploded_for=3, failed_margin=-50.0)
@@ -54,7 +54,7 @@ def ended(tensors, tmp_path_factory):
     folders = {}
     for name, spec in RUNS.items():
         folders[name] = tmp_path_factory.mktemp("run")
-        train(spec, 1, Places(tensors, folders[name]), LAUNCH, silent)
+        train(spec, 1, TrainPaths(tensors, folders[name]), LAUNCH, silent)
     return folders
 
 

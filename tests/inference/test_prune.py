@@ -24,7 +24,7 @@ from fathom.inference.prune import (
 from fathom.io.files import sha256, write_json
 from fathom.methods import loader
 from fathom.models.hooks import Method
-from fathom.models.size import parts
+from fathom.models.size import count_parameters
 from fathom.runs.spec import Decoding
 from tests.inference.pruned_runs import (
     KEPT,
@@ -36,8 +36,8 @@ from tests.inference.pruned_runs import (
     write_run,
     write_tensors,
 )
-from tests.reference.small_networks import ENTRIES, ROOT, batch, card, method, shape, stack
-from tests.subwords.small_corpus import LANGUAGES, TASKS, silent
+from tests.support.small_corpus import LANGUAGES, TASKS, silent
+from tests.support.small_networks import ENTRIES, ROOT, batch, card, method, shape, stack
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
@@ -172,7 +172,7 @@ def test_pruned_json_says_what_was_kept_and_what_it_saves(run, tensors, network)
     prune(SPEC, tensors, run, "kor", folder, told.append)
     said = json.loads((folder / "pruned.json").read_text(encoding="utf-8"))
     after = sum(each.numel() for each in in_fairseq(folder).parameters())
-    before = parts(network)["total"]
+    before = count_parameters(network)["total"]
     assert said["parameters"] == {"before": before, "after": after}
     assert after < before
     assert (folder / "model.pt").stat().st_size < (run / "checkpoints" / "last.pt").stat().st_size

@@ -12,9 +12,9 @@ from fathom.io.files import write_json
 from fathom.methods.loader import build
 from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import set_gates, write_tensors
-from tests.reference.small_networks import method
-from tests.subwords.small_corpus import TASKS
-from tests.training.small_runs import masked
+from tests.support.small_corpus import TASKS
+from tests.support.small_networks import method
+from tests.support.small_runs import masked
 
 CPU = torch.device("cpu")
 LATENT = small_spec(method("latent_layers", ("encoder", "decoder")), gates="soft")

@@ -26,9 +26,9 @@ from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
 from fathom.subwords.train import train
 from tests.inference.conftest import CPU, sentences
-from tests.reference.small_networks import ROOT, method
-from tests.subwords.small_corpus import TASKS, silent, small_data, write_corpus
-from tests.training.small_runs import masked
+from tests.support.small_corpus import TASKS, silent, small_data, write_corpus
+from tests.support.small_networks import ROOT, method
+from tests.support.small_runs import masked
 
 GATED = next(
     path.stem

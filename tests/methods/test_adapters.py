@@ -6,7 +6,7 @@ from torch import nn
 
 from fathom.methods.adapters import Adapters
 from fathom.methods.loader import count
-from tests.reference.small_networks import batch, gradients, method, network, nll, shape, stack
+from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
 
 LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
 SMALL = method("adapters", bottleneck=8)

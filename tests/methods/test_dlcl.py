@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from fathom.methods.dlcl import LayerCombination, combination, running_average
-from fathom.models.size import parts
-from tests.reference.small_networks import batch, gradients, method, network, nll, shape, stack
+from fathom.models.size import count_parameters
+from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
 
 TASKS = torch.tensor([0, 1])
 LENGTHS = [(5, 6), (3, 6)]
@@ -89,7 +89,7 @@ def test_a_network_equals_one_with_the_peers_list(norm):
     source, _, _ = batch(LENGTHS)
     encoder = model.encoder
     seen = []
-    encoder.watch = lambda outputs: seen.append(outputs[0])
+    encoder.observer = lambda outputs: seen.append(outputs[0])
     (found, *_) = encoder(source, tasks=TASKS)["encoder_out"]
     peer, padding = Peer(encoder.method, norm), source.eq(1)
     peer.push(seen[0])
@@ -148,7 +148,8 @@ def test_it_adds_a_square_of_weights_and_a_norm_for_each_layer():
     for side, layers in (("encoder", 6), ("decoder", 4)):
         model = shape(encoder_layers=6, decoder_layers=4, width=32)
         plain, more = (
-            parts(network(each, model)) for each in (method("static", ()), method("dlcl", (side,)))
+            count_parameters(network(each, model))
+            for each in (method("static", ()), method("dlcl", (side,)))
         )
         assert more[side] - plain[side] == (layers + 1) ** 2 + 2 * 32 * layers
         assert more["total"] - plain["total"] == more[side] - plain[side]

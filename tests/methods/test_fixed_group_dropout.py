@@ -5,7 +5,7 @@ import torch
 
 from fathom.errors import FathomError
 from fathom.methods.fixed_group_dropout import FixedGroupDropout, fixed_masks
-from tests.reference.small_networks import batch, method, network, stack
+from tests.support.small_networks import batch, method, network, stack
 
 CARD = method("fixed_group_dropout").settings
 
@@ -41,7 +41,7 @@ def test_more_tasks_than_there_are_groups_for_are_refused():
 
 
 def test_groups_that_would_differ_in_size_are_refused():
-    with pytest.raises(FathomError, match="cannot be parted"):
+    with pytest.raises(FathomError, match="cannot be divided"):
         FixedGroupDropout(stack(width=40), **CARD)
 
 

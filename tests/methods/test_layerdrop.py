@@ -5,7 +5,7 @@ import math
 import torch
 
 from fathom.methods.layerdrop import LayerDrop
-from tests.reference.small_networks import batch, gradients, method, network, nll, stack
+from tests.support.small_networks import batch, gradients, method, network, nll, stack
 
 TASKS = torch.tensor([0, 1])
 
@@ -15,7 +15,7 @@ def test_layers_are_left_out_as_often_as_the_probability_says():
     kept = []
     for update in range(1, 501):
         drop.start_update(1, update)
-        kept += drop.kept
+        kept += drop.active_layers
     deviation = math.sqrt(0.2 * 0.8 / len(kept))
     assert abs(sum(kept) / len(kept) - 0.8) < 4 * deviation
 
@@ -24,7 +24,7 @@ def test_a_draw_repeats_and_differs_by_seed_update_and_side():
     def drawn(side="decoder", seed=1, update=1):
         drop = LayerDrop(stack(side, 60), p=0.5)
         drop.start_update(seed, update)
-        return drop.kept
+        return drop.active_layers
 
     assert drawn() == drawn()
     for other in (drawn("encoder"), drawn(seed=2), drawn(update=2)):
@@ -41,8 +41,8 @@ def test_every_layer_is_computed_at_inference():
 
 def test_a_layer_that_is_left_out_has_no_gradient_and_the_others_are_not_rescaled():
     model = network(method("layerdrop", p=0.5))
-    model.encoder.method.kept = [True, False, True]
-    model.decoder.method.kept = [False, True, True]
+    model.encoder.method.active_layers = [True, False, True]
+    model.decoder.method.active_layers = [False, True, True]
     source, previous, target = batch([(5, 4), (3, 6)])
     logits = model(source, previous, TASKS)
     nll(logits, target).backward()

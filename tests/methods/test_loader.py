@@ -7,8 +7,8 @@ import pytest
 from fathom.errors import FathomError
 from fathom.methods.loader import build, count, load, names
 from fathom.models.hooks import Method
-from fathom.models.size import Entries, parts
-from tests.reference.small_networks import ENTRIES, method, network, shape
+from fathom.models.size import Entries, count_parameters
+from tests.support.small_networks import ENTRIES, method, network, shape
 
 
 def test_each_file_holds_one_method():
@@ -41,10 +41,10 @@ def test_the_method_stands_on_its_sides_and_the_others_are_static(sides):
     for side, layers in (("encoder", 3), ("decoder", 5)):
         found = model.methods[side]
         assert (type(found) is Method) is (side not in sides)
-        assert (found.stack.layers, found.stack.tasks, found.stack.side) == (layers, 2, side)
+        assert (found.stack.layers, found.stack.tasks, found.stack.name) == (layers, 2, side)
 
 
 def test_counting_makes_no_tensors_and_agrees_with_a_built_network():
     chosen = method("latent_layers")
     built = build(shape(), chosen, 2, Entries(ENTRIES), Entries(40))
-    assert count(shape(), chosen, 2, ENTRIES, 40) == parts(built)
+    assert count(shape(), chosen, 2, ENTRIES, 40) == count_parameters(built)

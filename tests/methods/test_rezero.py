@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from fathom.methods.rezero import ReZero
-from tests.reference.small_networks import (
+from tests.support.small_networks import (
     batch,
     card,
     gradients,
@@ -64,7 +64,7 @@ def test_a_layer_adds_both_of_its_scaled_sub_layers():
 
 
 def test_there_is_no_norm_anywhere_and_the_card_allows_none():
-    assert card("rezero").norms == ("none",)
+    assert card("rezero").about.norms == ("none",)
     assert not [each for each in rezero().modules() if isinstance(each, nn.LayerNorm)]
 
 

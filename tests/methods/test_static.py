@@ -2,7 +2,7 @@
 
 from fathom.methods.static import Static
 from fathom.models.hooks import Method
-from tests.reference.small_networks import stack
+from tests.support.small_networks import stack
 
 
 def test_nothing_is_overridden():

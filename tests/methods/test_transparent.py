@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from fathom.methods import transparent as equations
 from fathom.methods.transparent import Transparent
-from fathom.models.size import parts
-from tests.reference.small_networks import batch, method, network, nll, shape, stack
-from tests.reference.small_rnmt import recurrent
+from fathom.models.size import count_parameters
+from tests.support.small_networks import batch, method, network, nll, shape, stack
+from tests.support.small_rnmt import recurrent
 
 TASKS = torch.tensor([0, 1])
 LENGTHS = [(5, 6), (3, 6)]
@@ -31,7 +31,7 @@ def hidden(count: int) -> list[Tensor]:
 # The equations
 
 
-def test_the_weights_of_each_reader_are_a_softmax_over_the_sources():
+def test_the_weights_of_each_memory_are_a_softmax_over_the_sources():
     """[transparent_attention Eq. 1]"""
     weights = torch.randn(21, 6, dtype=torch.float64)
     s = equations.mixture_weights(weights)
@@ -73,29 +73,29 @@ def test_without_dropout_the_constant_cancels():
 # The class
 
 
-@pytest.mark.parametrize(("layers", "sources", "readers"), [(20, 21, 6), (6, 6, 1)])
-def test_there_is_a_weight_for_each_source_and_reader_and_each_readers_sum_to_one(
-    layers, sources, readers
+@pytest.mark.parametrize(("layers", "sources", "memories"), [(20, 21, 6), (6, 6, 1)])
+def test_there_is_a_weight_for_each_source_and_memory_and_each_memorys_sum_to_one(
+    layers, sources, memories
 ):
-    each = Transparent(stack(layers=layers, sources=sources, readers=readers), weight_dropout=0.5)
+    each = Transparent(stack(layers=layers, sources=sources, memories=memories), weight_dropout=0.5)
     torch.nn.init.normal_(each.weights)
     reading = each.diagnostics()["weights"]
-    assert reading.axes == ("source", "reader")
-    assert reading.values.shape == (sources, readers)
-    assert torch.allclose(reading.values.sum(dim=0), torch.ones(readers))
+    assert reading.axes == ("source", "memory")
+    assert reading.values.shape == (sources, memories)
+    assert torch.allclose(reading.values.sum(dim=0), torch.ones(memories))
     assert torch.equal(reading.values, torch.softmax(each.weights, dim=0))
     assert not reading.values.requires_grad
 
 
 def test_at_the_start_every_mixture_is_the_plain_mean():
-    each = Transparent(stack(readers=2), weight_dropout=0.0).eval()
+    each = Transparent(stack(memories=2), weight_dropout=0.0).eval()
     outputs = hidden(4)
     for found in each.memory(outputs, 2):
         assert torch.allclose(found, torch.stack(outputs).mean(dim=0), atol=1e-6)
 
 
 def test_where_the_embeddings_have_another_width_only_layers_are_mixed():
-    each = Transparent(stack(layers=3, sources=3, readers=1), weight_dropout=0.0).eval()
+    each = Transparent(stack(layers=3, sources=3, memories=1), weight_dropout=0.0).eval()
     outputs = hidden(4)
     for given in (outputs, outputs[1:]):
         (found,) = each.memory(given, 1)
@@ -103,11 +103,11 @@ def test_where_the_embeddings_have_another_width_only_layers_are_mixed():
 
 
 def test_entries_are_dropped_as_often_as_the_rate_says():
-    each = Transparent(stack(layers=20, sources=21, readers=6), weight_dropout=0.1)
+    each = Transparent(stack(layers=20, sources=21, memories=6), weight_dropout=0.1)
     kept = []
     for update in range(1, 201):
         each.start_update(1, update)
-        kept.append(each.kept.float())
+        kept.append(each.mask.float())
     shares = torch.stack(kept).mean(dim=0)
     draws = 200 * 21 * 6
     assert abs(shares.mean().item() - 0.9) < 4 * math.sqrt(0.9 * 0.1 / draws)
@@ -115,11 +115,11 @@ def test_entries_are_dropped_as_often_as_the_rate_says():
     assert (shares - 0.9).abs().max() < 5 * math.sqrt(0.9 * 0.1 / 200)
 
 
-def test_a_draw_repeats_differs_by_seed_and_update_and_by_reader():
+def test_a_draw_repeats_differs_by_seed_and_update_and_by_memory():
     def drawn(seed: int = 1, update: int = 1) -> Tensor:
-        each = Transparent(stack(sources=60, readers=2), weight_dropout=0.5)
+        each = Transparent(stack(sources=60, memories=2), weight_dropout=0.5)
         each.start_update(seed, update)
-        return each.kept
+        return each.mask
 
     first = drawn()
     assert torch.equal(first, drawn())
@@ -129,12 +129,12 @@ def test_a_draw_repeats_differs_by_seed_and_update_and_by_reader():
 
 
 def test_all_sentences_of_an_update_share_one_draw():
-    each = Transparent(stack(sources=4, readers=3), weight_dropout=0.5)
+    each = Transparent(stack(sources=4, memories=3), weight_dropout=0.5)
     torch.nn.init.normal_(each.weights)
     outputs = hidden(4)
     for update in (1, 2, 3):
         each.start_update(1, update)
-        s = equations.mixture_weights(equations.dropped(each.weights, each.kept, 0.5))
+        s = equations.mixture_weights(equations.dropped(each.weights, each.mask, 0.5))
         expected = equations.mixtures(s, outputs)
         # Two micro-batches of the update, with another sentence each.
         for sentence in (0, 1):
@@ -144,10 +144,10 @@ def test_all_sentences_of_an_update_share_one_draw():
 
 
 def test_at_inference_nothing_is_dropped():
-    each = Transparent(stack(sources=4, readers=3), weight_dropout=0.5)
+    each = Transparent(stack(sources=4, memories=3), weight_dropout=0.5)
     outputs = hidden(4)
     each.start_update(1, 1)
-    assert not each.kept.all()
+    assert not each.mask.all()
     trained = each.memory(outputs, 3)
     each.eval()
     mean = torch.stack(outputs).mean(dim=0)
@@ -183,7 +183,7 @@ def test_with_all_weight_on_the_top_layer_it_is_the_static_model(norm):
 def test_the_transformers_sources_start_with_the_embeddings_after_dropout():
     model = mixed(dropout=0.5)
     seen = []
-    model.encoder.watch = lambda outputs: seen.extend(outputs)
+    model.encoder.observer = lambda outputs: seen.extend(outputs)
     model.encoder.method.weights.data[0] = 200.0
     model.start_update(1, 1)
     source, _, _ = batch(LENGTHS)
@@ -198,7 +198,7 @@ def test_each_decoder_layer_attends_to_its_own_mixture():
     model = mixed(encoder_layers=2, decoder_layers=3)
     model.encoder.method.weights.data = 200 * torch.eye(3)
     outputs, read = [], []
-    model.encoder.watch = lambda each: outputs.extend(each)
+    model.encoder.observer = lambda each: outputs.extend(each)
     for layer in model.decoder.layers:
         layer.encoder_attn.register_forward_pre_hook(lambda _, given: read.append(given[1]))
     model.start_update(1, 1)
@@ -235,7 +235,7 @@ def test_a_gradient_reaches_every_weight():
     nll(model(source, previous, TASKS), target).backward()
     each = model.encoder.method
     # What dropout made 0 does not depend on its weight.
-    assert torch.equal(each.weights.grad != 0, each.kept)
+    assert torch.equal(each.weights.grad != 0, each.mask)
 
 
 @pytest.mark.parametrize("norm", ["pre", "lingvo"])
@@ -256,12 +256,12 @@ def test_incremental_decoding_equals_the_whole_pass(norm):
 
 
 @pytest.mark.parametrize("architecture", ["transformer", "rnmt_plus"])
-def test_it_adds_a_weight_for_each_source_and_reader_and_nothing_else(architecture):
+def test_it_adds_a_weight_for_each_source_and_memory_and_nothing_else(architecture):
     model = shape(encoder_layers=5, decoder_layers=4)
     if architecture == "rnmt_plus":
         model = recurrent(encoder_layers=5, decoder_layers=4)
     plain, more = (
-        parts(network(each, model))
+        count_parameters(network(each, model))
         for each in (method("static", ()), method("transparent", ("encoder",)))
     )
     added = {"transformer": 6 * 4, "rnmt_plus": 5}[architecture]

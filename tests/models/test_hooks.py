@@ -4,8 +4,8 @@ import torch
 
 from fathom.models.hooks import Method, generator
 from fathom.models.size import Entries
-from fathom.models.transformer import Transformer
-from tests.reference.small_networks import ENTRIES, batch, shape, stack
+from fathom.models.transformer.network import Transformer
+from tests.support.small_networks import ENTRIES, batch, shape, stack
 
 
 class Spy(Method):

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from fathom.models import nll
-from tests.reference import small_networks
-from tests.reference.small_networks import PAD, batch, method, network, shape
+from tests.support import small_networks
+from tests.support.small_networks import PAD, batch, method, network, shape
 
 LENGTHS = [(5, 4), (9, 6), (2, 8), (3, 3)]
 TASKS = [1, 0, 2, 1]

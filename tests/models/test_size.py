@@ -3,8 +3,8 @@
 import pytest
 
 from fathom.methods.loader import count
-from fathom.models.size import parts
-from tests.reference.small_networks import method, network, shape
+from fathom.models.size import count_parameters
+from tests.support.small_networks import method, network, shape
 
 RELATED, DIVERSE, EN_DE = 62_660, 67_850, 68_080
 # The counts below are worked out to three digits after the point of a million.
@@ -50,17 +50,17 @@ def test_gates_add_one_logit_for_each_task_and_layer():
 
 
 def test_the_parts_add_up_and_a_tied_tensor_counts_once():
-    for tied in ("target", "none"):
-        network_ = network(method("latent_layers"), shape(share_embeddings=tied))
-        found = parts(network_)
+    for tied in ("decoder", "none"):
+        network_ = network(method("latent_layers"), shape(tie_embeddings=tied))
+        found = count_parameters(network_)
         assert found["total"] == sum(p.numel() for p in set(network_.parameters()))
         assert found["total"] == found["encoder"] + found["decoder"] + found["embeddings"]
-        assert found["embeddings"] == (2 if tied == "target" else 3) * 23 * 16
+        assert found["embeddings"] == (2 if tied == "decoder" else 3) * 23 * 16
         assert found["trainable"] == found["total"]
 
 
 def test_frozen_parameters_are_not_trainable():
     network_ = network(method("static", ()))
     network_.encoder.requires_grad_(False)
-    found = parts(network_)
+    found = count_parameters(network_)
     assert found["trainable"] == found["total"] - found["encoder"] - 23 * 16

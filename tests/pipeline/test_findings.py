@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 import torch
+from fathom.training.feed import Feed
 
 from fathom.batches.tensors import Tensors, load
 from fathom.methods.loader import build
 from fathom.project.load import load as load_catalog
 from fathom.runs.spec import Schedule, Spec
-from fathom.training.feed import Feed
 from fathom.training.ranks import Ranks
 from fathom.training.two_level import TwoLevel
 from fathom.training.validation import validate
-from tests.reference.small_networks import method
+from tests.support.small_networks import method
 
 pytestmark = pytest.mark.pipeline
 

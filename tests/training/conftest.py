@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.training.small_runs import encoded
+from tests.support.small_runs import encoded
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What is seen of a training: right, at the right updates, and the same after a kill."""
+"""What is recorded of a training: right, at the right updates, and the same after a kill."""
 
 import gzip
 import multiprocessing
@@ -12,13 +12,13 @@ import torch
 
 from fathom.io.files import read_json
 from fathom.io.series import read
-from fathom.runs.spec import Outcome
 from fathom.training.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
-from fathom.training.loop import Places, Stopped, Training
+from fathom.training.loop import Stopped, Training, TrainPaths
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
-from tests.reference.small_networks import PAD, batch, method, network, nll, shape
-from tests.training.small_runs import LAUNCH, latent, specification
+from tests.support.small_corpus import silent
+from tests.support.small_networks import PAD, batch, method, network, nll, shape
+from tests.support.small_runs import OPTIONS, latent, specification
 from tests.training.test_ranks import start_together
 from tests.training.test_two_level import Run, without_dropout
 
@@ -26,8 +26,8 @@ FORK = multiprocessing.get_context("fork")
 ALONE = Ranks(0, 1)
 TASKS = ("bos", "nan")
 SENTENCES = [(7, 5), (3, 6), (5, 2), (4, 4), (6, 3), (2, 7), (5, 5), (3, 3)]
-RECURRENT = shape(architecture="rnmt_plus", share_embeddings="none", norm="none")
-EVERY_UPDATE = replace(LAUNCH, diagnose_every=1)
+RECURRENT = shape(architecture="rnmt_plus", tie_embeddings="none", norm="none")
+EVERY_UPDATE = replace(OPTIONS, diagnose_every=1)
 
 
 def looked_at(model, folder, scale=1.0, parts=1, sentences=SENTENCES):
@@ -37,10 +37,10 @@ def looked_at(model, folder, scale=1.0, parts=1, sentences=SENTENCES):
     tasks = torch.arange(len(sentences)) % 2
     model.zero_grad()
     model.start_update(1, 1)
-    diagnostics.watch(1)
+    diagnostics.start_update(1)
     for rows in torch.arange(len(sentences)).chunk(parts):
         (scale * nll(model(source[rows], previous[rows], tasks[rows]), target[rows])).backward()
-    diagnostics.read(1, ALONE)
+    diagnostics.end_update(1, ALONE)
     diagnostics.write()
     return diagnostics
 
@@ -59,9 +59,9 @@ def ratio_by_hand(model, sentences=SENTENCES):
     source, previous, target = batch(sentences)
     outputs = []
     model.start_update(1, 1)
-    model.encoder.watch = outputs.extend
+    model.encoder.observer = outputs.extend
     loss = nll(model(source, previous, torch.arange(len(sentences)) % 2), target)
-    model.encoder.watch = None
+    model.encoder.observer = None
     gradients = torch.autograd.grad(loss, (outputs[1], outputs[-1]))
     real = source.ne(PAD).t()
     first, last = (each[real].double().square().sum().sqrt().item() for each in gradients)
@@ -141,7 +141,7 @@ def test_norms_by_layer_are_those_that_torch_clips_by():
         assert len({round(norm, 5) for norm in found.tolist()}) == 3
 
 
-def test_a_layer_that_rests_has_no_norm():
+def test_a_layer_without_gradients_has_no_norm():
     model = network(method("static", ()))
     for parameter in model.decoder.layers[1].parameters():
         parameter.requires_grad = False
@@ -156,8 +156,8 @@ def test_a_layer_that_rests_has_no_norm():
 
 def test_norms_are_those_before_clipping(tensors, tmp_path):
     for clip in (0.0, 1.0e-3):
-        spec = without_dropout(latent())
-        run = Run(replace(spec, training=replace(spec.training, clip=clip)), tensors)
+        spec = without_dropout(latent({"training": {"clip": clip}}))
+        run = Run(spec, tensors)
         diagnostics = Diagnostics(run.network, run.tensors.tasks, tmp_path / str(clip), 1, 0)
         run.two_level.diagnostics = diagnostics
         assert run.update(1).gradient_norm > 1.0e-2
@@ -174,8 +174,9 @@ def test_two_processes_see_what_one_sees(tensors, tmp_path):
         run.two_level.ranks = ranks
         diagnostics = Diagnostics(run.network, run.tensors.tasks, folder, 1, 0)
         run.two_level.diagnostics = diagnostics
-        whole = run.parts(1, micro=2)
-        run.two_level.update(1, replace(whole, mine=whole.mine[ranks.rank :: ranks.world]))
+        update = run.micro_batches(1, micro=2)
+        own = replace(update, batches=update.batches[ranks.rank :: ranks.world])
+        run.two_level.update(1, own)
         diagnostics.write()
         said.put(ranks.rank)
 
@@ -190,11 +191,11 @@ def test_two_processes_see_what_one_sees(tensors, tmp_path):
 
 def test_updates_are_looked_at_as_they_are_due(tmp_path):
     diagnostics = Diagnostics(network(method("static", ())), TASKS, tmp_path, 100, 3)
-    assert [n for n in range(1, 301) if diagnostics.due(n)] == [1, 2, 3, 100, 200, 300]
+    assert [n for n in range(1, 301) if diagnostics.is_due(n)] == [1, 2, 3, 100, 200, 300]
     never = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 0)
-    assert not any(never.due(n) for n in range(1, 301))
+    assert not any(never.is_due(n) for n in range(1, 301))
     first = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 2)
-    assert [n for n in range(1, 301) if first.due(n)] == [1, 2]
+    assert [n for n in range(1, 301) if first.is_due(n)] == [1, 2]
 
 
 def test_between_due_updates_nothing_watches(tensors, tmp_path):
@@ -202,11 +203,11 @@ def test_between_due_updates_nothing_watches(tensors, tmp_path):
     run.two_level.diagnostics = diagnostics = Diagnostics(run.network, "abc", tmp_path, 2, 0)
     watched = []
     run.network.encoder.register_forward_hook(
-        lambda module, *_: watched.append(module.watch is not None)
+        lambda module, *_: watched.append(module.observer is not None)
     )
     for number in range(1, 5):
         run.update(number)
-        assert run.network.encoder.watch is None
+        assert run.network.encoder.observer is None
     assert watched == [False, True, False, True]
     diagnostics.write()
     assert seen(tmp_path)["encoder_gradient_ratio"]["update"] == [2, 4]
@@ -237,13 +238,13 @@ def test_tables_have_the_names_of_tasks_and_count_layers_from_one(tensors, tmp_p
     assert list(found["encoder_gradient_ratio"]) == ["update", "value"]
 
 
-def test_weights_of_a_mixture_are_by_source_and_reader(tmp_path):
+def test_weights_of_a_mixture_are_by_source_and_memory(tmp_path):
     for kind, model in (("transformer", shape()), ("rnmt_plus", RECURRENT)):
         looked_at(network(method("transparent", ("encoder",)), model), tmp_path / kind)
     found = seen(tmp_path / "transformer")["encoder_weights"]
-    assert list(found) == ["update", "source", "reader", "value"]
+    assert list(found) == ["update", "source", "memory", "value"]
     assert found["source"] == [str(source) for source in range(4) for _ in range(3)]
-    assert found["reader"] == ["1", "2", "3"] * 4
+    assert found["memory"] == ["1", "2", "3"] * 4
     assert found["value"] == pytest.approx([0.25] * 12)
     # The embeddings, source 0, are not mixed where they have another width.
     assert seen(tmp_path / "rnmt_plus")["encoder_weights"]["source"] == ["1", "2", "3"]
@@ -254,9 +255,9 @@ def test_a_network_without_a_decoder_is_seen_too(tmp_path):
     diagnostics = Diagnostics(model, TASKS, tmp_path, 1, 0)
     source, _, _ = batch(SENTENCES)
     model.start_update(1, 1)
-    diagnostics.watch(1)
+    diagnostics.start_update(1)
     nll(model(source, None, torch.arange(8) % 2), source).backward()
-    diagnostics.read(1, ALONE)
+    diagnostics.end_update(1, ALONE)
     diagnostics.write()
     assert {name.split("_")[0] for name in seen(tmp_path)} == {"encoder"}
     assert ratio(tmp_path)[0] > 0
@@ -267,7 +268,7 @@ def test_labels_of_each_axis():
     assert labels_of("layer", 3, 3, TASKS) == ["1", "2", "3"]
     assert labels_of("source", 4, 3, TASKS) == ["0", "1", "2", "3"]
     assert labels_of("source", 3, 3, TASKS) == ["1", "2", "3"]
-    assert labels_of("group", 2, 3, TASKS) == labels_of("reader", 2, 3, TASKS) == ["1", "2"]
+    assert labels_of("group", 2, 3, TASKS) == labels_of("memory", 2, 3, TASKS) == ["1", "2"]
 
 
 def contents(folder):
@@ -280,10 +281,6 @@ def contents(folder):
 
 def weights(folder):
     return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
-
-
-def silent(line):
-    """Say nothing."""
 
 
 def killed_at(spec, tensors, folder, launch, update, damage=False):
@@ -308,7 +305,7 @@ def killed_at(spec, tensors, folder, launch, update, damage=False):
         Training._one_update = then_kill
         if damage:
             Diagnostics.write = write_half
-        train(spec, 1, Places(tensors, folder), launch, silent)
+        train(spec, 1, TrainPaths(tensors, folder), launch, silent)
 
     process = FORK.Process(target=child)
     process.start()
@@ -316,14 +313,14 @@ def killed_at(spec, tensors, folder, launch, update, damage=False):
     assert process.exitcode == -signal.SIGKILL
 
 
-def test_a_run_killed_and_gone_on_with_has_the_tables_of_one_that_was_not(tensors, tmp_path):
-    launch = replace(LAUNCH, diagnose_every=2, diagnose_first=4)
-    spec = latent(updates=12)
+def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(tensors, tmp_path):
+    launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
+    spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, Places(tensors, whole), launch, silent)
+    train(spec, 1, TrainPaths(tensors, whole), launch, silent)
     for update in (1, 5, 10):
         killed_at(spec, tensors, killed, launch, update)
-    train(spec, 1, Places(tensors, killed), launch, silent)
+    train(spec, 1, TrainPaths(tensors, killed), launch, silent)
     assert contents(whole) == contents(killed)
     updates = read(whole / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
     assert updates == [1, 2, 3, 4, 6, 8, 10, 12]
@@ -333,13 +330,13 @@ def test_a_run_killed_and_gone_on_with_has_the_tables_of_one_that_was_not(tensor
 
 
 def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(tensors, tmp_path):
-    spec = latent(updates=12)
+    spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, Places(tensors, whole), EVERY_UPDATE, silent)
+    train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
     killed_at(spec, tensors, killed, EVERY_UPDATE, 12, damage=True)
     said = []
-    train(spec, 1, Places(tensors, killed), EVERY_UPDATE, said.append)
-    assert [line for line in said if "decoder_samples.tsv.gz: its damaged end is cut off" in line]
+    train(spec, 1, TrainPaths(tensors, killed), EVERY_UPDATE, said.append)
+    assert [line for line in said if "decoder_samples.tsv.gz: truncated" in line]
     assert contents(whole) == contents(killed)
 
 
@@ -348,38 +345,44 @@ def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
         if "update 4 of" in line:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    spec = latent(updates=9)
+    spec = latent({"training": {"updates": 9}})
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    train(spec, 1, Places(tensors, whole), EVERY_UPDATE, silent)
+    train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
     with pytest.raises(Stopped):
-        train(spec, 1, Places(tensors, stopped), EVERY_UPDATE, stop_at_update_four)
+        train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, stop_at_update_four)
     at_stop = read(stopped / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
     assert at_stop == list(range(1, at_stop[-1] + 1))
     assert at_stop[-1] in (4, 5)
-    train(spec, 1, Places(tensors, stopped), EVERY_UPDATE, silent)
+    train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, silent)
     assert contents(whole) == contents(stopped)
 
 
-def test_tables_of_a_run_whose_first_checkpoint_never_came_begin_anew(tensors, tmp_path):
+def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, tmp_path):
     stale = tmp_path / "run" / "diagnostics" / "encoder_gradient_ratio.tsv.gz"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(gzip.compress(b"update\tvalue\n1\t99\n"))
-    train(latent(updates=3), 1, Places(tensors, tmp_path / "run"), EVERY_UPDATE, silent)
+    train(
+        latent({"training": {"updates": 3}}),
+        1,
+        TrainPaths(tensors, tmp_path / "run"),
+        EVERY_UPDATE,
+        silent,
+    )
     assert read(stale)["update"] == [1, 2, 3]
     assert 99 not in read(stale)["value"]
 
 
 def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
-    for name, launch in (("blind", LAUNCH), ("seeing", EVERY_UPDATE)):
-        train(latent(updates=6), 1, Places(tensors, tmp_path / name), launch, silent)
+    for name, launch in (("blind", OPTIONS), ("seeing", EVERY_UPDATE)):
+        train(latent(), 1, TrainPaths(tensors, tmp_path / name), launch, silent)
     blind, seeing = weights(tmp_path / "blind"), weights(tmp_path / "seeing")
     assert all(torch.equal(blind[name], seeing[name]) for name in blind)
     assert not (tmp_path / "blind" / "diagnostics").exists()
 
 
 def test_a_run_that_diverges_has_its_tables_up_to_there(tensors, tmp_path):
-    exploding = specification(outcome=Outcome(exploded_above=0.0, exploded_for=5, failed_margin=0))
-    train(exploding, 1, Places(tensors, tmp_path), EVERY_UPDATE, silent)
+    exploding = specification(changes={"outcome": {"exploded_above": 1e-9, "exploded_for": 5}})
+    train(exploding, 1, TrainPaths(tensors, tmp_path), EVERY_UPDATE, silent)
     assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "diverged"
     found = read(tmp_path / "diagnostics" / "encoder_gradient_ratio.tsv.gz")
     assert found["update"] == [1, 2, 3, 4, 5]

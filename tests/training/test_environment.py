@@ -16,7 +16,7 @@ def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_missing_device_is_said_with_a_remedy():
-    with pytest.raises(FathomError, match="there is no CUDA device here; write auto or cpu"):
+    with pytest.raises(FathomError, match="no CUDA device found; write auto or cpu"):
         choose_device("cuda:1")
 
 

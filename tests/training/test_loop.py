@@ -9,11 +9,11 @@ import torch
 from fathom.checkpoints.read import load_weights
 from fathom.io.files import read_json
 from fathom.io.metrics import read
-from fathom.runs.spec import Outcome
-from fathom.training.loop import Places, Stopped, Training
+from fathom.training.loop import Stopped, Training, TrainPaths
 from fathom.training.train import train
 from fathom.training.validation import validate
-from tests.training.small_runs import LAUNCH, feed, latent, masked, specification
+from tests.support.small_corpus import silent
+from tests.support.small_runs import OPTIONS, latent, masked, specification, update_batches
 from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
@@ -32,16 +32,12 @@ def train_and_be_killed(spec, tensors, folder, kill_at):
             return ending
 
         Training._one_update = then_kill
-        train(spec, 1, Places(tensors, folder), LAUNCH, silent)
+        train(spec, 1, TrainPaths(tensors, folder), OPTIONS, silent)
 
     process = FORK.Process(target=child)
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-
-
-def silent(line):
-    """Say nothing."""
 
 
 def state(folder):
@@ -75,39 +71,39 @@ def rows_without_clock(folder):
 
 def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(tensors, tmp_path):
     # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
-    spec, kills = latent(updates=96), (50, 91)
+    spec, kills = latent({"training": {"updates": 96}}), (50, 91)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, Places(tensors, whole), LAUNCH, silent)
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
     for kill_at in kills:
         train_and_be_killed(spec, tensors, killed, kill_at)
-    said = []
-    train(spec, 1, Places(tensors, killed), LAUNCH, said.append)
-    assert said[0].endswith(f"goes on after update {kills[1] - kills[1] % 3}")
+    lines = []
+    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, lines.append)
+    assert lines[0].endswith(f"resuming after update {kills[1] - kills[1] % 3}")
     assert list(differences(state(whole), state(killed))) == []
     assert rows_without_clock(whole) == rows_without_clock(killed)
     attempts = read_json(killed / "training.json")["attempts"]
     assert [each["from_update"] for each in attempts] == [0, 48, 90]
-    assert feed(latent(), tensors).epoch(kills[1]) > 1
+    assert update_batches(latent(), tensors).epoch(kills[1]) > 1
 
 
 def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(tensors, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(latent(), 1, Places(tensors, whole), LAUNCH, silent)
+    train(latent(), 1, TrainPaths(tensors, whole), OPTIONS, silent)
     train_and_be_killed(latent(), tensors, killed, 6)
     assert state(killed)["update"] == 6
-    train(latent(), 1, Places(tensors, killed), LAUNCH, silent)
+    train(latent(), 1, TrainPaths(tensors, killed), OPTIONS, silent)
     one, other = (read_json(folder / "training.json") for folder in (whole, killed))
     assert one["outcome"] == other["outcome"]
     assert one["validation"] == other["validation"]
 
 
 def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_path):
-    spec = masked("latent_layers", ("encoder",), updates=12, target_depth=1)
+    spec = masked("latent_layers", ("encoder",), {"training": {"updates": 12}}, target_depth=1)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, Places(tensors, whole), LAUNCH, silent)
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
     for kill_at in (5, 10):
         train_and_be_killed(spec, tensors, killed, kill_at)
-    train(spec, 1, Places(tensors, killed), LAUNCH, silent)
+    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, silent)
     attempts = read_json(killed / "training.json")["attempts"]
     assert [each["from_update"] for each in attempts] == [0, 3, 9]
     assert list(differences(state(whole), state(killed))) == []
@@ -118,18 +114,18 @@ def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_pa
 
 
 def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
-    exploding = specification(outcome=Outcome(exploded_above=0.0, exploded_for=5, failed_margin=0))
+    exploding = specification(changes={"outcome": {"exploded_above": 1e-9, "exploded_for": 5}})
     train_and_be_killed(exploding, tensors, tmp_path, 4)
-    train(exploding, 1, Places(tensors, tmp_path), LAUNCH, silent)
+    train(exploding, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
     outcome = read_json(tmp_path / "training.json")["outcome"]
     assert (outcome["kind"], outcome["update"]) == ("diverged", 5)
 
 
 def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):
-    train(latent(), 1, Places(tensors, tmp_path), LAUNCH, silent)
+    train(latent(), 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
     run = Run(latent(), tensors)
     load_weights(run.network, tmp_path / "checkpoints" / "last.pt")
-    batches = feed(latent(), tensors).validation
+    batches = update_batches(latent(), tensors).validation
     soft, hard = (
         validate(run.network.use_gates(gates), batches, 3).nll for gates in ("soft", "hard")
     )
@@ -143,23 +139,22 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(Stopped) as caught:
-        train(specification(), 1, Places(tensors, tmp_path), LAUNCH, stop_at_update_two)
+        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, stop_at_update_two)
     assert caught.value.number == signal.SIGTERM
     assert not (tmp_path / "training.json").exists()
     assert state(tmp_path)["update"] in (2, 3)
     (attempt,) = read_json(tmp_path / "attempts.json")["attempts"]
     assert (attempt["ended_as"], attempt["to_update"]) == ("stopped", state(tmp_path)["update"])
-    train(specification(), 1, Places(tensors, tmp_path), LAUNCH, silent)
+    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
     assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
 
 
 def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
     # Without dropout, whose draws follow the shape of a batch.
-    spec = specification(updates=6)
-    spec = replace(spec, model=replace(spec.model, dropout=0.0))
+    spec = specification(changes={"model": {"dropout": 0.0}})
     for name, tokens in (("one", 10_000), ("many", 60)):
-        launch = replace(LAUNCH, tokens_per_device=tokens)
-        train(spec, 1, Places(tensors, tmp_path / name), launch, silent)
+        options = replace(OPTIONS, tokens_per_device=tokens)
+        train(spec, 1, TrainPaths(tensors, tmp_path / name), options, silent)
     one, many = (rows_without_clock(tmp_path / name) for name in ("one", "many"))
     for first, second in zip(one, many, strict=True):
         assert first["tokens"] == second["tokens"]

@@ -1,13 +1,13 @@
-from dataclasses import replace
-
 import torch
 from torch import nn
 
 from fathom.models.hooks import ParameterGroup
+from fathom.runs.settings import Adam
 from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
-from tests.training.small_runs import specification
+from tests.support.small_runs import specification
 
 BETAS, EPS = (0.9, 0.98), 1e-6
+ADAM = Adam(betas=BETAS, eps=EPS)
 
 
 def group(parameter, rows_are_tasks=True):
@@ -19,9 +19,8 @@ def gradients(rows, count):
 
 
 def test_thetas_optimiser_has_the_settings_of_the_run():
-    settings = replace(
-        specification().training, adam_betas=(0.8, 0.7), adam_eps=1e-3, weight_decay=0.1
-    )
+    changes = {"adam": {"betas": (0.8, 0.7), "eps": 1e-3}, "weight_decay": 0.1}
+    settings = specification(changes={"training": changes}).training
     own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
     found = theta_adam([own], [added], settings).param_groups
     assert [each["params"] for each in found] == [[own], [added]]
@@ -29,7 +28,7 @@ def test_thetas_optimiser_has_the_settings_of_the_run():
 
 
 def test_what_a_method_adds_does_not_decay():
-    settings = replace(specification().training, weight_decay=0.1)
+    settings = specification(changes={"training": {"weight_decay": 0.1}}).training
     own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
     adam = theta_adam([own], [added], settings)
     for group_ in adam.param_groups:
@@ -51,8 +50,8 @@ def test_a_groups_rate_is_a_multiple_of_thetas_or_its_own():
 
 
 def test_a_group_may_have_decay_rates_of_its_own():
-    assert LazyAdam(phi_group(), BETAS, EPS).betas == BETAS
-    assert LazyAdam(phi_group(betas=(0.9, 0.999)), BETAS, EPS).betas == (0.9, 0.999)
+    assert LazyAdam(phi_group(), ADAM).betas == BETAS
+    assert LazyAdam(phi_group(betas=(0.9, 0.999)), ADAM).betas == (0.9, 0.999)
 
 
 def test_each_vector_of_the_last_dimension_can_be_scaled_down_alone():
@@ -71,7 +70,7 @@ def test_each_vector_of_the_last_dimension_can_be_scaled_down_alone():
 
 def test_with_all_tasks_present_it_is_torchs_adam():
     ours, theirs = nn.Parameter(torch.ones(3, 4)), nn.Parameter(torch.ones(3, 4))
-    lazy = LazyAdam(group(ours), BETAS, EPS)
+    lazy = LazyAdam(group(ours), ADAM)
     adam = torch.optim.Adam([theirs], lr=0.01, betas=BETAS, eps=EPS)
     for gradient in gradients(3, 20):
         ours.grad, theirs.grad = gradient.clone(), gradient.clone()
@@ -82,7 +81,7 @@ def test_with_all_tasks_present_it_is_torchs_adam():
 
 def test_an_absent_tasks_row_and_moments_rest_to_the_bit():
     parameter = nn.Parameter(torch.ones(3, 4))
-    lazy = LazyAdam(group(parameter), BETAS, EPS)
+    lazy = LazyAdam(group(parameter), ADAM)
     for gradient in gradients(3, 5):
         parameter.grad = gradient.clone()
         lazy.step(0.01, torch.tensor([0, 2]))
@@ -94,7 +93,7 @@ def test_an_absent_tasks_row_and_moments_rest_to_the_bit():
 
 def test_a_row_that_was_absent_moves_as_if_its_own_updates_were_the_only_ones():
     sparse, dense = nn.Parameter(torch.ones(2, 4)), nn.Parameter(torch.ones(1, 4))
-    lazy, alone = LazyAdam(group(sparse), BETAS, EPS), LazyAdam(group(dense), BETAS, EPS)
+    lazy, alone = LazyAdam(group(sparse), ADAM), LazyAdam(group(dense), ADAM)
     for number, gradient in enumerate(gradients(2, 6)):
         sparse.grad = gradient.clone()
         lazy.step(0.01, torch.tensor([0, 1] if number % 2 else [0]))
@@ -106,7 +105,7 @@ def test_a_row_that_was_absent_moves_as_if_its_own_updates_were_the_only_ones():
 
 def test_a_shared_posterior_moves_as_a_whole():
     parameter = nn.Parameter(torch.ones(1, 4))
-    lazy = LazyAdam(group(parameter, rows_are_tasks=False), BETAS, EPS)
+    lazy = LazyAdam(group(parameter, rows_are_tasks=False), ADAM)
     parameter.grad = torch.ones(1, 4)
     lazy.step(0.01, torch.tensor([5, 6]))
     torch.testing.assert_close(parameter.detach(), torch.full((1, 4), 0.99), atol=1e-6, rtol=0)
@@ -114,7 +113,7 @@ def test_a_shared_posterior_moves_as_a_whole():
 
 def test_state_goes_to_disk_and_back():
     parameter = nn.Parameter(torch.ones(3, 4))
-    lazy, other = (LazyAdam(group(parameter), BETAS, EPS) for _ in range(2))
+    lazy, other = (LazyAdam(group(parameter), ADAM) for _ in range(2))
     parameter.grad = torch.ones(3, 4)
     lazy.step(0.01, torch.tensor([1]))
     other.load_state_dict(lazy.state_dict())

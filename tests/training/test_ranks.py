@@ -6,11 +6,11 @@ import socket
 import pytest
 import torch
 
-from fathom.training.loop import Places, Stopped, Training
+from fathom.training.loop import Stopped, Training, TrainPaths
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
-from fathom.training.two_level import Parts
-from tests.training.small_runs import LAUNCH, latent
+from fathom.training.update_batches import MicroBatches
+from tests.support.small_runs import OPTIONS, latent
 from tests.training.test_two_level import Run, without_dropout
 
 FORK = multiprocessing.get_context("fork")
@@ -24,10 +24,10 @@ def three_updates(tensors, announced, said):
     run.two_level.ranks = ranks
     results = []
     for number in range(1, 4):
-        whole = run.parts(number, micro=2)
-        mine = Parts(whole.mine[ranks.rank :: ranks.world], whole.tokens, whole.tasks)
-        result = run.two_level.update(number, mine)
-        results.append([result.nll, result.loss, result.gradient_norm])
+        update = run.micro_batches(number, micro=2)
+        own = MicroBatches(update.batches[ranks.rank :: ranks.world], update.tokens, update.tasks)
+        numbers = run.two_level.update(number, own).numbers()
+        results.append([numbers["nll"], numbers["loss"], numbers["gradient_norm"]])
     said.put((ranks.rank, ranks.world, results, run.network.decoder.method.alpha.tolist()))
 
 
@@ -46,7 +46,7 @@ def stopped_by_a_signal_to_the_last(folder):
 
         Training._one_update = then_signal
         try:
-            train(latent(), 1, Places(tensors, folder), LAUNCH, lambda line: None)
+            train(latent(), 1, TrainPaths(tensors, folder), OPTIONS, lambda line: None)
         except Stopped as stopped:
             said.put((int(announced["RANK"]), stopped.number, str(stopped)))
 
@@ -106,6 +106,6 @@ def test_two_processes_make_the_updates_that_one_makes(tensors):
 
 def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_path):
     both = start_together(tensors, 2, stopped_by_a_signal_to_the_last(tmp_path))
-    stop = f"stopped by signal {int(signal.SIGTERM)} after update 2; start again to go on"
+    stop = f"stopped by signal {int(signal.SIGTERM)} after update 2; train again to resume"
     assert both == [(rank, signal.SIGTERM, stop) for rank in (0, 1)]
     assert torch.load(tmp_path / "checkpoints" / "last.pt", weights_only=True)["update"] == 2

@@ -1,22 +1,42 @@
 import inspect
-from pathlib import Path
+from typing import get_args
 
 import pytest
-import yaml
 
-from fathom.training import schedules
-from fathom.training.schedules import inverse_sqrt, noam, polynomial, replica_ramp
+from fathom.runs.settings import Noam, Polynomial, Training
+from fathom.training.schedules import (
+    SCHEDULES,
+    inverse_sqrt,
+    learning_rate,
+    noam,
+    polynomial,
+    replica_ramp,
+)
 
-SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "runs.schema.yaml"
+
+def test_every_schedule_of_the_settings_has_a_function_with_its_keywords():
+    union = Training.model_fields["schedule"].annotation
+    classes = {get_args(each.model_fields["name"].annotation)[0]: each for each in get_args(union)}
+    assert classes.keys() == SCHEDULES.keys()
+    for name, function in SCHEDULES.items():
+        keywords = set(inspect.signature(function).parameters) - {"update"}
+        assert keywords - {"width"} == set(classes[name].model_fields) - {"name"}
 
 
-def test_the_schema_names_every_schedule_with_its_keywords():
-    run = yaml.safe_load(SCHEMA.read_text())["$defs"]["run"]["properties"]
-    name = run["training"]["properties"]["schedule"]["properties"]["name"]
-    functions = dict(inspect.getmembers(schedules, inspect.isfunction))
-    found = {key: list(inspect.signature(each).parameters)[1:] for key, each in functions.items()}
-    assert name["x-keywords"] == found
-    assert sorted(name["enum"]) == sorted(found)
+def test_a_polynomial_without_an_end_ends_with_the_run():
+    def rate(end):
+        settings = Polynomial(name="polynomial", learning_rate=1.0, warmup=0, end=end)
+        return learning_rate(settings, width=8, updates=200)
+
+    assert rate(None)(100) == pytest.approx(0.5)
+    assert rate(None)(200) == 0
+    assert rate(400)(200) == pytest.approx(0.5)
+
+
+def test_noam_takes_the_width_of_the_model():
+    settings = Noam(name="noam", scale=2.0, warmup=4)
+    by_width = [learning_rate(settings, width=width, updates=9)(4) for width in (4, 16)]
+    assert by_width == pytest.approx([2 * 4**-0.5 * 4**-0.5, 2 * 16**-0.5 * 4**-0.5])
 
 
 def test_the_rate_rises_linearly_reaches_its_peak_and_falls_with_the_root():
@@ -42,8 +62,8 @@ def test_a_polynomial_of_power_one_falls_in_a_straight_line_and_stays_at_its_end
 
 
 def test_noam_peaks_at_its_warmup_as_the_transformers_and_lingvos_recipes_say():
-    def rate(update, factor=3.0, width=512, warmup=40_000):
-        return noam(update, factor=factor, width=width, warmup=warmup, step_duration=1)
+    def rate(update, scale=3.0, width=512, warmup=40_000):
+        return noam(update, scale=scale, width=width, warmup=warmup, step_duration=1)
 
     assert rate(40_000) == pytest.approx(6.63e-4, rel=1e-3)
     assert rate(40_000, width=1024) == pytest.approx(4.69e-4, rel=1e-3)
@@ -54,7 +74,7 @@ def test_noam_peaks_at_its_warmup_as_the_transformers_and_lingvos_recipes_say():
 
 def test_a_step_of_eight_updates_delays_noams_peak_eightfold():
     def rate(update):
-        return noam(update, factor=1.0, width=512, warmup=4000, step_duration=8)
+        return noam(update, scale=1.0, width=512, warmup=4000, step_duration=8)
 
     assert rate(8 * 4000) == pytest.approx(512**-0.5 * 4000**-0.5)
     assert rate(1) == rate(8) != rate(9)

@@ -6,14 +6,15 @@ import torch
 from fathom.checkpoints.read import read_weights
 from fathom.errors import FathomError
 from fathom.io.files import read_json, write_json
-from fathom.runs.spec import Outcome, Start
-from fathom.training.loop import Places
+from fathom.runs.spec import StartSpec
+from fathom.training.loop import TrainPaths
 from fathom.training.train import train
-from tests.reference.small_networks import method
-from tests.training.small_runs import LAUNCH, specification
+from tests.support.run_files import training
+from tests.support.small_networks import method
+from tests.support.small_runs import OPTIONS, specification
 
 # A few updates teach little; the base shall count as finished all the same.
-LENIENT = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=-20.0)
+LENIENT = {"outcome": {"failed_margin": -20.0}}
 BOTH = ("encoder", "decoder")
 
 
@@ -22,17 +23,18 @@ def silent(line):
 
 
 def base_and_tuned(freeze=True, average_of=1, **changes):
-    base = specification(outcome=LENIENT)
-    base = replace(base, training=replace(base.training, keep_weights=2))
-    tuned = specification("adapters", BOTH, updates=5, outcome=LENIENT, bottleneck=8)
-    start = Start(base.run, base.identity, average_of, freeze)
-    return base, replace(tuned, training=replace(tuned.training, start=start), **changes)
+    base = specification(changes=LENIENT | {"training": {"keep_weights": 2}})
+    tuned = specification(
+        "adapters", BOTH, LENIENT | {"training": {"updates": 5} | changes}, bottleneck=8
+    )
+    start = StartSpec(base.paper, base.run, base.identity, average_of, freeze)
+    return base, replace(tuned, start=start)
 
 
 @pytest.fixture(scope="module")
 def trained(tensors, tmp_path_factory):
     folder = tmp_path_factory.mktemp("base")
-    train(base_and_tuned()[0], 1, Places(tensors, folder), LAUNCH, silent)
+    train(base_and_tuned()[0], 1, TrainPaths(tensors, folder), OPTIONS, silent)
     return folder
 
 
@@ -44,7 +46,7 @@ def test_frozen_weights_stay_to_the_bit_and_what_the_method_adds_is_trained(
     tensors, trained, tmp_path
 ):
     _, tuned = base_and_tuned()
-    train(tuned, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    train(tuned, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
     before, after = weights(trained), weights(tmp_path)
     assert all(torch.equal(after[name], value) for name, value in before.items())
     added = {name: value for name, value in after.items() if name not in before}
@@ -55,17 +57,15 @@ def test_frozen_weights_stay_to_the_bit_and_what_the_method_adds_is_trained(
 
 
 def test_at_its_first_update_it_is_the_run_that_it_starts_from(tensors, trained, tmp_path):
-    _, tuned = base_and_tuned()
-    one_step = replace(tuned.training, updates=1, validate_every=1, clip=1e-30)
-    still = replace(tuned, training=one_step)
-    train(still, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    _, still = base_and_tuned(updates=1, validate_every=1, clip=1e-30)
+    train(still, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
     one, other = (read_json(each / "training.json")["validation"] for each in (trained, tmp_path))
     assert one["nll"] == pytest.approx(other["nll"], abs=1e-3)
 
 
 def test_without_freezing_everything_moves(tensors, trained, tmp_path):
     _, tuned = base_and_tuned(freeze=False)
-    train(tuned, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    train(tuned, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
     before, after = weights(trained), weights(tmp_path)
     name = "decoder.layers.0.fc1.weight"
     assert not torch.equal(before[name], after[name])
@@ -73,7 +73,7 @@ def test_without_freezing_everything_moves(tensors, trained, tmp_path):
 
 def test_the_mean_of_the_last_kept_weights_can_be_the_start(tensors, trained, tmp_path):
     _, tuned = base_and_tuned(average_of=2)
-    train(tuned, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    train(tuned, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
     kept = [read_weights(trained / "checkpoints" / f"update_{n}.pt") for n in (3, 6)]
     name = "decoder.layers.0.fc1.weight"
     assert torch.allclose(weights(tmp_path)[name], (kept[0][name] + kept[1][name]) / 2, atol=1e-7)
@@ -81,45 +81,45 @@ def test_the_mean_of_the_last_kept_weights_can_be_the_start(tensors, trained, tm
 
 def test_a_run_that_starts_from_one_that_did_not_finish_ends_as_that_one(tensors, tmp_path):
     _, tuned = base_and_tuned()
-    ended = {"outcome": {"kind": "diverged", "update": 7, "reason": "the loss is not finite"}}
-    write_json(tmp_path / "base" / "training.json", ended)
-    train(tuned, 1, Places(tensors, tmp_path / "run", tmp_path / "base"), LAUNCH, silent)
+    outcome = {"kind": "diverged", "update": 7, "reason": "the loss is not finite"}
+    write_json(tmp_path / "base" / "training.json", training(outcome=outcome))
+    train(tuned, 1, TrainPaths(tensors, tmp_path / "run", tmp_path / "base"), OPTIONS, silent)
     outcome = read_json(tmp_path / "run" / "training.json")["outcome"]
     assert (outcome["kind"], outcome["update"]) == ("diverged", 0)
-    assert outcome["reason"] == "static_3_3, from which it starts: the loss is not finite"
+    assert outcome["reason"] == "paper/static_3_3, from which it starts: the loss is not finite"
 
 
 def test_a_run_whose_start_has_not_ended_is_told_what_to_train(tensors, tmp_path):
     _, tuned = base_and_tuned()
-    with pytest.raises(FathomError, match="has not ended; train static_3_3 first"):
-        train(tuned, 1, Places(tensors, tmp_path / "run", tmp_path / "base"), LAUNCH, silent)
+    with pytest.raises(FathomError, match="has not ended; train paper/static_3_3 first"):
+        train(tuned, 1, TrainPaths(tensors, tmp_path / "run", tmp_path / "base"), OPTIONS, silent)
 
 
 def test_weights_of_another_shape_of_network_are_refused(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
-    deeper = replace(tuned, model=replace(tuned.model, encoder_layers=4))
+    deeper = replace(tuned, model=tuned.model.model_copy(update={"encoder_layers": 4}))
     with pytest.raises(FathomError, match=r"do not fit this network \(encoder\.layers\.3"):
-        train(deeper, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+        train(deeper, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
 
 
 def test_weights_of_other_sizes_are_refused_in_one_line(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
-    wider = replace(tuned, model=replace(tuned.model, ffn=48))
+    wider = replace(tuned, model=tuned.model.model_copy(update={"ffn": 48}))
     with pytest.raises(FathomError, match=r"do not fit this network \(size mismatch"):
-        train(wider, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+        train(wider, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
 
 
-def test_frozen_weights_with_nothing_beside_them_are_refused(tensors, trained, tmp_path):
+def test_frozen_weights_and_nothing_else_are_refused(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
     still = replace(tuned, method=method("layerdrop", BOTH, p=0.5))
     with pytest.raises(FathomError, match=r"nothing is left to train; choose a method that adds"):
-        train(still, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+        train(still, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
 
 
 def test_gates_alone_can_be_learnt_over_frozen_weights(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
     gated = replace(tuned, method=method("latent_layers", BOTH))
-    train(gated, 1, Places(tensors, tmp_path, trained), LAUNCH, silent)
+    train(gated, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
     before, after = weights(trained), weights(tmp_path)
     assert all(torch.equal(after[name], value) for name, value in before.items())
     assert after["encoder.method.alpha"].any()

@@ -4,7 +4,7 @@ import torch
 from fathom.batches.fused import ordered
 from fathom.batches.tensors import EOS
 from fathom.training.validation import validate
-from tests.training.small_runs import latent
+from tests.support.small_runs import latent
 from tests.training.test_two_level import Run
 
 

@@ -1,1 +1,1 @@
-"""Tensors on disk, the order of data, and the fused batch of all tasks."""
+"""Encoded text on disk, the order of data, and batches of all tasks."""

@@ -1,9 +1,9 @@
 """Text without pairs: blocks of whole sentences, and which blocks an update holds.
 
-A block is what a masked language model reads at once: the start symbol, and as many sentences of
-one task as fit, each with its end symbol, in the order of the corpus (fairseq's break mode
-"complete"). Blocks are of like length, so that an update needs no sorting by length: each task's
-stream (stream.py) gives its share of tokens, and where a stretch begins follows from the update.
+A block is the input of a masked language model: the start symbol, and as many sentences of one task
+as fit, each with its end symbol, in the order of the corpus (fairseq's break mode "complete").
+Blocks have similar lengths, so that they are not sorted: each task's stream (stream.py) gives its
+share of tokens, and where a stretch starts follows from the update.
 """
 
 from collections.abc import Sequence
@@ -13,20 +13,19 @@ from functools import cached_property
 import numpy as np
 from fairseq.data.indexed_dataset import best_fitting_int_dtype, data_file_path
 
-from fathom.batches.sampler import Member, equal_mass
+from fathom.batches.sampler import Member, equal_mass, updates_until
 from fathom.batches.stream import Stream
 from fathom.batches.tensors import Tensors, prefix
 from fathom.errors import FathomError
 
-# Where fairseq's dictionary puts the start symbol, and the second word of the streams' seeds.
+# The start symbol's id in fairseq's dictionary, and the second word of the streams' seeds.
 BOS, _BLOCKS = 0, 0
 
 
 def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
     """Return the blocks of a text as (first token, token after the last), (n, 2).
 
-    A block ends where the next sentence does not fit. The blocks cover the text, which is its
-    sentences without a gap.
+    A block ends where the next sentence does not fit. The blocks cover the text without gaps.
 
     Args:
         lengths: (sentences,) tokens of each sentence, end symbol included, at least 1.
@@ -39,10 +38,10 @@ def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
         raise FathomError(
             f"a sentence has {lengths.max()} tokens with its end symbol, a block at most {longest}",
             "data.max_pieces",
-            f"write at most {longest - 1} and encode again",
+            f"write {longest - 1} or less, and encode again",
         )
     ends = np.concatenate([[0], np.cumsum(lengths)])
-    # The sentence that begins a new block, for each with which one may begin.
+    # For each sentence: if a block starts with it, the sentence that starts the next block.
     following = np.searchsorted(ends, ends[:-1] + longest, side="right") - 1
     firsts = [0]
     while firsts[-1] < len(lengths):
@@ -50,28 +49,13 @@ def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
     return np.stack([ends[firsts[:-1]], ends[firsts[1:]]], axis=1)
 
 
-def language_shares(lines: Sequence[int], alpha: float) -> np.ndarray:
-    """Return how often each of N languages is drawn, (N,), in all 1: q_n ∝ (lines_n / Σ lines)^α.
-
-    XLM-R's sampling (Lample and Conneau, 2019, §3.1): 1 leaves the languages as they are, 0 draws
-    them equally.
-
-    Args:
-        lines: sentences of each language.
-        alpha: the exponent.
-    """
-    counts = np.asarray(lines, dtype=np.float64)
-    weights = (counts / counts.sum()) ** alpha
-    return weights / weights.sum()
-
-
 @dataclass(frozen=True, eq=False)
 class Text:
-    """One split of one task's source side, as blocks.
+    """One split of one task's source, as blocks.
 
     Attributes:
         task: the index of the task.
-        lines: its sentences.
+        lines: number of sentences.
     """
 
     task: int
@@ -95,7 +79,7 @@ class Text:
 
 
 def texts(tensors: Tensors, split: str, longest: int) -> list[Text]:
-    """Return a split of every task's source side, in the order of the tasks.
+    """Return a split of every task's source, in the order of the tasks.
 
     Args:
         tensors: the encoded text.
@@ -106,15 +90,15 @@ def texts(tensors: Tensors, split: str, longest: int) -> list[Text]:
         FathomError: a sentence is longer than a block.
     """
     dtype = best_fitting_int_dtype(len(tensors.source_dictionary))
-    found = []
+    splits = []
     for task, name in enumerate(tensors.tasks):
         pairs = tensors.split(name, split)
         lengths = pairs.source_lengths
-        # The sentences stand in this file without a gap.
+        # The file holds the sentences without gaps.
         place = data_file_path(str(prefix(tensors.folder, name, split, "source")))
         tokens = np.memmap(place, dtype=dtype, mode="r")
-        found.append(Text(task, len(lengths), tokens, blocks(lengths, longest - 1)))
-    return found
+        splits.append(Text(task, len(lengths), tokens, blocks(lengths, longest - 1)))
+    return splits
 
 
 class BlockOrder:
@@ -129,24 +113,27 @@ class BlockOrder:
             seed: the run's seed, at least 0.
 
         Raises:
-            FathomError: every task's tokens are so few that an update may hold no block.
+            FathomError: all tasks have so few tokens that an update could be empty.
         """
         self._lengths = lengths
-        self._tokens = [max(1, round(each)) for each in tokens]
-        # A stretch as long as a block holds a block's middle, wherever it begins.
-        longest = [int(each.max()) for each in lengths]
+        self._tokens = [max(1, round(share)) for share in tokens]
+        # A stretch as long as the longest block always contains the start of a block.
+        longest = [int(of_task.max()) for of_task in lengths]
         if all(share < most for share, most in zip(self._tokens, longest, strict=True)):
             raise FathomError(
-                "an update may hold no block",
-                "training.batches.tokens",
-                f"give some task {min(longest)} tokens, those of its longest block",
+                "an update could have no block",
+                "training.batch.tokens",
+                f"give a task {min(longest)} tokens, the length of its longest block",
             )
-        self._streams = [Stream(each, seed, _BLOCKS, task) for task, each in enumerate(lengths)]
+        self._streams = [
+            Stream(of_task, seed, _BLOCKS, task) for task, of_task in enumerate(lengths)
+        ]
+        self._largest = max(range(len(lengths)), key=lambda task: self._streams[task].tokens)
 
     def update(self, n: int) -> list[Member]:
         """Return the (task, block) pairs of update n, sorted by their tokens.
 
-        A task whose share is below a block is in some updates only.
+        A task whose share is smaller than a block is in some of the updates.
 
         Args:
             n: the update of Θ, counted from 1.
@@ -163,24 +150,28 @@ class BlockOrder:
         ]
         return sorted(members, key=self.length)
 
+    def updates_until(self, updates: int | str) -> int:
+        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
+        task = self._largest
+        return updates_until(updates, self._streams[task].tokens, self._tokens[task], pool=1)
+
     def length(self, member: Member) -> int:
         """Return the tokens of a block."""
         task, block = member
         return int(self._lengths[task][block])
 
     def passes(self, n: int) -> float:
-        """Return the epoch after n updates: passes over the task with the most tokens."""
-        largest = max(range(len(self._streams)), key=lambda task: self._streams[task].tokens)
-        return n * self._tokens[largest] / self._streams[largest].tokens
+        """Return the epochs of n updates: passes over the task with the most tokens."""
+        return n * self._tokens[self._largest] / self._streams[self._largest].tokens
 
 
-def parted(lengths: Sequence[int], parts: int) -> list[list[int]]:
+def split_evenly(lengths: Sequence[int], parts: int) -> list[list[int]]:
     """Return the places of a list in consecutive parts of about equal tokens, empty ones last.
 
     Args:
         lengths: tokens of each member of the list.
-        parts: how many, at least 1.
+        parts: number of parts, at least 1.
     """
     part_of = equal_mass(np.asarray(lengths, dtype=np.int64), parts)
-    found = [np.flatnonzero(part_of == part).tolist() for part in range(parts)]
-    return sorted(found, key=lambda part: not part)
+    places = [np.flatnonzero(part_of == part).tolist() for part in range(parts)]
+    return sorted(places, key=lambda part: not part)

@@ -1,7 +1,7 @@
-"""One batch of all tasks: sentences side by side, each with the index of its task.
+"""Batches of sentences of all tasks, each with the index of its task.
 
-Everything is padded on the right and batch-first. The decoder's input is the target moved by one
-place, with the end symbol in front (teacher forcing, as fairseq starts a sentence).
+All tensors are batch-first and padded on the right. The decoder's input is the target shifted by
+one place, with the end symbol first (teacher forcing, as in fairseq).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ class Batch:
         tasks: (B,) index of each sentence's task.
         sentences: (B,) index of each sentence in its task's split.
         source_tokens: source tokens without padding.
-        tokens: target tokens without padding, by which losses are divided.
+        tokens: target tokens without padding.
     """
 
     source: torch.Tensor
@@ -51,7 +51,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Fill:
-    """Real tokens as a share of the padded ones."""
+    """Share of the positions of a batch that are not padding."""
 
     source: float
     target: float
@@ -59,19 +59,19 @@ class Fill:
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
-    """Lay sentences of several tasks side by side.
+    """Return a batch of sentences of several tasks.
 
     Args:
         pairs: one split of the tasks that occur, in any order.
         members: (task, sentence) of each row, at least one.
     """
-    of_task = {each.task: each for each in pairs}
+    of_task = {split.task: split for split in pairs}
     source = [of_task[task].source(sentence) for task, sentence in members]
     target = [of_task[task].target(sentence) for task, sentence in members]
     padded = _padded(target)  # (B, T)
     previous = padded.roll(1, dims=1)
     previous[:, 0] = EOS
-    # The longest row's end symbol rolled away; a shorter row's now stands where padding should.
+    # A shorter row's end symbol was rolled to where its padding starts.
     previous[padded == PAD] = PAD
     rows = torch.tensor(members, dtype=torch.long)  # (B, 2)
     return Batch(
@@ -86,11 +86,11 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
 
 
 def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
-    """Yield every sentence of a split exactly once, in batches of like length, short ones first.
+    """Yield every sentence of a split exactly once, in batches of similar length, short ones first.
 
     Args:
         pairs: the split of each task.
-        tokens: a batch's rows times its longest side, at most; a longer sentence stands alone.
+        tokens: bound of a batch's rows times its longest side; a longer sentence is a batch alone.
     """
     for members in arranged(pairs, tokens):
         yield collate(pairs, members)
@@ -98,21 +98,23 @@ def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
 
 def arranged(pairs: Sequence[Pairs], tokens: int) -> list[list[Member]]:
     """Return the (task, sentence) of each batch that `ordered` yields."""
-    longest = {each.task: np.maximum(each.source_lengths, each.target_lengths) for each in pairs}
-    found = (
+    longest = {
+        split.task: np.maximum(split.source_lengths, split.target_lengths) for split in pairs
+    }
+    by_member = (
         ((task, sentence), int(length))
         for task, lengths in longest.items()
         for sentence, length in enumerate(lengths)
     )
-    return grouped(dict(found), tokens)
+    return grouped(dict(by_member), tokens)
 
 
 def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
-    """Return groups of texts of like length, the short ones first.
+    """Return groups of texts of similar length, the short ones first.
 
     Args:
-        lengths: tokens of each text, of its longer side where it has two.
-        tokens: a group's texts times its longest, at most; a longer text stands alone.
+        lengths: tokens of each text, or of the longer side of a pair.
+        tokens: bound of a group's texts times its longest; a longer text is a group alone.
     """
     groups: list[list[Member]] = []
     for member in sorted(lengths, key=lambda member: (lengths[member], member)):
@@ -123,11 +125,7 @@ def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
 
 
 def fill(batches: Sequence[Batch]) -> Fill:
-    """Return how much of some batches is not padding.
-
-    Args:
-        batches: at least one; the micro-batches of an update count together.
-    """
+    """Return the share of positions that are not padding, over all `batches` together."""
     source, target = sum(b.source_tokens for b in batches), sum(b.tokens for b in batches)
     wide, high = sum(b.source.numel() for b in batches), sum(b.target.numel() for b in batches)
     return Fill(source / wide, target / high, (source + target) / (wide + high))

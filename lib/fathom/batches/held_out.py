@@ -1,7 +1,7 @@
-"""Text that is held out, every text of a split once, in batches of like length.
+"""Held-out text: every text of a split once, in batches of similar length.
 
-Which pieces of a held-out block are hidden is always the same, so that runs and seeds are compared
-on one set of pieces.
+The hidden pieces of a held-out block are always the same, so that runs and seeds are compared on
+one set of pieces.
 """
 
 from fathom.batches.blocks import texts
@@ -9,11 +9,12 @@ from fathom.batches.fused import Batch, grouped, ordered
 from fathom.batches.masking import collate, mask, predicted
 from fathom.batches.tensors import Tensors
 from fathom.errors import FathomError
-from fathom.runs.spec import Masking, Spec
+from fathom.runs.settings import Masking
+from fathom.runs.spec import Spec
 
-# A batch's rows times its longest side, at most.
+# Bound of a batch's rows times its longest side.
 TOKENS = 8192
-# The second word of the draw's seed: training hides other pieces (masked_feed.py).
+# The second word of the draw's seed: training hides other pieces (training/masked_batches.py).
 _HELD_OUT = 3
 
 
@@ -28,10 +29,9 @@ def held_out(tensors: Tensors, split: str, spec: Spec) -> list[Batch]:
     Raises:
         FathomError: nothing of a task's text is predicted.
     """
-    masking, longest = spec.training.masking, spec.model.learned_positions
-    if masking is None:
+    if spec.masking is None or spec.model.block is None:
         return held_out_pairs(tensors, split)
-    return held_out_blocks(tensors, split, masking, longest)
+    return held_out_blocks(tensors, split, spec.masking, spec.model.block)
 
 
 def held_out_pairs(tensors: Tensors, split: str) -> list[Batch]:
@@ -50,7 +50,7 @@ def held_out_blocks(
     """Return every block of a split once, with the same pieces hidden.
 
     Args:
-        tensors: the encoded text, of which the source side is read.
+        tensors: the encoded text, of which the source is read.
         split: "valid" or "test".
         masking: how many pieces are hidden, and how.
         block_tokens: the most tokens of a block, start symbol included.
@@ -58,21 +58,21 @@ def held_out_blocks(
     Raises:
         FathomError: a task's text is so short that nothing of it is predicted.
     """
-    entries, found = len(tensors.source_dictionary), texts(tensors, split, block_tokens)
+    entries = len(tensors.source_dictionary)
     rows = {}
-    for text in found:
-        mine = {
+    for text in texts(tensors, split, block_tokens):
+        of_task = {
             (text.task, block): mask(
                 text.block(block), entries, masking, 0, _HELD_OUT, text.task, block
             )
             for block in range(len(text))
         }
-        if not any(map(predicted, mine.values())):
+        if not any(map(predicted, of_task.values())):
             raise FathomError(
                 f"nothing of '{tensors.tasks[text.task]}' is predicted",
                 f"{tensors.folder}, {split}",
                 "hold more text out",
             )
-        rows |= mine
+        rows |= of_task
     groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
     return [collate([rows[member] for member in group], group) for group in groups]

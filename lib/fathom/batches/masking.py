@@ -1,8 +1,8 @@
-"""Which pieces of a text are hidden for a masked language model, and what stands there instead.
+"""Which pieces of a text a masked language model has to predict, and what replaces them.
 
-As in BERT and fairseq: of the pieces chosen, most become the mask symbol, some a random piece, and
-some stay as they are; all of them are predicted, and nothing else is. Unlike fairseq, which may
-choose any position, the dictionary's own symbols are never chosen, since nothing is learnt there.
+As in BERT and fairseq: of the chosen pieces most become the mask symbol, some a random piece, and
+some stay; only chosen pieces are predicted. fairseq may choose any position; here the dictionary's
+own symbols are never chosen, because nothing is learnt from them.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from fathom.batches.fused import Batch
 from fathom.batches.sampler import Member
 from fathom.batches.tensors import PAD
-from fathom.runs.spec import Masking
+from fathom.runs.settings import Masking
 from fathom.subwords.vocabulary import SPECIAL
 
 # Random numbers of 53 bits, as many as a float64 holds.
@@ -24,9 +24,9 @@ Masked = tuple[np.ndarray, np.ndarray]
 
 
 def mask_symbol(entries: int) -> int:
-    """Return the mask symbol's id: the first after the dictionary's `entries`.
+    """Return the mask symbol's id: the first after the dictionary's `entries`, as in fairseq.
 
-    It stands in no dictionary's file; fairseq's task adds it at this place too.
+    Dictionary files do not contain it.
     """
     return entries
 
@@ -34,14 +34,14 @@ def mask_symbol(entries: int) -> int:
 def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Masked:
     """Hide pieces of a text; a pure function of its arguments.
 
-    The number of pieces chosen is rounded at random, so that short texts have their share on
+    The number of chosen pieces is rounded at random, so that short texts have their share on
     average.
 
     Args:
-        tokens: (T,) ids, with the dictionary's own symbols among them.
+        tokens: (T,) ids, among them the dictionary's own symbols.
         entries: of the dictionary, without the mask symbol.
-        masking: how many, and how.
-        where: the seed and the place of the draw, whole numbers of at least 0.
+        masking: how many pieces are chosen, and what replaces them.
+        where: the seed and the words that identify the draw, integers of at least 0.
 
     Returns:
         (T,) the input, and (T,) the target, PAD where nothing is predicted.
@@ -64,7 +64,7 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
 
 
 def collate(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
-    """Lay masked texts of several tasks side by side.
+    """Return a batch of masked texts of several tasks.
 
     Args:
         rows: input and target of each text, (T,) each, from `mask`; at least one.
@@ -84,12 +84,12 @@ def collate(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
 
 
 def predicted(row: Masked) -> int:
-    """Return the tokens that a masked text's target predicts."""
+    """Return how many tokens of a masked text are predicted."""
     return int((row[1] != PAD).sum())
 
 
 def _uniform(stream: np.random.PCG64, count: int) -> np.ndarray:
-    """Return numbers in [0, 1), (count,), from raw bits, whose sequence numpy promises to keep."""
+    """Return numbers in [0, 1), (count,), from raw bits, whose sequence numpy guarantees."""
     bits = stream.random_raw(count)
     return np.ldexp((bits >> np.uint64(_DROPPED)).astype(np.float64), -_BITS)
 

@@ -1,29 +1,32 @@
 """Which sentences an update holds: a pure function of the seed and the update's number.
 
-Every task has an endless stream of sentences (stream.py). A block of P updates takes from each
-task's stream the next P × share target tokens; where that stretch begins follows from the number of
-the block, so that no update need be replayed to find another. Within a block each task's sentences
-are sorted by length and cut into P chunks of equal target tokens; the chunks of equal rank, one a
-task, are an update, and the ranks are shuffled. So an update's sentences are of like length, every
-token counts once a pass, and no task is drawn with more or fewer tokens than its share. Without a
-pool, P is 1.
+Every task has an endless stream of sentences (stream.py). A block of P updates (`batch.pool`) takes
+from each task's stream the next P × share target tokens. Where that stretch starts follows from the
+number of the block, so no update has to be replayed to find another. Within a block each task's
+sentences are sorted by length and cut into P chunks of equal target tokens. One chunk of each task,
+all of the same rank, make an update, and the ranks are shuffled. So the sentences of an update have
+similar lengths, every token is used once a pass, and each task has its share of tokens. With P = 1
+sentences are used in the order of the stream.
 
-A task's tokens in an update differ from its share by at most its longest sentence (1 + 1 / P)
-times, and half a token: chunks and blocks end between sentences.
+A task's tokens in an update differ from its share by at most (1 + 1 / P) times its longest sentence
+and half a token, because chunks and blocks end between sentences.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from fathom.batches.stream import Stream, permutation
-from fathom.errors import FathomError, nearest
-from fathom.runs.spec import Batches
+from fathom.errors import FathomError
+from fathom.runs.settings import Batch, Temperature, Training
 
-# The second word of every seed: orders of sentences and orders of ranks are strangers.
+# The second word of every seed: orders of sentences and orders of ranks are independent.
 _SENTENCES, _RANKS = 0, 1
 
+# (task, sentence), or (task, block) of text without pairs.
 Member = tuple[int, int]
+Shares = Literal["equal", "proportional"] | Temperature
 
 
 class Sampler:
@@ -33,22 +36,24 @@ class Sampler:
         self,
         target_lengths: Sequence[np.ndarray],
         source_lengths: Sequence[np.ndarray],
-        batches: Batches,
+        batch: Batch,
+        shares: Shares,
         seed: int,
     ):
-        """Measure the tasks and set each one's share.
+        """Measure the tasks and compute each one's share.
 
         Args:
             target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
             source_lengths: the same for the source.
-            batches: how an update is drawn.
+            batch: the size of an update, and the pool.
+            shares: each task's share of an update.
             seed: the run's seed, at least 0.
 
         Raises:
-            FathomError: a task has no sentences, or a setting has an unknown value.
+            FathomError: a task has no sentences.
         """
-        self._target = [np.asarray(each, dtype=np.int64) for each in target_lengths]
-        self._source = [np.asarray(each, dtype=np.int64) for each in source_lengths]
+        self._target = [np.asarray(lengths, dtype=np.int64) for lengths in target_lengths]
+        self._source = [np.asarray(lengths, dtype=np.int64) for lengths in source_lengths]
         for task, lengths in enumerate(self._target):
             if not len(lengths):
                 raise FathomError(
@@ -59,11 +64,10 @@ class Sampler:
         self.seed = seed
         self._target_tokens = sum(int(lengths.sum()) for lengths in self._target)
         self._source_tokens = sum(int(lengths.sum()) for lengths in self._source)
-        self.pool = _pool(batches)
+        self.pool = batch.pool
         lines = [len(lengths) for lengths in self._target]
-        self.shares = shares(lines, batches)
-        # Whole tokens, so that places in a stream are exact however long a run is.
-        self._quotas = [max(1, round(self.pool * share)) for share in self.shares]
+        self.shares = task_tokens(lines, batch, shares)
+        self._quotas = [_quota(share, self.pool) for share in self.shares]
         self._streams = [
             Stream(lengths, seed, _SENTENCES, task) for task, lengths in enumerate(self._target)
         ]
@@ -73,16 +77,17 @@ class Sampler:
     def update(self, n: int, parts: int = 1) -> list[list[Member]]:
         """Return the sentences of update n as (task, sentence), in `parts` micro-batches.
 
-        Whatever their number, the parts hold the same sentences: sentences of like length, about
-        the same target tokens each. Where there are fewer sentences than parts, the last are empty.
+        The parts hold the same sentences for any number of parts. The sentences of a part have
+        similar lengths, and all parts about equally many target tokens. If there are fewer
+        sentences than parts, the last parts are empty.
 
         Args:
             n: the update of Θ, counted from 1.
-            parts: micro-batches, over all devices.
+            parts: number of micro-batches, over all devices.
 
         Raises:
             IndexError: n or parts is below 1.
-            FathomError: the update's tokens are so few that no sentence falls into it.
+            FathomError: the update has too few tokens for any sentence.
         """
         if n < 1 or parts < 1:
             raise IndexError(f"updates and parts count from 1, not {n} and {parts}")
@@ -90,19 +95,19 @@ class Sampler:
         members = self._block(block)[place]
         if not members:
             raise FathomError(
-                f"update {n} holds no sentence",
-                "training.batches.tokens",
-                f"write more; the longest sentence has {max(map(np.max, self._target))} tokens",
+                f"update {n} has no sentence",
+                "training.batch.tokens",
+                f"raise it; the longest sentence has {max(map(np.max, self._target))} tokens",
             )
         return [list(members)] if parts == 1 else self._split(members, parts)
 
     def passes(self, n: int) -> float:
-        """Return the epoch after n updates: passes over the task with the most lines."""
+        """Return the epochs of n updates: passes over the task with the most lines."""
         drawn = n * self._quotas[self._largest] / self.pool
         return drawn / self._streams[self._largest].tokens
 
     def _block(self, block: int) -> list[list[Member]]:
-        """Return the updates of a block; the latest block is kept."""
+        """Return the updates of a block; the latest block is cached."""
         if self._latest[0] != block:
             ranks: list[list[Member]] = [[] for _ in range(self.pool)]
             for task, (stream, quota) in enumerate(zip(self._streams, self._quotas, strict=True)):
@@ -117,10 +122,10 @@ class Sampler:
         return self._latest[1]
 
     def _length(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Return the length by which pairs are sorted: the longer side, (n,).
+        """Return the length by which pairs are sorted, that of the longer side, (n,).
 
-        The sides are measured in their own mean lengths (over all tasks, so that tasks agree), and
-        in whole numbers, so that equal lengths are equal.
+        Each side is measured in its mean length over all tasks. The numbers are integers, so that
+        equal lengths compare as equal.
         """
         return np.maximum(source * self._target_tokens, target * self._source_tokens)
 
@@ -136,52 +141,85 @@ class Sampler:
             cuts[part] = max(cuts[part], cuts[part - 1] + 1)
         for part in range(filled - 1, 0, -1):
             cuts[part] = min(cuts[part], cuts[part + 1] - 1)
-        inside = [order[cuts[part] : cuts[part + 1]] for part in range(filled)]
-        split = [[members[i] for i in each.tolist()] for each in inside]
+        places = [order[cuts[part] : cuts[part + 1]] for part in range(filled)]
+        split = [[members[place] for place in part.tolist()] for part in places]
         return split + [[] for _ in range(parts - filled)]
 
 
-def shares(lines: Sequence[int], batches: Batches) -> list[float]:
-    """Return the target tokens that each of N tasks has in an update.
+def task_tokens(lines: Sequence[int], batch: Batch, shares: Shares) -> list[float]:
+    """Return the target tokens of each of N tasks in an update.
 
     Args:
         lines: training pairs of each task.
-        batches: its `tokens` are for each task or in all, its `shares` equal or by lines.
-
-    Raises:
-        FathomError: a setting has an unknown value.
+        batch: `tokens` are for each task or for the whole update.
+        shares: equal, proportional to lines, or by a temperature.
     """
-    counts = {"task": len(lines), "update": 1}
-    weights = {"equal": [1] * len(lines), "proportional": lines}
-    if batches.tokens_are not in counts:
-        raise _unknown("tokens_are", batches.tokens_are, counts)
-    if batches.shares not in weights:
-        raise _unknown("shares", batches.shares, weights)
-    total, weight = batches.tokens * counts[batches.tokens_are], weights[batches.shares]
-    return [total * each / sum(weight) for each in weight]
+    total = batch.tokens * (len(lines) if batch.per == "task" else 1)
+    if isinstance(shares, Temperature):
+        return (total * temperature_shares(lines, shares.temperature)).tolist()
+    weights = lines if shares == "proportional" else [1] * len(lines)
+    return [total * weight / sum(weights) for weight in weights]
+
+
+def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
+    """Return how often each of N tasks is drawn, (N,), in all 1: q_n ∝ (lines_n / Σ lines)^α.
+
+    XLM-R's sampling (Lample and Conneau, 2019, §3.1): 1 draws tasks by their size, 0 equally.
+
+    Args:
+        lines: sentences of each task.
+        temperature: the exponent α.
+    """
+    counts = np.asarray(lines, dtype=np.float64)
+    weights = (counts / counts.sum()) ** temperature
+    return weights / weights.sum()
+
+
+def updates_of(training: Training, lines: Sequence[int], tokens: Sequence[int]) -> int:
+    """Return the updates of a run, whose setting may be a number of epochs.
+
+    An epoch is one pass over the task with the most lines, as `Sampler.passes` counts.
+
+    Args:
+        training: `updates` is a number, or "75 epochs".
+        lines: training pairs of each task.
+        tokens: target tokens of each task's training pairs.
+    """
+    largest = max(range(len(lines)), key=lines.__getitem__)
+    share = task_tokens(lines, training.batch, training.shares)[largest]
+    pool = training.batch.pool
+    return updates_until(training.updates, tokens[largest], _quota(share, pool), pool)
+
+
+def updates_until(updates: int | str, tokens: int, quota: int, pool: int) -> int:
+    """Return a number of updates as it is, and "75 epochs" in updates, rounded up.
+
+    Args:
+        updates: the setting.
+        tokens: of the task whose passes are counted.
+        quota: how many of them a block of `pool` updates has.
+        pool: updates of a block.
+    """
+    if isinstance(updates, int):
+        return updates
+    # In integers, so that an exact number of updates is not rounded up.
+    return -(-int(updates.removesuffix(" epochs")) * tokens * pool // quota)
+
+
+def _quota(share: float, pool: int) -> int:
+    """Return a task's tokens in a block; a whole number, so that places in a stream are exact."""
+    return max(1, round(pool * share))
 
 
 def equal_mass(tokens: np.ndarray, parts: int) -> np.ndarray:
-    """Return the part of each sentence, (n,), when a list is cut into parts of equal tokens.
+    """Return the part of each sentence, (n,), if a list is cut into parts of equal tokens.
 
-    A sentence belongs to the part in which its middle lies, so that a part has its share of tokens
-    give or take the longest sentence.
+    A sentence belongs to the part in which its middle is, so a part's tokens differ from the mean
+    by at most the longest sentence.
 
     Args:
         tokens: (n,) tokens of each sentence, in the order of the list.
-        parts: how many parts, at least 1.
+        parts: number of parts, at least 1.
     """
     middles = 2 * np.cumsum(tokens) - tokens
     return middles * parts // (2 * int(tokens.sum()) or 1)
-
-
-def _pool(batches: Batches) -> int:
-    """Return the updates of a block, P."""
-    pools = {"pool": batches.pool_updates, "independent": 1}
-    if batches.scheme not in pools:
-        raise _unknown("scheme", batches.scheme, pools)
-    return pools[batches.scheme]
-
-
-def _unknown(key: str, value: str, known: dict) -> FathomError:
-    return FathomError(f"no {key} '{value}'", f"training.batches.{key}", nearest(value, known))

@@ -4,24 +4,24 @@ import numpy as np
 
 
 def permutation(size: int, *where: int) -> np.ndarray:
-    """Return a permutation of 0 … size − 1, (size,), that depends on nothing but its arguments.
+    """Return a permutation of 0 … size − 1, (size,), a pure function of its arguments.
 
-    Only the raw bits of the generator are used: their sequence is part of numpy's promise, that of
-    its own shuffling is not.
+    It uses only the raw bits of the generator: numpy guarantees their sequence, but not that of its
+    own shuffling.
 
     Args:
-        size: how many.
-        where: the seed and the place of the draw, whole numbers of at least 0.
+        size: length of the permutation.
+        where: the seed and the words that identify the draw, integers of at least 0.
     """
     bits = np.random.PCG64(np.random.SeedSequence(where)).random_raw(size)
     return np.argsort(bits, kind="stable")
 
 
 class Stream:
-    """One task's sentences, pass after pass, each pass in an order of its own.
+    """One task's sentences, pass after pass, each pass in a different order.
 
-    A sentence's place is the number of tokens before it, in all passes; which sentences stand
-    between two places follows from the places alone.
+    A sentence's place is the number of tokens before it in all passes. Which sentences are between
+    two places depends on the places alone.
     """
 
     def __init__(self, lengths: np.ndarray, *where: int):
@@ -29,29 +29,29 @@ class Stream:
 
         Args:
             lengths: (sentences,) tokens of each sentence, at least 1.
-            where: the seed and the task; a permutation adds the number of its pass.
+            where: the seed and the task; each pass adds its number.
         """
         self.lengths, self.where = lengths, where
         self.tokens = int(lengths.sum())
         self._latest = (-1, lengths, lengths)
 
     def between(self, begin: int, end: int) -> np.ndarray:
-        """Return the sentences whose first token stands in [begin, end), in the stream's order.
+        """Return the sentences whose first token is in [begin, end), in the stream's order.
 
         Args:
             begin: tokens before the stretch, counted from the start of the first pass.
-            end: tokens before what follows the stretch.
+            end: tokens before the end of the stretch.
         """
-        found = []
+        stretches = []
         for number in range(begin // self.tokens, (end - 1) // self.tokens + 1):
             order, places = self._pass(number)
             before = number * self.tokens
             first, last = np.searchsorted(places, (begin - before, end - before))
-            found.append(order[first:last])
-        return np.concatenate(found)
+            stretches.append(order[first:last])
+        return np.concatenate(stretches)
 
     def _pass(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a pass's order of sentences and the tokens before each; the latest is kept."""
+        """Return a pass's order of sentences and the tokens before each; the latest is cached."""
         if self._latest[0] != number:
             order = permutation(len(self.lengths), *self.where, number)
             lengths = self.lengths[order]

@@ -1,4 +1,4 @@
-"""An encoded data set as it is read: memory-mapped ids and dictionaries, in fairseq's formats."""
+"""Read an encoded data set: memory-mapped ids and dictionaries, in fairseq's formats."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,13 +16,13 @@ from fathom.subwords.vocabulary import SPECIAL
 SIDES = ("source", "target")
 SPLITS = ("train", "valid", "test")
 
-# Where fairseq's dictionary puts its own symbols; `read_dictionary` checks it.
+# Ids of fairseq's own symbols; `read_dictionary` checks them.
 PAD, EOS = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """One split of one task: sentence i of the source and of the target belong together.
+    """One split of one task; sentence i of the source belongs to sentence i of the target.
 
     Attributes:
         task: the index of the task.
@@ -64,10 +64,10 @@ class Tensors:
         tasks: names, in the order of their indices.
         sides: "source" and "target", or "source" alone for text without pairs, whose target is the
             source.
-        source_dictionary: fairseq's dictionary of the source side.
-        target_dictionary: fairseq's dictionary of the target side.
-        unigram_nll: the unigram baseline over all tasks' validation targets, nats a token.
-        unigram_nll_by_task: the same distribution on each task's validation targets.
+        source_dictionary: fairseq's dictionary of the source.
+        target_dictionary: fairseq's dictionary of the target.
+        unigram_nll: NLL of the unigram baseline on all validation targets, nats a token.
+        unigram_nll_by_task: NLL of the same baseline on each task's validation targets.
     """
 
     folder: Path
@@ -86,7 +86,7 @@ class Tensors:
         """
         for name, valid in ((task, self.tasks), (split, SPLITS)):
             if name not in valid:
-                raise FathomError(f"no '{name}' here", str(self.folder), nearest(name, valid))
+                raise FathomError(f"no '{name}'", str(self.folder), nearest(name, valid))
         source, target = (
             MMapIndexedDataset(str(prefix(self.folder, task, split, self.sides[number])))
             for number in (0, -1)
@@ -119,8 +119,8 @@ def load(folder: Path) -> Tensors:
 def ids(dictionary: Dictionary, pieces: list[str]) -> torch.Tensor:
     """Return a sentence's ids with the end symbol, (pieces + 1,).
 
-    SentencePiece joins unknown characters that stand together, so that a text's own "</s>" can be a
-    piece; it is unknown here too, and never the end symbol.
+    SentencePiece joins neighbouring unknown characters, so that the text "</s>" can be a piece; it
+    becomes the unknown symbol, never the end symbol.
     """
     known = [dictionary.unk() if piece in SPECIAL else dictionary.index(piece) for piece in pieces]
     return torch.tensor([*known, EOS])
@@ -137,10 +137,10 @@ def dictionary_path(folder: Path, side: str) -> Path:
 
 
 def read_dictionary(folder: Path, side: str) -> Dictionary:
-    """Read a dictionary and check that its own symbols stand where batches expect them.
+    """Read a dictionary and check the ids of its own symbols.
 
     Raises:
-        FathomError: they do not.
+        FathomError: they are not those that batches expect.
     """
     path = dictionary_path(folder, side)
     dictionary = Dictionary.load(str(path))

@@ -1,1 +1,1 @@
-"""Checkpoints: written, read, averaged."""
+"""Checkpoints: saved, read and averaged."""

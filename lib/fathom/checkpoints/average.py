@@ -1,4 +1,4 @@
-"""The weights that a training keeps along its way, `update_<n>.pt`, and the mean of the last."""
+"""The weights saved during a training, `update_<n>.pt`, and the mean of the last ones."""
 
 import re
 from pathlib import Path
@@ -14,69 +14,69 @@ LAST = "last.pt"
 _REMEDY = "delete the run's folder and train it again"
 
 
-def kept_path(folder: Path, update: int) -> Path:
+def weights_path(folder: Path, update: int) -> Path:
     """Return the file of the weights after an update."""
     return folder / f"update_{update}.pt"
 
 
-def kept(folder: Path) -> dict[int, Path]:
-    """Return the files of kept weights by update, the oldest first.
+def saved_weights(folder: Path) -> dict[int, Path]:
+    """Return the files of saved weights by update, the oldest first.
 
     Args:
         folder: the run's checkpoints.
     """
-    found = {path: _NAME.fullmatch(path.name) for path in folder.glob("update_*.pt")}
-    updates = {int(match[1]): path for path, match in found.items() if match}
+    matches = {path: _NAME.fullmatch(path.name) for path in folder.glob("update_*.pt")}
+    updates = {int(match[1]): path for path, match in matches.items() if match}
     return dict(sorted(updates.items()))
 
 
 def mean_of_last(folder: Path, count: int) -> tuple[dict[str, Tensor], tuple[int, ...]]:
-    """Return the mean of the last kept weights, and the updates after which they were kept.
+    """Return the mean of the last saved weights, and the updates of these weights.
 
-    Floating-point tensors are averaged in float64 and have their own type again; all others are the
-    last one's. The mean of one is that one to the bit.
+    Floating-point tensors are averaged in float64 and get their own type back; all others are those
+    of the last file. The mean of one file equals it to the bit.
 
     Args:
         folder: the run's checkpoints.
         count: how many, 1 or more.
 
     Raises:
-        FathomError: fewer were kept, or their tensors differ in name, shape or type.
+        FathomError: fewer are saved, or their tensors differ in name, shape or type.
     """
-    there = kept(folder)
+    saved = saved_weights(folder)
     if count < 1:
         raise FathomError(f"the mean of {count} checkpoints", "average_of", "write 1 or more")
-    if len(there) < count:
-        listed = f" (updates {', '.join(map(str, there))})" if there else ""
+    if len(saved) < count:
+        updates = f" (updates {', '.join(map(str, saved))})" if saved else ""
         raise FathomError(
-            f"kept weights of {len(there)} updates{listed} where the mean of {count} is asked for",
+            f"only {len(saved)} saved weights{updates}, average_of needs {count}",
             str(folder),
-            "set average_of to what is there, or training.keep_weights higher and train again",
+            "lower decoding.average_of, or raise training.keep_weights and train again",
         )
-    updates = tuple(there)[-count:]
+    updates = tuple(saved)[-count:]
     sums: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
     for update in updates:
-        weights = _weights(there[update])
+        weights = _weights(saved[update])
         if last:
-            _check_alike(last, weights, there[update])
+            _check_same_tensors(last, weights, saved[update])
         for name, tensor in weights.items():
             if tensor.is_floating_point():
                 sums[name] = sums[name] + tensor if name in sums else tensor.double()
         last = weights
-    means = {name: (each / count).to(last[name].dtype) for name, each in sums.items()}
+    means = {name: (total / count).to(last[name].dtype) for name, total in sums.items()}
     return last | means, updates
 
 
 def final_weights(folder: Path, average_of: int) -> dict[str, Tensor]:
-    """Return the weights of a finished training: of its last state, or a mean of the last kept.
+    """Return the weights of a finished training: of its last state, or a mean of the last saved.
 
     Args:
         folder: the run's checkpoints.
-        average_of: 1 takes the last state, more the mean of so many.
+        average_of: 1 takes the last state; more the mean of so many saved weights.
 
     Raises:
-        FathomError: they are missing, or do not fit each other.
+        FathomError: they are missing, or belong to different networks.
     """
     return read_weights(folder / LAST) if average_of == 1 else mean_of_last(folder, average_of)[0]
 
@@ -85,21 +85,21 @@ def _weights(path: Path) -> dict[str, Tensor]:
     """Return the tensors of a file by name."""
     weights = read_checkpoint(path).get("model")
     if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
-        raise FathomError("holds no weights", str(path), _REMEDY)
+        raise FathomError("the file has no weights", str(path), _REMEDY)
     return weights
 
 
-def _check_alike(before: dict[str, Tensor], weights: dict[str, Tensor], path: Path) -> None:
-    """Refuse weights of another network than the file before."""
+def _check_same_tensors(before: dict[str, Tensor], weights: dict[str, Tensor], path: Path) -> None:
+    """Refuse weights of another network than those of the previous file."""
     for name in [*before, *weights]:
         one, other = before.get(name), weights.get(name)
         if one is None or other is None:
             what = f"'{name}' is {'new' if one is None else 'missing'}"
         elif one.shape != other.shape or one.dtype != other.dtype:
-            what = f"'{name}' is {_kind(other)} where it was {_kind(one)}"
+            what = f"'{name}' is {_kind(other)}, before it was {_kind(one)}"
         else:
             continue
-        raise FathomError(f"another network's weights ({what})", str(path), _REMEDY)
+        raise FathomError(f"the weights of another network ({what})", str(path), _REMEDY)
 
 
 def _kind(tensor: Tensor) -> str:

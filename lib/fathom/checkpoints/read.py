@@ -1,4 +1,4 @@
-"""Weights from a checkpoint file, which may hold nothing but tensors and plain containers."""
+"""Read checkpoint files, which may contain only tensors and plain containers."""
 
 import pickle
 from pathlib import Path
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from fathom.errors import FathomError
 
-_REMEDY = "delete it and train again; training goes on from the checkpoint before, if there is one"
+_REMEDY = "delete it and train again; training resumes from the checkpoint before, if there is one"
 
 
 def read_checkpoint(path: Path) -> dict:
@@ -18,8 +18,7 @@ def read_checkpoint(path: Path) -> dict:
         path: a file that `torch.save` wrote.
 
     Raises:
-        FathomError: it is missing, damaged, holds more than tensors and plain containers, or is
-            no mapping.
+        FathomError: it is missing or damaged, contains code, or is no mapping.
     """
     try:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
@@ -29,7 +28,7 @@ def read_checkpoint(path: Path) -> dict:
         reason = str(error).split("\n")[0]
         raise FathomError(f"cannot be read ({reason})", str(path), _REMEDY) from None
     if not isinstance(checkpoint, dict):
-        raise FathomError("is no checkpoint", str(path), _REMEDY)
+        raise FathomError("not a checkpoint", str(path), _REMEDY)
     return checkpoint
 
 
@@ -37,40 +36,37 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """Return the weights of a checkpoint by name.
 
     Raises:
-        FathomError: the file cannot be read, or holds none.
+        FathomError: the file cannot be read, or has none.
     """
     checkpoint = read_checkpoint(path)
     if "model" not in checkpoint:
-        raise FathomError("holds no weights", str(path), _REMEDY)
+        raise FathomError("the file has no weights", str(path), _REMEDY)
     return checkpoint["model"]
 
 
 def load_weights(network: nn.Module, path: Path) -> None:
-    """Put a checkpoint's weights into a network.
-
-    Args:
-        network: built as the run's specification says.
-        path: the checkpoint; its weights stand under "model".
+    """Load a checkpoint's weights, its entry "model", into a network.
 
     Raises:
-        FathomError: the file cannot be read, or its weights are another network's.
+        FathomError: the file cannot be read, or its weights belong to another network.
     """
     put_weights(network, read_weights(path), path)
 
 
 def put_weights(network: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
-    """Put weights into a network.
+    """Load weights into a network.
 
     Args:
-        network: built as the run's specification says.
+        network: built from the run's specification.
         weights: by name.
         path: where they were read, for the message.
 
     Raises:
-        FathomError: they are another network's.
+        FathomError: they belong to another network.
     """
     try:
         network.load_state_dict(weights)
     except (RuntimeError, AttributeError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise FathomError(f"another network's weights ({reason})", str(path), _REMEDY) from None
+        what = f"the weights of another network ({reason})"
+        raise FathomError(what, str(path), _REMEDY) from None

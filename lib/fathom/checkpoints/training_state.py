@@ -1,4 +1,4 @@
-"""A training on disk: its whole state, the newest and the one before, and weights along the way."""
+"""The state of a training on disk: the newest, the one before, and weights saved on the way."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fathom.checkpoints.average import LAST, kept, kept_path
+from fathom.checkpoints.average import LAST, saved_weights, weights_path
 from fathom.checkpoints.read import read_checkpoint
 from fathom.errors import FathomError
 from fathom.io.files import replacing
@@ -20,7 +20,7 @@ NEWEST, BEFORE = LAST, "before_last.pt"
 def save(folder: Path, state: dict[str, Any]) -> None:
     """Write a state of tensors, numbers, text and plain containers.
 
-    The newest takes the place of the one before it only when it is whole on disk.
+    The newest state replaces the one before only when it is complete on disk.
     """
     newest = folder / NEWEST
     fresh = folder / "fresh.pt"
@@ -32,9 +32,9 @@ def save(folder: Path, state: dict[str, Any]) -> None:
 
 
 def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
-    """Return the newest state that can be read, or None where a training has not begun.
+    """Return the newest state that can be read, or None if there is none.
 
-    A damaged file is set aside under another name and reported; the one before it is taken.
+    A damaged file is renamed and reported; then the state before it is read.
 
     Args:
         folder: the run's checkpoints.
@@ -48,33 +48,33 @@ def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
             return read_checkpoint(path)
         except FathomError as error:
             aside = path.with_suffix(".damaged")
-            # Another process of the same run may have been faster.
+            # Another process of the same run may have renamed it.
             with suppress(FileNotFoundError):
                 os.replace(path, aside)
-            report(f"{error}; set aside as {aside.name}")
+            report(f"{error}; renamed to {aside.name}")
     return None
 
 
-def keep(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:
-    """Keep the weights after an update, whole or not at all, and delete the oldest beyond a count.
+def save_weights(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:
+    """Save the weights after an update, and delete the oldest ones.
 
     Called before `save` of the same update: a process killed between the two does both again.
 
     Args:
         folder: the run's checkpoints.
         update: the number of the update.
-        weights: the network's tensors by name; no optimiser needs them again.
-        count: how many updates' weights stay; 0 keeps none.
+        weights: the network's tensors by name, without the optimisers.
+        count: how many saved weights to keep; 0 saves none.
     """
     if count > 0:
-        with replacing(kept_path(folder, update), "wb") as stream:
+        with replacing(weights_path(folder, update), "wb") as stream:
             torch.save({"update": update, "model": weights}, stream)
-        for path in list(kept(folder).values())[:-count]:
+        for path in list(saved_weights(folder).values())[:-count]:
             path.unlink()
 
 
-def forget_after(folder: Path, update: int) -> None:
-    """Delete weights kept after an update to which a training goes back."""
-    for later, path in kept(folder).items():
+def delete_weights_after(folder: Path, update: int) -> None:
+    """Delete the weights saved after an update from which a training resumes."""
+    for later, path in saved_weights(folder).items():
         if later > update:
             path.unlink()

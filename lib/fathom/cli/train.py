@@ -26,19 +26,19 @@ def train(
     if ended := training_file.already_ended(paths.training(spec, seed)):
         report(f"{spec.folder}: {ended}")
         return
-    from fathom.training.loop import Launch, Places, Stopped
+    from fathom.training.loop import RuntimeOptions, Stopped, TrainPaths
     from fathom.training.train import train as train_run
 
-    launch = Launch(
+    options = RuntimeOptions(
         device=device or switches.device,
         tokens_per_device=switches.tokens_per_device,
         log_every=switches.log_every,
         diagnose_first=switches.diagnose_first,
         diagnose_every=switches.diagnose_every,
     )
-    places = Places(paths.tensors(spec.data), paths.run(spec, seed), paths.start(spec, seed))
+    folders = TrainPaths(paths.tensors(spec.data), paths.run(spec, seed), paths.start(spec, seed))
     try:
-        train_run(spec, seed, places, launch, report)
+        train_run(spec, seed, folders, options, report)
     except Stopped as stopped:
         report(f"{spec.folder}: {stopped}")
         raise typer.Exit(128 + stopped.number) from None

@@ -62,7 +62,7 @@ def best_window(
     size = spec.decoding.window
     scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
     folder = paths.window(spec, seed, gates)
-    with only_writer(folder / "lock"):
+    with only_writer(folder):
         path_of(spec, seed, paths, "window", None, gates).unlink(missing_ok=True)
         made = translations()
         curve = scores.of(CHOOSES, made.of(CHOOSES, updates))

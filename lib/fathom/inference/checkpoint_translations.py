@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from fathom.checkpoints.average import kept_path
+from fathom.checkpoints.average import weights_path
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import split_lines
@@ -150,7 +150,7 @@ class CheckpointTranslations:
     def _weights_of(self, update: int) -> str:
         """Return the hash of the weights after an update; a large file is read once."""
         if update not in self._weights:
-            self._weights[update] = sha256(kept_path(self.run.checkpoints, update))
+            self._weights[update] = sha256(weights_path(self.run.checkpoints, update))
         return self._weights[update]
 
     def _path(self, task: str, split: str, update: int) -> Path:

@@ -4,7 +4,7 @@ import torch
 
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
-from fathom.models.gate_depth import UNDECIDED
+from fathom.models.hooks import UNDECIDED
 from fathom.provenance.measurements import Number, Record
 
 

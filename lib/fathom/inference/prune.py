@@ -20,7 +20,7 @@ from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import replacing, sha256, write_json
 from fathom.models.hooks import Method
 from fathom.models.network import Network
-from fathom.models.size import parts
+from fathom.models.size import count_parameters
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.settings import Model
 from fathom.runs.spec import Spec
@@ -126,13 +126,13 @@ def _tried(method: Method, active: Sequence[int]) -> Iterator[tuple[str, Tensor,
     for layer, (x, y) in enumerate(pairwise(states)):
         yield "source", method.source(layer, states[: layer + 1]), x
         if layer in active:
-            for part in SUB_LAYERS[stack.side]:
+            for part in SUB_LAYERS[stack.name]:
                 yield "residual", method.residual(layer, part, x, y), x + y
             yield "block", method.block(layer, x, y), y
             yield "after", method.after(layer, y), y
     yield "source", method.source(stack.layers, states), states[-1]
-    if stack.side == "encoder":
-        for memory in method.memory(states, stack.readers):
+    if stack.name == "encoder":
+        for memory in method.memory(states, stack.memories):
             yield "memory", memory, states[-1]
 
 
@@ -168,7 +168,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
         with replacing(folder / f"dict.{language}.txt", "wb") as stream:
             stream.write(tensors.dictionary_path(encoded, side).read_bytes())
     layers = {stack: method.stack.layers for stack, method in network.methods.items()}
-    before, after = parts(network)["total"], parameters(plain)
+    before, after = count_parameters(network)["total"], parameters(plain)
     content = {
         "task": task,
         "languages": languages,

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
-from fathom.models.groups import similarity
+from fathom.methods.shared.group_masks import similarity
 from fathom.provenance.measurements import Number, Record
 
 

@@ -10,7 +10,7 @@ import torch
 
 from fathom.batches import tensors
 from fathom.batches.tensors import Tensors
-from fathom.checkpoints.average import final_weights, kept, kept_path
+from fathom.checkpoints.average import final_weights, saved_weights, weights_path
 from fathom.checkpoints.read import load_weights, put_weights
 from fathom.errors import FathomError, nearest
 from fathom.inference.ready import averaged
@@ -90,7 +90,7 @@ class TrainedRun:
     @cached_property
     def saved_updates(self) -> tuple[int, ...]:
         """The updates whose weights were saved along the way, the oldest first."""
-        return tuple(kept(self.checkpoints))
+        return tuple(saved_weights(self.checkpoints))
 
     @property
     def averaged_updates(self) -> tuple[int, ...]:
@@ -171,7 +171,7 @@ class TrainedRun:
             weights = final_weights(self.checkpoints, averaged(self.spec))
             put_weights(network, weights, self.checkpoints)
         else:
-            load_weights(network, kept_path(self.checkpoints, update))
+            load_weights(network, weights_path(self.checkpoints, update))
 
     def _without_layers(self, network: Network, task: int) -> bool:
         tasks = torch.tensor([task], device=self.device)

@@ -1,1 +1,1 @@
-"""One file a method: equations as pure functions, then the class that wires them to the hooks."""
+"""One file or folder for each method: equations as functions, and a class that overrides hooks."""

@@ -1,11 +1,11 @@
 """Residual adapters (Bapna and Firat, EMNLP 2019: Simple, Scalable Adaptation for Neural MT).
 
-After each layer a small network of the sentence's task adds to the layer's output:
-x + W_up relu(W_down LN(x) + b_down) + b_up. W_up and b_up are 0 at first, so that a network with
-new adapters is to the bit the one without.
+After each layer a small network of the sentence's task is applied to the layer's output:
+x + W_up relu(W_down LN(x) + b_down) + b_up. W_up and b_up start at 0, so that a network with new
+adapters equals the one without, to the bit.
 
-Each layer has a module for each task, and none is shared. What a task's sentences do not reach has
-no gradient, so that its tensors and their optimiser's state rest.
+Each layer has one adapter for each task. The adapters of tasks that are not in an update have no
+gradient, so their tensors and their optimiser's state stay unchanged.
 """
 
 import torch
@@ -16,15 +16,15 @@ from fathom.models.hooks import Method, Stack, generator
 
 
 class Adapter(nn.Module):
-    """What one task adds after one layer: W_up relu(W_down LN(x) + b_down) + b_up."""
+    """The adapter of one task after one layer: W_up relu(W_down LN(x) + b_down) + b_up."""
 
     def __init__(self, width: int, bottleneck: int, stream: torch.Generator):
-        """Start with W_down by Xavier's rule, the rest of both maps 0.
+        """Initialise W_down by Xavier's rule and the rest with 0.
 
         Args:
-            width: of the hidden states, D.
-            bottleneck: of the relu, H.
-            stream: that W_down is drawn from.
+            width: units of the hidden states, D.
+            bottleneck: units of the relu, H.
+            stream: the random stream of W_down.
         """
         super().__init__()
         self.norm = nn.LayerNorm(width)
@@ -40,20 +40,20 @@ class Adapter(nn.Module):
 
 
 class Adapters(Method):
-    """Each task has small networks of its own after the layers."""
+    """Each task has its own small network after each layer."""
 
     def __init__(self, stack: Stack, *, bottleneck: int):
         """Build an adapter for each layer and task.
 
         Args:
             stack: the layers.
-            bottleneck: width of the adapters' relu.
+            bottleneck: units of the adapters' relu.
         """
         super().__init__(stack)
-        # The run's seed without its stream: the network's own weights stay what they are without
-        # adapters, and a task's adapters do not depend on how many tasks there are.
+        # Streams of their own: the network's weights are those without adapters, and a task's
+        # adapters do not depend on the number of tasks.
         streams = [
-            generator(torch.initial_seed(), 0, stack.side, task) for task in range(stack.tasks)
+            generator(torch.initial_seed(), 0, stack.name, task) for task in range(stack.tasks)
         ]
         self.adapters = nn.ModuleList(
             nn.ModuleList(Adapter(stack.width, bottleneck, stream) for stream in streams)
@@ -61,14 +61,14 @@ class Adapters(Method):
         )
 
     def begin(self, tasks: Tensor) -> None:
-        """Find the sentences of each task in the batch, and the way back to its order."""
+        """Find the sentences of each task in the batch, and how to restore their order."""
         present = tasks.unique().tolist()
         self.sentences = [(task, (tasks == task).nonzero().squeeze(1)) for task in present]
         self.back = torch.cat([rows for _, rows in self.sentences]).argsort()  # (B,)
 
     def after(self, layer: int, y: Tensor) -> Tensor:
-        """Return a layer's output, (T, B, D), with what each sentence's adapter adds."""
-        parts = [
+        """Return a layer's output, (T, B, D), plus that of each sentence's adapter."""
+        added = [
             self.adapters[layer][task](y.index_select(1, rows)) for task, rows in self.sentences
         ]
-        return y + torch.cat(parts, dim=1).index_select(1, self.back)
+        return y + torch.cat(added, dim=1).index_select(1, self.back)

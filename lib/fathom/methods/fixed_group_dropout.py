@@ -1,8 +1,8 @@
-"""Heuristic group dropout, HMGD: fixed masks beside the learnt ones of Pham, Yvon and Crego (2022).
+"""Heuristic group dropout (HMGD): the fixed masks of Pham, Yvon and Crego (2022).
 
-The units of what each layer reads are parted into groups. The first ones serve all tasks, each of
-the others one task alone; a task's states are 0 elsewhere, in training and at inference. Nothing is
-learnt, and nothing is rescaled.
+The units of each layer's input are divided into groups. The first groups are shared by all tasks;
+each other group belongs to one task. A task's other units are 0, in training and at inference.
+Nothing is learnt, and nothing is rescaled.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fathom.errors import FathomError
-from fathom.models.groups import sentence_masks, units_per_group
+from fathom.methods.shared.group_masks import sentence_masks, units_per_group
 from fathom.models.hooks import Method, Stack
 
 
@@ -21,8 +21,8 @@ def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
     Args:
         tasks: N.
         groups: n.
-        shared: groups that all tasks keep, the first ones.
-        own: groups that a task has for itself; task d's begin at group shared + own · d.
+        shared: the first groups, which all tasks keep.
+        own: groups of each task; those of task d start at group shared + own · d.
 
     Raises:
         FathomError: the tasks need more groups than there are.
@@ -32,7 +32,7 @@ def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
         raise FathomError(
             f"{tasks} tasks need {needed} groups, and there are {groups}",
             "method.settings.shared_groups",
-            "share fewer groups, or make more and smaller ones",
+            "use fewer shared or own groups, or more groups",
         )
     masks = torch.zeros(tasks, groups)
     masks[:, :shared] = 1.0
@@ -43,19 +43,19 @@ def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
 
 
 class FixedGroupDropout(Method):
-    """At the input of each layer a task keeps the shared groups of units and some of its own."""
+    """Each task keeps the shared groups of units and its own at the input of every layer."""
 
     def __init__(self, stack: Stack, *, groups: int, shared_groups: int, own_groups: int):
-        """Lay the groups out.
+        """Compute the masks.
 
         Args:
             stack: the layers.
-            groups: equal groups of the units, n.
+            groups: number of groups of the units, n.
             shared_groups: groups that all tasks keep.
-            own_groups: further groups that a task keeps for itself.
+            own_groups: further groups of each task.
 
         Raises:
-            FathomError: the tasks need more groups than there are, or these would differ in size.
+            FathomError: the tasks need more than n groups, or the groups would differ in size.
         """
         super().__init__(stack)
         self.units = units_per_group(stack.width, groups)
@@ -63,10 +63,10 @@ class FixedGroupDropout(Method):
         self.register_buffer("masks", masks, persistent=False)
 
     def begin(self, tasks: Tensor) -> None:
-        """Gather the mask of each sentence, the same for every layer."""
+        """Select the mask of each sentence, the same for every layer."""
         (self.sentence_mask,) = sentence_masks(self.masks.unsqueeze(1), tasks, self.units)
 
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
-        """Return what a layer reads, (T, B, D), masked; what leaves the stack is not."""
+        """Return a layer's input, (T, B, D), masked; the stack's output is not."""
         x = outputs[-1]
         return x if layer == self.stack.layers else x * self.sentence_mask.to(x.dtype)

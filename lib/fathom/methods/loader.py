@@ -1,91 +1,103 @@
-"""From a method's name to its class, by its file's name, and from a specification to a network."""
+"""Find a method or a kind of network by its name, and build a network."""
 
 from importlib import import_module
 from pathlib import Path
 
 import torch
 
+from fathom import models
 from fathom.errors import FathomError, nearest
 from fathom.models.hooks import Method
-from fathom.models.layers import Vocabulary
 from fathom.models.network import Network
-from fathom.models.size import Entries, parts
-from fathom.runs import spec
+from fathom.models.size import Entries, count_parameters
+from fathom.models.stack import Vocabulary
+from fathom.runs.settings import Method as MethodSettings
+from fathom.runs.settings import Model
+
+METHODS, MODELS = Path(__file__).parent, Path(models.__file__).parent
 
 
 def names() -> list[str]:
-    """Return the names of all methods: this folder's files, without this one."""
-    files = Path(__file__).parent.glob("[!_]*.py")
-    return sorted(file.stem for file in files if file.stem != Path(__file__).stem)
+    """Return the names of all methods: the files here, and the folders with a method.py."""
+    files = {path.stem for path in METHODS.glob("[!_]*.py")} - {Path(__file__).stem}
+    return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
+
+
+def architectures() -> list[str]:
+    """Return the names of all kinds of network: the folders of models/ with a network.py."""
+    return sorted(path.parent.name for path in MODELS.glob("*/network.py"))
 
 
 def load(name: str) -> type[Method]:
-    """Return a method's class, importing its file alone.
-
-    Args:
-        name: the name of its file.
+    """Return a method's class; no other method is imported.
 
     Raises:
-        FathomError: there is no such file.
+        FathomError: there is no such method.
     """
     if name not in names():
         raise FathomError(f"no method '{name}'", "method", nearest(name, names()))
-    return _only(f"fathom.methods.{name}", Method)
+    inner = ".method" if (METHODS / name).is_dir() else ""
+    return _only_class(f"fathom.methods.{name}{inner}", Method)
 
 
 def load_network(architecture: str) -> type[Network]:
-    """Return the class of a kind of network, importing its file alone.
+    """Return the class of a kind of network.
 
-    Args:
-        architecture: the name of its file.
+    Raises:
+        FathomError: there is no such kind.
     """
-    return _only(f"fathom.models.{architecture}", Network)
+    if architecture not in architectures():
+        remedy = nearest(architecture, architectures())
+        raise FathomError(f"no kind of network '{architecture}'", "model.architecture", remedy)
+    return _only_class(f"fathom.models.{architecture}.network", Network)
 
 
-def _only(name: str, kind: type) -> type:
-    """Return the one class of a module that derives from `kind` and is its own."""
-    module = import_module(name)
-    classes = (each for each in vars(module).values() if isinstance(each, type))
-    (found,) = (each for each in classes if issubclass(each, kind) and each.__module__ == name)
-    return found
+def _only_class(module_name: str, parent: type) -> type:
+    """Return the one class that a module defines and that derives from `parent`."""
+    module = import_module(module_name)
+    classes = (value for value in vars(module).values() if isinstance(value, type))
+    (only,) = (
+        each for each in classes if issubclass(each, parent) and each.__module__ == module_name
+    )
+    return only
 
 
 def build(
-    model: spec.Model,
-    method: spec.Method,
+    model: Model,
+    method: MethodSettings,
     tasks: int,
     source_dictionary: Vocabulary,
     target_dictionary: Vocabulary,
 ) -> Network:
-    """Build a network with its method on the sides that the specification names.
+    """Build a network with its method on the stacks that the specification names.
 
     Args:
         model: the network's shape.
-        method: the method, its sides and all of its card's settings.
-        tasks: tasks of the run, N.
-        source_dictionary: the source side's.
-        target_dictionary: the target side's.
+        method: the method, its stacks and all settings of its card.
+        tasks: number of tasks of the run, N.
+        source_dictionary: of the source.
+        target_dictionary: of the target.
     """
-    network, chosen = load_network(model.architecture), load(method.name)
+    network, method_class = load_network(model.architecture), load(method.name)
     methods = {
-        side: chosen(stack, **method.settings) if side in method.sides else Method(stack)
-        for side, stack in network.stacks(model, tasks).items()
+        name: method_class(stack, **method.settings) if name in method.stacks else Method(stack)
+        for name, stack in network.describe_stacks(model, tasks).items()
     }
     return network(model, source_dictionary, target_dictionary, methods)
 
 
 def count(
-    model: spec.Model, method: spec.Method, tasks: int, source_size: int, target_size: int
+    model: Model, method: MethodSettings, tasks: int, source_size: int, target_size: int
 ) -> dict[str, int]:
-    """Return the parameters of a network by part, without making its tensors.
+    """Return the parameters of a network by part, without allocating its tensors.
 
     Args:
         model: the network's shape.
-        method: the method, its sides and all of its card's settings.
-        tasks: tasks of the run, N.
+        method: the method, its stacks and all settings of its card.
+        tasks: number of tasks of the run, N.
         source_size: entries of the source dictionary.
         target_size: entries of the target dictionary.
     """
     with torch.device("meta"):
         network = build(model, method, tasks, Entries(source_size), Entries(target_size))
-    return parts(network)
+    return count_parameters(network)

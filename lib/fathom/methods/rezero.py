@@ -1,9 +1,9 @@
 """ReZero (Bachlechner et al., UAI 2021: ReZero is All You Need: Fast Convergence at Large Depth).
 
-Every sub-layer's output is scaled by a learnt scalar before it is added, x + a_l F(x). One scalar
-serves all sub-layers of a layer; it starts at 0, so that the stack starts as the identity. There is
-no layer norm anywhere in the stack. A layer without a joint, as the first two of RNMT+, stays what
-it is without the method.
+Every sub-layer's output is scaled by a learnt scalar before it is added: x + a_l F(x). All
+sub-layers of a layer share one scalar, which starts at 0, so that the stack starts as the identity.
+The stack has no layer norms. The method does not change layers without a residual connection, such
+as the first two of RNMT+.
 """
 
 import torch
@@ -13,7 +13,7 @@ from fathom.models.hooks import Method, Stack
 
 
 class ReZero(Method):
-    """Layers are added to the identity as they learn to be of use."""
+    """Scales each residual branch by a learnt scalar."""
 
     def __init__(self, stack: Stack):
         """Start with a = 0, (L,)."""

@@ -1,7 +1,7 @@
-"""The static model: every layer is computed, as it stands."""
+"""The static model: every layer is computed, and nothing is changed."""
 
 from fathom.models.hooks import Method
 
 
 class Static(Method):
-    """Nothing is done to the layers."""
+    """Changes nothing."""

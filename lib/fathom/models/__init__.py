@@ -1,1 +1,1 @@
-"""Networks: the hooks, the layers, and one loop over layers for each stack."""
+"""Networks: one folder for each kind, and the hooks, the loop and the losses that they share."""

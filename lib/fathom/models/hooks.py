@@ -1,8 +1,8 @@
-"""The seven places at which a method enters a stack of layers; the base class is the static model.
+"""The hooks through which a method changes a stack of layers; the base class changes nothing.
 
-A stack owns the only loop over its layers and asks its method at each place. Inside the stacks
-hidden states are time-first, (S, B, D) or (T, B, D), as fairseq's layers want them; what a method
-multiplies with them has the shape (1, B, 1).
+`models/stack.py` has the one loop over layers and calls the hooks. Hidden states are time-first,
+(S, B, D) or (T, B, D), as fairseq's layers need them; what a method multiplies them with has the
+shape (1, B, 1) or (1, B, D).
 """
 
 import hashlib
@@ -12,36 +12,39 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+# With a smaller |alpha| a gate's p is within 0.025 of ½, and its hard choice means little.
+UNDECIDED = 0.1
+
 
 @dataclass(frozen=True)
 class Stack:
-    """What a method knows of the layers on which it acts.
+    """What a method knows of the layers that it changes.
 
     Attributes:
-        side: "encoder" or "decoder".
-        layers: its layers, L.
-        tasks: tasks of the run, N.
-        width: of the hidden states between layers, D.
-        norm: where its layers normalise: "pre", "post", "lingvo" or "none".
-        sources: hidden states that its memory may mix: L + 1 with the embeddings, L where those
-            have another width.
-        readers: memories that the decoder attends to, M.
+        name: "encoder" or "decoder".
+        layers: number of layers, L.
+        tasks: number of tasks of the run, N.
+        width: units of the hidden states between layers, D.
+        norm: where the layers normalise: "pre", "post", "lingvo" or "none".
+        sources: hidden states that a memory can mix: L + 1 with the embeddings, L if these have
+            another width.
+        memories: how many memories the decoder attends to, M.
         residuals: whether every sub-layer's input is added to its output.
     """
 
-    side: str
+    name: str
     layers: int
     tasks: int
     width: int
     norm: str
     sources: int
-    readers: int
+    memories: int
     residuals: bool
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A term of the objective, `weight` × `value`; the value is logged alone, in nats or layers."""
+    """A term of the objective, `weight` × `value`; the value alone is logged, in nats or layers."""
 
     value: Tensor
     weight: float
@@ -49,20 +52,19 @@ class Loss:
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """Parameters that an optimiser of their own updates; all others are Θ.
+    """Parameters with an optimiser of their own; all other parameters are Θ.
 
     Attributes:
-        name: what the group is called in metrics and checkpoints.
+        name: the group's name in metrics and checkpoints.
         parameters: its tensors.
-        learning_rate_multiplier: its learning rate over Θ's.
-        every: updates of Θ for one of this group, taken with the last one's gradient.
-        clip: its gradients are scaled down to this norm, apart from Θ's; 0 leaves them.
-        rows_are_tasks: whether row n of each tensor belongs to task n, so that the row and its
-            optimiser state rest in updates without that task.
-        learning_rate: a constant rate of its own, instead of Θ's times the multiplier.
-        betas: Adam's decay rates, where they are not Θ's.
-        clip_each: whether `clip` holds for each vector along the last dimension alone, and not
-            for the group as a whole.
+        learning_rate_multiplier: its learning rate divided by Θ's.
+        every: the group is updated at every n-th update of Θ, with the gradient of that update.
+        clip: the norm to which its gradients are clipped, separately from Θ's; 0 does not clip.
+        rows_are_tasks: whether row n of each tensor belongs to task n. The row and its optimiser
+            state then stay unchanged in updates without that task.
+        learning_rate: a constant rate, used instead of Θ's times the multiplier.
+        betas: Adam's decay rates; None takes Θ's.
+        clip_each: clip each vector along the last dimension by itself, not the group together.
     """
 
     name: str
@@ -78,10 +80,10 @@ class ParameterGroup:
 
 @dataclass(frozen=True)
 class Reading:
-    """An array worth keeping from an update.
+    """An array that is recorded in diagnostics/.
 
     Attributes:
-        axes: what each dimension counts: "task", "layer", "group", "source" or "reader".
+        axes: what each dimension counts: "task", "layer", "group", "source" or "memory".
         values: the array, without a gradient.
     """
 
@@ -91,15 +93,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class Depth:
-    """How deep one stack is for each task.
+    """How many layers of a stack each task uses.
 
     Attributes:
-        effective_depth: mean over tasks of `by_task`, E[L].
-        by_task: layers that hard gates keep for each task.
-        sum_p: mean over tasks of the probabilities' sum.
+        effective_depth: mean of `by_task` over tasks, E[L].
+        by_task: number of layers that hard gates keep for each task.
+        sum_p: sum over layers of the probabilities, mean over tasks.
         mean_abs_alpha: mean of |alpha|.
-        undecided_share: share of gates with |alpha| < 0.1, whose hard choice means little.
-        layers: layers of the stack.
+        undecided_share: share of gates with |alpha| < UNDECIDED.
+        layers: number of layers, L.
     """
 
     effective_depth: float
@@ -111,10 +113,11 @@ class Depth:
 
 
 class Method(nn.Module):
-    """What is done to the layers of one stack. This class does nothing: it is the static model.
+    """Changes the layers of one stack. This class changes nothing: it is the static model.
 
     Attributes:
-        inference: "plain", "soft" or "hard"; which gates are used outside training.
+        stack: what is known of the layers.
+        inference: the gates used outside training: "plain", "soft" or "hard".
     """
 
     def __init__(self, stack: Stack):
@@ -123,18 +126,25 @@ class Method(nn.Module):
         self.stack = stack
         self.inference = "plain"
 
-    def start_update(self, seed: int, update: int) -> None:
-        """Draw what is random in an update, for all tasks and layers at once.
+    def overrides(self, *hooks: str) -> bool:
+        """Return whether the method overrides any of the hooks named."""
+        return any(
+            getattr(getattr(self, hook), "__func__", None) is not getattr(Method, hook)
+            for hook in hooks
+        )
 
-        Called before the first micro-batch; every micro-batch and rank sees the same draw.
+    def start_update(self, seed: int, update: int) -> None:
+        """Draw everything random of an update, for all tasks and layers at once.
+
+        Called before the first micro-batch; all micro-batches and processes see the same draw.
 
         Args:
             seed: the run's seed.
-            update: the update of Θ that begins, counted from 1.
+            update: the number of the update of Θ, counted from 1.
         """
 
     def begin(self, tasks: Tensor) -> None:
-        """Prepare one forward pass, before the loop.
+        """Prepare a forward pass; called before the first layer.
 
         Args:
             tasks: (B,) the task of each sentence.
@@ -144,92 +154,92 @@ class Method(nn.Module):
         """Return what a layer reads.
 
         Args:
-            layer: the layer, from 0; L asks for what leaves the stack.
-            outputs: the embeddings, then the output of each layer so far; each (T, B, D).
+            layer: the layer, from 0; L stands for the stack's output.
+            outputs: the embeddings and the outputs of all layers so far, (T, B, D) each.
         """
         return outputs[-1]
 
     def keep(self, layer: int) -> bool:
-        """Return whether a layer is computed; one that is not passes on what it reads."""
+        """Return whether a layer is computed; the output of a skipped layer is its input."""
         return True
 
     def residual(self, layer: int, part: str, x: Tensor, fx: Tensor) -> Tensor:
-        """Join a sub-layer's output to its input: x + SubLayer(Norm(x)).
+        """Add a sub-layer's output to its input: x + SubLayer(Norm(x)).
 
         [latent_depth Eq. 1]
 
         Args:
             layer: the layer, from 0.
             part: "self_attention", "cross_attention", "ffn" or "recurrence".
-            x: (T, B, D) what the skip path carries: the sub-layer's input before any norm, or,
-                in the attention of lingvo's layers, after it.
+            x: (T, B, D) the sub-layer's input before any norm; in the attention of lingvo's
+                layers after the norm.
             fx: (T, B, D) the sub-layer's output, after dropout.
         """
         return x + fx
 
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
-        """Join a whole layer's output to its input.
+        """Combine a layer's output with its input.
 
         Args:
             layer: the layer, from 0.
-            x: (T, B, D) what the layer read.
-            y: (T, B, D) what it computed; F_l(x) is y − x.
+            x: (T, B, D) the layer's input.
+            y: (T, B, D) its output; F_l(x) is y − x.
         """
         return y
 
     def after(self, layer: int, y: Tensor) -> Tensor:
-        """Return a layer's final output, given the one so far, (T, B, D)."""
+        """Return a layer's final output, (T, B, D), from what `block` returned."""
         return y
 
     def memory(self, outputs: Sequence[Tensor], count: int) -> list[Tensor]:
         """Return what each decoder layer attends to, before the encoder's final norm.
 
         Args:
-            outputs: the embeddings, then the output of each encoder layer; each (S, B, D). The last
-                `stack.sources` of them may be mixed.
-            count: memories that the decoder attends to, M.
+            outputs: the embeddings and the outputs of all encoder layers, (S, B, D) each. The last
+                `stack.sources` of them can be mixed.
+            count: how many memories the decoder attends to, M.
         """
         return [self.source(self.stack.layers, outputs)] * count
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
-        """Return the method's own terms of the objective, once for an update.
+        """Return the method's own terms of the objective; called once an update.
 
         Args:
-            target_tokens: target tokens of the whole update without padding, T.
-            tasks: the tasks that the update holds, each once.
+            target_tokens: target tokens of the update over all processes, without padding, T.
+            tasks: the tasks in the update, each once.
         """
         return {}
 
     def parameter_groups(self) -> list[ParameterGroup]:
-        """Return the parameters that are not Θ."""
+        """Return the parameters that do not belong to Θ."""
         return []
 
     def diagnostics(self) -> dict[str, Reading]:
-        """Return arrays of this update worth keeping, by name."""
+        """Return the arrays of this update that diagnostics/ records, by name."""
         return {}
 
     def depth(self) -> Depth | None:
-        """Return how deep the stack is for each task, or None where nothing is chosen."""
+        """Return how many layers each task uses; None if the method selects no layers."""
         return None
 
 
 def stream_seed(*where: object) -> int:
-    """Return the seed of a random stream, 32 bits, from what tells it from all others.
+    """Return the seed of a random stream, 32 bits, from the words that identify the stream.
 
-    It is hashed, since neighbouring seeds of one generator may be correlated. torch's generator on
-    the CPU leaves all bits of a seed but the lowest 32 out, so that no place may be kept in them.
+    The words are hashed, because neighbouring seeds of a generator may be correlated. torch's CPU
+    generator uses only the lowest 32 bits of a seed.
     """
     digest = hashlib.sha256(" ".join(map(str, where)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
 
 
-def generator(seed: int, update: int, side: str, task: int | None = None) -> torch.Generator:
-    """Return a private random stream on the CPU, another one for other arguments.
+def generator(seed: int, update: int, stack: str, task: int | None = None) -> torch.Generator:
+    """Return a random stream on the CPU; different arguments give different streams.
 
     Args:
         seed: the run's seed.
         update: the update of Θ, counted from 1.
-        side: "encoder" or "decoder".
+        stack: "encoder" or "decoder".
         task: the task; None for what all tasks share.
     """
-    return torch.Generator().manual_seed(stream_seed(seed, update, side, task))
+    return torch.Generator().manual_seed(stream_seed(seed, update, stack, task))

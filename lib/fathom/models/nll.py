@@ -1,4 +1,4 @@
-"""Negative log-likelihood (NLL) in nats: of a batch's targets, and of whole texts by task."""
+"""Negative log-likelihood (NLL) in nats: of one batch, and of held-out text by task."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from fathom.models.network import Network
 
 
 class Examples(Protocol):
-    """B texts of any tasks: (B, …) input and targets, and the index of each text's task, (B,)."""
+    """B texts of any tasks: input and targets, (B, …), and the index of each text's task, (B,)."""
 
     source: Tensor
     previous_target: Tensor
@@ -29,7 +29,7 @@ class Sums:
 
     Attributes:
         nats: (N,) summed NLL of each task's targets, float64.
-        tokens: (N,) how many they are, float64 too, so that a task without any has no mean.
+        tokens: (N,) number of these targets, float64: the mean of a task without targets is NaN.
     """
 
     nats: Tensor
@@ -37,36 +37,36 @@ class Sums:
 
 
 def log_probabilities(logits: Tensor, target: Tensor, padding: int) -> tuple[Tensor, Tensor]:
-    """Return log-probabilities at the targets that count, (tokens, V), and the targets, (tokens,).
+    """Return the log-probabilities (tokens, V) at all targets but padding, and these (tokens,).
 
     Args:
         logits: (B, T, V).
         target: (B, T), padded.
-        padding: the index that does not count.
+        padding: the index that is left out.
     """
     real = target.ne(padding)
     logits = logits[real]  # (tokens, V)
-    # Half precision is too coarse for a sum over the vocabulary; float64 stays.
+    # Half precision is too coarse for a sum over the vocabulary.
     logits = logits.float() if logits.itemsize < 4 else logits
     return F.log_softmax(logits, dim=-1), target[real]
 
 
 def summed(log_probability: Tensor, target: Tensor) -> Tensor:
-    """Return the summed NLL of targets, from `log_probabilities`."""
+    """Return the summed NLL of the targets; both arguments come from `log_probabilities`."""
     return -log_probability.gather(1, target.unsqueeze(1)).sum()
 
 
 @torch.no_grad()
 def by_task(network: Network, batches: Iterable[Examples], tasks: int, padding: int) -> Sums:
-    """Return the NLL of texts under a network in evaluation, without smoothing, by task.
+    """Return the NLL of texts by task, in evaluation mode and without label smoothing.
 
-    Nothing random is drawn; the network is left as it was, in training or in evaluation.
+    Nothing random is drawn; afterwards the network is in the mode in which it was before.
 
     Args:
-        network: with the gates that it shall use.
+        network: its gates are set.
         batches: each text once.
-        tasks: N.
-        padding: the index of a target that does not count.
+        tasks: number of tasks, N.
+        padding: the index that is left out of the targets.
     """
     training = network.training
     network.eval()
@@ -77,9 +77,9 @@ def by_task(network: Network, batches: Iterable[Examples], tasks: int, padding: 
         here = batch.to(device)
         logits = network(here.source, here.previous_target, here.tasks)
         for task in batch.tasks.unique().tolist():
-            mine = here.tasks == task
-            found = log_probabilities(logits[mine], here.target[mine], padding)
-            nats[task] += summed(*found).item()
-            tokens[task] += len(found[1])
+            rows = here.tasks == task
+            log_probability, target = log_probabilities(logits[rows], here.target[rows], padding)
+            nats[task] += summed(log_probability, target).item()
+            tokens[task] += len(target)
     network.train(training)
     return Sums(nats, tokens)

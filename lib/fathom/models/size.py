@@ -1,4 +1,4 @@
-"""Parameter counts, by tensor identity: a tensor that stands in two places counts once."""
+"""Parameter counts; a tensor that is used in two places counts once."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Entries:
-    """A dictionary of which only the size is known, `size` entries, V."""
+    """A dictionary of which only the size is known, V entries."""
 
     size: int
 
@@ -20,21 +20,21 @@ class Entries:
         return 1
 
 
-def parts(network: nn.Module) -> dict[str, int]:
-    """Return the parameters of a network by part.
+def count_parameters(network: nn.Module) -> dict[str, int]:
+    """Return the number of parameters of a network by part.
 
     Args:
-        network: an encoder-decoder; its tensors may be on the meta device.
+        network: its tensors may be on the meta device.
 
     Returns:
-        "total", "trainable", and, adding up to the total, "encoder", "decoder" (methods'
-        parameters with their side) and "embeddings" (tables, and an output projection of its own).
+        "total" and "trainable"; and the total's parts: "encoder" and "decoder", with the parameters
+        of their methods, and "embeddings", with an output projection that is not tied.
     """
     counts = dict.fromkeys(("total", "trainable", "encoder", "decoder", "embeddings"), 0)
     for name, parameter in network.named_parameters():
-        side, part = name.split(".")[:2]
+        stack, part = name.split(".")[:2]
         lexical = part in ("embed_tokens", "output_projection")
-        counts["embeddings" if lexical else side] += parameter.numel()
+        counts["embeddings" if lexical else stack] += parameter.numel()
         counts["total"] += parameter.numel()
         counts["trainable"] += parameter.numel() * parameter.requires_grad
     return counts

@@ -1,1 +1,1 @@
-"""Training: objective, two-level update, schedules, outcomes, checkpoints."""
+"""Training: objective, two-level update, schedules, outcomes, diagnostics."""

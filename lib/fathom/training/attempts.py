@@ -1,4 +1,4 @@
-"""The attempts of one training: where each began, how it ended, on which host."""
+"""The attempts of one training: where each started, how it ended, on which host."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,26 +9,35 @@ from fathom.training.environment import host_facts
 
 
 class Attempts:
-    """A list on disk; an attempt without an end was killed."""
+    """A list on disk; an attempt without an end was killed.
+
+    Attributes:
+        all: the attempts, the oldest first.
+    """
 
     def __init__(self, path: Path):
-        """Open the list, empty where the training is new."""
+        """Read the list; it is empty for a new training."""
         self.path = path
         self.all: list[dict[str, Any]] = read_json(path)["attempts"] if path.exists() else []
 
     @property
     def recipe(self) -> int:
-        """The lowest recipe of the attempts: a training that was resumed is of no later one."""
+        """The lowest recipe of the attempts: a resumed training has no later one."""
         return min(attempt["recipe"] for attempt in self.all)
 
-    def begin(self, update: int, recipe: int) -> None:
-        """Record that an attempt begins after an update, with the recipe that it trains with."""
-        start = {"start": _now(), "from_update": update, "recipe": recipe}
-        self.all.append(host_facts() | start | {"end": None, "ended_as": None})
+    def start(self, update: int, recipe: int) -> None:
+        """Record that an attempt starts.
+
+        Args:
+            update: the last update of the attempt before.
+            recipe: of the code that trains.
+        """
+        facts = {"start": _now(), "from_update": update, "recipe": recipe}
+        self.all.append(host_facts() | facts | {"end": None, "ended_as": None})
         self._write()
 
     def end(self, update: int, ended_as: str) -> None:
-        """Note that this attempt ends after an update, and as what."""
+        """Record that this attempt ends after an update, and as what."""
         self.all[-1] |= {"end": _now(), "to_update": update, "ended_as": ended_as}
         self._write()
 

@@ -1,8 +1,8 @@
-"""What the figures show of a training besides its metrics: one packed table for each quantity.
+"""Record arrays of a training for figures: one packed table for each quantity.
 
-Only some updates are looked at. The others cost nothing: the stacks call nobody, and no tensor has
-a hook. A quantity stays in memory until the state of the training is saved, so that the tables end
-where the newest checkpoint does.
+Only some updates are recorded; the others cost nothing, since no observer is set and no tensor has
+a hook. What was recorded stays in memory until the state of the training is saved, so that the
+tables end at the newest checkpoint.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,55 +25,55 @@ COMPARED = "encoder"
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """What is the same of one quantity in all updates."""
+class _Quantity:
+    """A quantity: its name and axes, and the labels of each of its values."""
 
     name: str
     axes: tuple[str, ...]
-    places: tuple[tuple[str, ...], ...]
+    labels: tuple[tuple[str, ...], ...]
 
 
 class Diagnostics:
-    """Looks at some updates, and keeps what it saw in `<side>_<name>.tsv.gz`.
+    """Records some updates in `<stack>_<name>.tsv.gz`.
 
     Attributes:
-        watching: whether the update that is being made is looked at.
+        recording: whether the current update is recorded.
     """
 
     def __init__(
         self, network: Network, tasks: Sequence[str], folder: Path, every: int, first: int
     ):
-        """Look at nothing yet.
+        """Record nothing yet.
 
         Args:
             network: the network that is trained.
             tasks: the names of its tasks, in their order.
-            folder: where the tables stand.
-            every: each update that is a multiple of it is looked at; 0 for none.
-            first: each of so many first updates is looked at.
+            folder: the folder of the tables.
+            every: every n-th update is recorded; 0 for none.
+            first: so many first updates are recorded too.
         """
         self.network, self.tasks, self.folder = network, tuple(tasks), folder
         self.every, self.first = every, first
-        self.watching = False
+        self.recording = False
         self._squares: Tensor | None = None
-        self._kinds: dict[tuple[str, str, tuple[int, ...]], _Kind] = {}
-        self._seen: list[tuple[int, list[_Kind], Tensor]] = []
+        self._quantities: dict[tuple[str, str, tuple[int, ...]], _Quantity] = {}
+        self._recorded: list[tuple[int, list[_Quantity], Tensor]] = []
 
-    def due(self, update: int) -> bool:
-        """Return whether an update is looked at; updates count from 1."""
+    def is_due(self, update: int) -> bool:
+        """Return whether an update is recorded; updates count from 1."""
         return update <= self.first or (self.every > 0 and update % self.every == 0)
 
-    def watch(self, update: int) -> None:
-        """Prepare to look at an update, before its first forward pass."""
-        self.watching = self.due(update)
-        if self.watching and COMPARED in self.network.sides:
-            stack = self.network.sides[COMPARED]
+    def start_update(self, update: int) -> None:
+        """Set the observer if the update is recorded; called before its first forward pass."""
+        self.recording = self.is_due(update)
+        if self.recording and COMPARED in self.network.stacks:
+            stack = self.network.stacks[COMPARED]
             device = next(stack.parameters()).device
             self._squares = torch.zeros(2, dtype=torch.float64, device=device)
-            stack.watch = self._see
+            stack.observer = self._observe
 
-    def _see(self, outputs: Sequence[Tensor]) -> None:
-        """Ask for the gradients at the outputs of the first layer and of the last."""
+    def _observe(self, outputs: Sequence[Tensor]) -> None:
+        """Hook the gradients at the outputs of the first and the last layer."""
         for place, output in enumerate((outputs[1], outputs[-1])):
             if output.requires_grad:
                 output.register_hook(partial(self._add, place))
@@ -83,77 +83,77 @@ class Diagnostics:
         self._squares[place] += norm.square()
 
     @torch.no_grad()
-    def read(self, update: int, ranks: Ranks) -> None:
-        """Take what is to be seen of an update, in all processes.
+    def end_update(self, update: int, ranks: Ranks) -> None:
+        """Record an update, if it is due; called in all processes.
 
-        Called when gradients are summed over processes, and before they are clipped.
+        Gradients must be summed over the processes and not yet clipped.
 
         Args:
             update: its number.
             ranks: the processes that share it.
         """
-        if not self.watching:
+        if not self.recording:
             return
-        self.watching = False
+        self.recording = False
         squares = None
-        if COMPARED in self.network.sides:
-            self.network.sides[COMPARED].watch = None
-            # Sums over all positions of the update come before roots and ratio.
+        if COMPARED in self.network.stacks:
+            self.network.stacks[COMPARED].observer = None
+            # The sums are over all positions of the update; roots and ratio come afterwards.
             squares = ranks.sum(self._squares)
         if ranks.first:
             self._remember(update, list(self._readings(squares)))
 
     def _readings(self, squares: Tensor | None) -> Iterator[tuple[str, str, Reading]]:
-        """Yield what is to be seen now, by side and name."""
-        for side, stack in self.network.sides.items():
-            yield side, "gradient_norm", Reading(("layer",), layer_norms(stack.layers))
-            for name, reading in stack.method.diagnostics().items():
-                yield side, name, reading
-            if side == COMPARED and stack.method.stack.layers > 1:
-                yield side, "gradient_ratio", Reading((), gradient_ratio(*squares))
+        """Yield stack, name and array of each quantity."""
+        for name, stack in self.network.stacks.items():
+            yield name, "gradient_norm", Reading(("layer",), layer_norms(stack.layers))
+            for quantity, reading in stack.method.diagnostics().items():
+                yield name, quantity, reading
+            if name == COMPARED and stack.method.stack.layers > 1:
+                yield name, "gradient_ratio", Reading((), gradient_ratio(*squares))
 
     def _remember(self, update: int, readings: list[tuple[str, str, Reading]]) -> None:
-        """Keep the readings of an update, brought over from the device at once."""
-        kinds = [self._kind(*each) for each in readings]
-        parts = [reading.values.detach().reshape(-1).float() for _, _, reading in readings]
-        self._seen.append((update, kinds, torch.cat(parts).cpu()))
+        """Keep the arrays of an update, with one transfer from the device."""
+        quantities = [self._quantity(*reading) for reading in readings]
+        values = [reading.values.detach().reshape(-1).float() for _, _, reading in readings]
+        self._recorded.append((update, quantities, torch.cat(values).cpu()))
 
-    def _kind(self, side: str, name: str, reading: Reading) -> _Kind:
-        """Return what the reading has in common with those of other updates, made once."""
+    def _quantity(self, stack: str, name: str, reading: Reading) -> _Quantity:
+        """Return the description of a quantity; it is made once for all updates."""
         shape = tuple(reading.values.shape)
-        if (side, name, shape) not in self._kinds:
-            layers = self.network.methods[side].stack.layers
+        if (stack, name, shape) not in self._quantities:
+            layers = self.network.methods[stack].stack.layers
             labels = [
                 labels_of(axis, size, layers, self.tasks)
                 for axis, size in zip(reading.axes, shape, strict=True)
             ]
-            kind = _Kind(f"{side}_{name}", reading.axes, tuple(product(*labels)))
-            self._kinds[side, name, shape] = kind
-        return self._kinds[side, name, shape]
+            quantity = _Quantity(f"{stack}_{name}", reading.axes, tuple(product(*labels)))
+            self._quantities[stack, name, shape] = quantity
+        return self._quantities[stack, name, shape]
 
     def write(self) -> None:
-        """Append what was seen since the last time; called before the state is saved."""
+        """Append what was recorded since the last call; called before the state is saved."""
         rows: dict[str, list[series.Row]] = {}
         axes: dict[str, tuple[str, ...]] = {}
-        for update, kinds, values in self._seen:
-            cut = values.split([len(kind.places) for kind in kinds])
-            for kind, part in zip(kinds, cut, strict=True):
-                axes[kind.name] = kind.axes
-                rows.setdefault(kind.name, []).extend(
-                    (update, place, value)
-                    for place, value in zip(kind.places, part.tolist(), strict=True)
+        for update, quantities, values in self._recorded:
+            parts = values.split([len(quantity.labels) for quantity in quantities])
+            for quantity, part in zip(quantities, parts, strict=True):
+                axes[quantity.name] = quantity.axes
+                rows.setdefault(quantity.name, []).extend(
+                    (update, labels, value)
+                    for labels, value in zip(quantity.labels, part.tolist(), strict=True)
                 )
-        for name, each in rows.items():
-            series.append(self.folder / f"{name}{SUFFIX}", axes[name], each)
-        self._seen.clear()
+        for name, of_quantity in rows.items():
+            series.append(self.folder / f"{name}{SUFFIX}", axes[name], of_quantity)
+        self._recorded.clear()
 
-    def cut(self, update: int) -> list[str]:
-        """Drop what was written after an update to which the training goes back.
+    def truncate(self, update: int) -> list[str]:
+        """Drop what was written after an update from which the training resumes.
 
         Returns:
-            The names of tables whose end was damaged, and is now cut off.
+            The names of tables whose last record was incomplete.
         """
-        self._seen.clear()
+        self._recorded.clear()
         paths = sorted(self.folder.glob(f"*{SUFFIX}"))
         return [path.name for path in paths if series.cut(path, update)]
 
@@ -161,14 +161,14 @@ class Diagnostics:
 def layer_norms(layers: Iterable[nn.Module]) -> Tensor:
     """Return the Euclidean norm of each layer's gradient over all of its parameters, (L,).
 
-    A layer rests where none of its parameters has a gradient, and has NaN.
+    It is NaN for a layer none of whose parameters has a gradient.
     """
     norms = []
     for layer in layers:
         parameters = list(layer.parameters())
-        gradients = [each.grad for each in parameters if each.grad is not None]
-        rests = torch.full((), torch.nan, device=parameters[0].device)
-        norms.append(nn.utils.get_total_norm(gradients) if gradients else rests)
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        missing = torch.full((), torch.nan, device=parameters[0].device)
+        norms.append(nn.utils.get_total_norm(gradients) if gradients else missing)
     return torch.stack(norms)
 
 
@@ -176,22 +176,22 @@ def gradient_ratio(first: Tensor, last: Tensor) -> Tensor:
     """Return r_t, the norm of the loss's gradient at the first layer's output over the last's.
 
     Args:
-        first: the sum of squares of ∂L/∂h¹ over the positions of the whole update.
+        first: the sum of squares of ∂L/∂h¹ over all positions of the update.
         last: that of ∂L/∂h^N.
     """
     return first.sqrt() / last.sqrt()
 
 
 def labels_of(axis: str, size: int, layers: int, tasks: Sequence[str]) -> list[str]:
-    """Return what the places of an axis are called in a table.
+    """Return the labels of an axis in a table.
 
-    Tasks have their names. Layers, groups and readers count from 1; source i is what layer i gives,
-    and source 0 the embeddings, where they are among the sources.
+    Tasks have their names. Layers, groups and memories count from 1. Source i is the output of
+    layer i, and source 0 the embeddings, if they are among the sources.
 
     Args:
         axis: its name.
-        size: its places.
-        layers: of the stack, L.
+        size: the length of the axis.
+        layers: number of layers of the stack, L.
         tasks: the names of all tasks.
     """
     if axis == "task":

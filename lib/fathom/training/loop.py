@@ -1,26 +1,27 @@
-"""The loop over updates and its state; killed and started again, it goes on where it was saved."""
+"""The training loop; a run that was stopped or killed resumes from its newest checkpoint."""
 
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from fathom.batches.tensors import Tensors
-from fathom.checkpoints import training_state as checkpoints
+from fathom.checkpoints import training_state
 from fathom.io.metrics import Metrics
 from fathom.methods.loader import build
 from fathom.models.network import Network
+from fathom.provenance.training_file import Ended
 from fathom.runs.spec import Spec
-from fathom.training import environment, outcomes
+from fathom.training import environment, outcomes, schedules
 from fathom.training.diagnostics import Diagnostics
-from fathom.training.feed import Feed
-from fathom.training.masked_feed import MaskedFeed
+from fathom.training.masked_batches import MaskedUpdateBatches
+from fathom.training.progress import Reporter
 from fathom.training.ranks import Ranks
-from fathom.training.start import inherited, take_up
-from fathom.training.two_level import Parts, Result, TwoLevel
+from fathom.training.start import inherited, load_weights_from
+from fathom.training.two_level import Result, TwoLevel
+from fathom.training.update_batches import MicroBatches, UpdateBatches
 from fathom.training.validation import Validation, validate
 
 COLUMNS = (
@@ -30,15 +31,15 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Launch:
-    """Wishes that do not change what is learnt.
+class RuntimeOptions:
+    """Options that do not change what is learnt.
 
     Attributes:
         device: auto, cpu, cuda or cuda:<n>.
-        tokens_per_device: target tokens of a micro-batch, at most; larger updates accumulate.
+        tokens_per_device: bound of a micro-batch's target tokens; larger updates accumulate.
         log_every: updates between rows of metrics.tsv.
-        diagnose_first: first updates each of which has rows in diagnostics/.
-        diagnose_every: updates between rows there after them; 0 for none.
+        diagnose_first: record diagnostics for the first n updates,
+        diagnose_every: then for every n-th update; 0 for none.
     """
 
     device: str
@@ -49,26 +50,26 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where a training reads and writes.
+class TrainPaths:
+    """The folders that a training reads and writes.
 
     Attributes:
-        tensors: the folder of its encoded text.
-        run: the run's own folder.
-        base: the folder of the training whose weights it starts from, if it does.
+        tensors: the encoded text.
+        run: the folder of the run and seed.
+        start: the folder of the training whose weights the run starts from, if it does.
     """
 
     tensors: Path
     run: Path
-    base: Path | None = None
+    start: Path | None = None
 
 
 class Stopped(Exception):
-    """The training was asked to stop, and has saved its state."""
+    """A signal stopped the training; its state is saved."""
 
     def __init__(self, number: int, update: int):
         """Keep the signal's number and the last update."""
-        super().__init__(f"stopped by signal {number} after update {update}; start again to go on")
+        super().__init__(f"stopped by signal {number} after update {update}; train again to resume")
         self.number = number
 
 
@@ -80,81 +81,89 @@ class Training:
         spec: Spec,
         seed: int,
         tensors: Tensors,
-        places: Places,
-        launch: Launch,
-        report: Callable[[str], None],
+        paths: TrainPaths,
+        options: RuntimeOptions,
+        reporter: Reporter,
     ):
         """Build everything at update 0.
 
         Args:
             spec: the run.
             seed: of weights, order of data, gates and dropout.
-            tensors: its encoded text.
-            places: where it reads and writes.
-            launch: wishes that do not change the result.
-            report: called with each line for the user.
+            tensors: the run's encoded text.
+            paths: the folders that are read and written.
+            options: options that do not change the result.
+            reporter: prints lines for the user.
         """
-        self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, places.run
-        self.launch, self.report = launch, report
-        self.device = environment.choose_device(launch.device)
+        self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
+        self.options, self.reporter = options, reporter
+        self.device = environment.choose_device(options.device)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
-        dictionaries = (tensors.source_dictionary, tensors.target_dictionary)
         self.network: Network = build(
-            spec.model, spec.method, len(tensors.tasks), *dictionaries
+            spec.model,
+            spec.method,
+            len(tensors.tasks),
+            tensors.source_dictionary,
+            tensors.target_dictionary,
         ).to(self.device)
-        start = spec.training.start
-        self.inherited = inherited(start, places.base) if start else None
-        if start and self.inherited is None:
-            take_up(self.network, start, places.base)
-        self.two_level = TwoLevel(self.network, spec.training, seed, self.ranks)
+        self.inherited = inherited(spec.start, paths.start) if spec.start else None
+        if spec.start and self.inherited is None:
+            load_weights_from(self.network, spec.start, paths.start)
+        self.batches = self._update_batches()
+        self.updates = self.batches.updates
+        schedule = schedules.learning_rate(spec.training.schedule, spec.model.width, self.updates)
+        self.two_level = TwoLevel(self.network, spec.training, schedule, seed, self.ranks)
         self.diagnostics = self.two_level.diagnostics = Diagnostics(
             self.network,
             tensors.tasks,
             self.folder / "diagnostics",
-            launch.diagnose_every,
-            launch.diagnose_first,
+            options.diagnose_every,
+            options.diagnose_first,
         )
-        self.feed = self._feed()
-        self.watch = outcomes.Watch(spec.outcome)
+        self.watch = outcomes.DivergenceWatch(spec.outcome)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.update, self.tokens, self.seconds = 0, 0, 0.0
         self.validation: Validation | None = None
-        self._asked_to_stop = 0
+        self._stop_signal = 0
 
-    def _feed(self) -> Feed | MaskedFeed:
-        """Return what the run is fed with: pairs of sentences, or blocks with hidden pieces."""
-        training = self.spec.training
-        shared = self.seed, self.ranks, self.device, self.launch.tokens_per_device
-        if training.masking is None:
-            return Feed(self.tensors, training.batches, *shared)
-        longest = self.spec.model.learned_positions
-        return MaskedFeed(self.tensors, training.batches, training.masking, longest, *shared)
+    def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
+        """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
+        training, masking, block = self.spec.training, self.spec.masking, self.spec.model.block
+        shared = self.seed, self.ranks, self.device, self.options.tokens_per_device
+        if masking is None or block is None:
+            return UpdateBatches(self.tensors, training, *shared)
+        return MaskedUpdateBatches(self.tensors, training, masking, block, *shared)
 
     def _loss_names(self) -> tuple[str, ...]:
-        every = torch.arange(len(self.tensors.tasks))
+        every_task = torch.arange(len(self.tensors.tasks))
         self.network.start_update(self.seed, 1)
-        return tuple(self.two_level.losses(Parts([], 1, every)))
+        return tuple(self.two_level.losses(MicroBatches([], 1, every_task)))
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of states and weights."""
+        return self.folder / "checkpoints"
 
     def resume(self) -> None:
-        """Take up the newest checkpoint, if there is one, and cut all series to it."""
-        folder = self.folder / "checkpoints"
-        state = checkpoints.load(folder, self.report)
+        """Load the newest checkpoint, if there is one, and truncate all series to it."""
+        state = training_state.load(self.checkpoints, self.reporter.line)
         if state is not None:
             self.network.load_state_dict(state["model"])
             self.two_level.load_state_dict(state["optimisers"])
             self.update, self.tokens = state["update"], state["tokens"]
             self.seconds, self.watch.exploding = state["seconds"], state["exploding"]
             torch.set_rng_state(state["rng"])
-            self.report(f"{self.spec.folder}: goes on after update {self.update}")
+            self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
         if self.ranks.first:
             self.metrics.cut(self.update)
-            checkpoints.forget_after(folder, self.update)
-            for name in self.diagnostics.cut(self.update):
-                self.report(f"{self.spec.folder}: {name}: its damaged end is cut off")
+            training_state.delete_weights_after(self.checkpoints, self.update)
+            for name in self.diagnostics.truncate(self.update):
+                what = "truncated, the last record was incomplete"
+                self.reporter.line(f"{self.spec.folder}: {name}: {what}")
 
     def save(self) -> None:
-        """Write a checkpoint of the whole state, after the diagnostics up to it."""
+        """Write a checkpoint of the state, after the diagnostics up to it."""
         if not self.ranks.first:
             return
         self.diagnostics.write()
@@ -167,95 +176,94 @@ class Training:
             "exploding": self.watch.exploding,
             "rng": torch.get_rng_state(),
         }
-        checkpoints.save(self.folder / "checkpoints", state)
+        training_state.save(self.checkpoints, state)
 
-    def run(self) -> outcomes.Ending:
-        """Train to the last update, or to where the run diverges.
+    def run(self) -> Ended:
+        """Train to the last update, or until the run diverges.
 
         Raises:
-            Stopped: a signal asked for it; the state is saved.
+            Stopped: a signal stopped the training; the state is saved.
         """
         if self.inherited:
             return self.inherited
-        settings = self.spec.training
-        previous = {
-            number: signal.signal(number, self._ask_to_stop)
+        handlers = {
+            number: signal.signal(number, self._remember_signal)
             for number in (signal.SIGTERM, signal.SIGINT)
         }
+        self.reporter.start(self.spec.folder, self.update, self.updates)
         try:
-            while self.update < settings.updates:
-                ending = self._one_update()
-                if ending is not None:
-                    return ending
+            while self.update < self.updates:
+                ended = self._one_update()
+                if ended is not None:
+                    return ended
                 # A signal may reach one process only, or two after different updates.
-                asked = self.ranks.largest(self._asked_to_stop, self.device)
-                if asked:
+                number = self.ranks.largest(self._stop_signal, self.device)
+                if number:
                     self.save()
-                    raise Stopped(asked, self.update)
+                    raise Stopped(number, self.update)
         finally:
-            for number, handler in previous.items():
+            self.reporter.stop()
+            for number, handler in handlers.items():
                 signal.signal(number, handler)
         if self.validation is None:
             self.validation = self._validate()
-        unigram = self.feed.unigram_nll
-        return outcomes.final(self.update, self.validation.nll, unigram, self.spec.outcome)
+        unigram = self.batches.unigram_nll
+        return outcomes.judge(self.update, self.validation.nll, unigram, self.spec.outcome)
 
-    def _ask_to_stop(self, number: int, _frame: object) -> None:
-        self._asked_to_stop = number
+    def _remember_signal(self, number: int, _frame: object) -> None:
+        self._stop_signal = number
 
-    def _one_update(self) -> outcomes.Ending | None:
-        """Make one update, with what follows it: metrics, validation, checkpoint."""
+    def _one_update(self) -> Ended | None:
+        """Make one update, and what follows it: metrics, validation, checkpoints."""
         started = time.perf_counter()
         self.update += 1
-        parts = self.feed.parts(self.update)
-        result = self.two_level.update(self.update, parts)
-        self.tokens += parts.tokens
-        due = (
-            self.update % self.spec.training.validate_every == 0
-            or self.update == self.spec.training.updates
-        )
-        self.validation = self._validate() if due else None
+        micro_batches = self.batches.micro_batches(self.update)
+        result = self.two_level.update(self.update, micro_batches)
+        self.tokens += micro_batches.tokens
+        settings = self.spec.training
+        validates = self._is_due(settings.validate_every)
+        self.validation = self._validate() if validates else None
         self.seconds += time.perf_counter() - started
-        ending = self.watch.see(self.update, result.nll, result.gradient_norm)
-        if self.ranks.first and (due or ending or self.update % self.launch.log_every == 0):
-            self._log(result)
-        if ending:
-            self.diagnostics.write()
-        elif due:
-            self._keep()
-            self.save()
-        return ending
-
-    def _keep(self) -> None:
-        """Keep the weights to be averaged, if the run wants any."""
+        ended = self.watch.check(self.update, result.nll, result.gradient_norm)
         if self.ranks.first:
-            folder, count = self.folder / "checkpoints", self.spec.training.keep_weights
-            checkpoints.keep(folder, self.update, self.network.state_dict(), count)
+            self.reporter.update(self.update, result.nll)
+            if validates or ended or self.update % self.options.log_every == 0:
+                self._log(result)
+        if ended:
+            self.diagnostics.write()
+            return ended
+        if self._is_due(settings.save_every or settings.validate_every) and self.ranks.first:
+            weights = self.network.state_dict()
+            training_state.save_weights(
+                self.checkpoints, self.update, weights, settings.keep_weights
+            )
+        if validates:
+            self.save()
+        return None
+
+    def _is_due(self, every: int) -> bool:
+        """Return whether something is done at this update; the last update does everything."""
+        return self.update % every == 0 or self.update == self.updates
 
     def _validate(self) -> Validation:
-        self.network.use_gates(self.spec.evaluation.compared_gates)
-        return validate(self.network, self.feed.validation, len(self.tensors.tasks))
+        self.network.use_gates(self.spec.gates[0])
+        return validate(self.network, self.batches.validation, len(self.tensors.tasks))
 
     def _log(self, result: Result) -> None:
-        """Append a row to the metrics, and tell the user."""
+        """Append a row to the metrics, and print its main numbers."""
         valid = self.validation.nll if self.validation else None
         self.metrics.append(
             {
                 "update": self.update,
-                "epoch": self.feed.epoch(self.update),
+                "epoch": self.batches.epoch(self.update),
                 "seconds": self.seconds,
                 "tokens": self.tokens,
-                "learning_rate": result.learning_rate,
-                "loss": result.loss,
-                "nll": result.nll,
-                "gradient_norm": result.gradient_norm,
-                "gradient_norm_phi": result.gradient_norm_phi,
                 "valid_nll": valid,
             }
-            | result.losses
+            | result.numbers()
         )
-        shown = f", validation {valid:.3f}" if valid is not None else ""
-        self.report(
-            f"{self.spec.folder}: update {self.update} of {self.spec.training.updates},"
-            f" NLL {result.nll:.3f}{shown} nats, {self.seconds:.0f} s"
+        validation = f", validation {valid:.3f}" if valid is not None else ""
+        self.reporter.row(
+            f"{self.spec.folder}: update {self.update} of {self.updates},"
+            f" NLL {result.nll:.3f}{validation} nats, {self.seconds:.0f} s"
         )

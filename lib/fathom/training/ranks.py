@@ -1,4 +1,4 @@
-"""The processes that share an update: one alone, or several started together."""
+"""The processes that share an update: one, or several started together."""
 
 import os
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process's number among the `world` that train one run."""
+    """The number of this process among the `world` that train one run."""
 
     rank: int
     world: int
 
     @classmethod
     def join(cls, device: torch.device) -> "Ranks":
-        """Join the processes that a launcher such as torchrun announced, or be alone."""
+        """Join the processes of a launcher such as torchrun, or be the only one."""
         world = int(os.environ.get("WORLD_SIZE", "1"))
         if world == 1:
             return cls(0, 1)
@@ -28,7 +28,7 @@ class Ranks:
 
     @property
     def first(self) -> bool:
-        """Whether this process writes files and counts what is counted once."""
+        """Whether this process writes files and adds the losses that count once."""
         return self.rank == 0
 
     def sum(self, tensor: Tensor) -> Tensor:
@@ -38,32 +38,31 @@ class Ranks:
         return tensor
 
     def largest(self, number: int, device: torch.device) -> int:
-        """Return the largest of the numbers that the processes give."""
+        """Return the largest of the numbers that the processes pass."""
         if self.world == 1:
             return number
-        given = torch.tensor(number, device=device)
-        dist.all_reduce(given, op=dist.ReduceOp.MAX)
-        return int(given)
+        largest = torch.tensor(number, device=device)
+        dist.all_reduce(largest, op=dist.ReduceOp.MAX)
+        return int(largest)
 
     def sum_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:
         """Sum gradients over all processes, in one message.
 
-        A parameter that no process used has none afterwards, so that it rests as it would alone.
+        A parameter that no process used still has no gradient afterwards, so it does not move.
         """
         if self.world == 1:
             return
         parameters = list(parameters)
-        used = torch.tensor([float(each.grad is not None) for each in parameters])
+        used = torch.tensor([float(parameter.grad is not None) for parameter in parameters])
         used = self.sum(used.to(parameters[0].device)) > 0
-        taking = [each for each, some in zip(parameters, used.tolist(), strict=True) if some]
-        flat = torch.cat(
-            [
-                (each.grad if each.grad is not None else torch.zeros_like(each)).reshape(-1)
-                for each in taking
-            ]
-        )
-        self.sum(flat)
-        place = 0
-        for each in taking:
-            each.grad = flat[place : place + each.numel()].view_as(each).clone()
-            place += each.numel()
+        summed = [one for one, some in zip(parameters, used.tolist(), strict=True) if some]
+        gradients = [
+            parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
+            for parameter in summed
+        ]
+        flat = self.sum(torch.cat([gradient.reshape(-1) for gradient in gradients]))
+        start = 0
+        for parameter in summed:
+            end = start + parameter.numel()
+            parameter.grad = flat[start:end].view_as(parameter).clone()
+            start = end

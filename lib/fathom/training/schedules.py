@@ -1,11 +1,20 @@
-"""Learning rates as functions of the update, which counts Θ's updates from 1.
+"""Learning rates as functions of the update of Θ, counted from 1.
 
-A run names a function of this file and gives its keywords. Counts are updates.
+`training.schedule` names a function of this file and gives its keywords; what the run itself knows
+(its width, its updates) is added by `learning_rate`.
 """
+
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
+
+from fathom.runs.settings import Schedule
+
+LearningRate = Callable[[int], float]
 
 
 def inverse_sqrt(update: int, *, learning_rate: float, warmup: int) -> float:
-    """Return the rate that rises linearly to its peak and then falls with the square root.
+    """Return a rate that rises linearly to its peak and then falls with the square root.
 
     [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's.
 
@@ -22,13 +31,13 @@ def inverse_sqrt(update: int, *, learning_rate: float, warmup: int) -> float:
 def polynomial(
     update: int, *, learning_rate: float, warmup: int, end: int, power: float, final: float
 ) -> float:
-    """Return the rate that rises linearly to its peak and then falls as a power of what is left.
+    """Return a rate that rises linearly to its peak and then falls as a power of the rest.
 
     Args:
         update: from 1.
         learning_rate: the peak, at update `warmup`.
         warmup: 0 starts at the peak.
-        end: the update from which the rate stays at `final`.
+        end: the update from which the rate is `final`.
         power: 1 falls in a straight line.
         final: the last rate.
     """
@@ -38,20 +47,20 @@ def polynomial(
     return final + (learning_rate - final) * left**power
 
 
-def noam(update: int, *, factor: float, width: int, warmup: int, step_duration: int) -> float:
-    """Return factor · D^-½ · min(s^-½, s · warmup^-1.5) at step s (Vaswani et al. 2017).
+def noam(update: int, *, scale: float, width: int, warmup: int, step_duration: int) -> float:
+    """Return scale · D^-½ · min(s^-½, s · warmup^-1.5) at step s (Vaswani et al. 2017).
 
     lingvo's schedule for the Transformer is this one with steps of one update.
 
     Args:
         update: from 1.
-        factor: of the whole.
-        width: D.
+        scale: a factor.
+        width: of the model, D.
         warmup: steps until the peak; 0 is as 1.
-        step_duration: updates in a step; s counts from 1.
+        step_duration: updates in a step; steps count from 1.
     """
     step = (update - 1) // step_duration + 1
-    return factor * width**-0.5 * min(step**-0.5, step * max(warmup, 1) ** -1.5)
+    return scale * width**-0.5 * min(step**-0.5, step * max(warmup, 1) ** -1.5)
 
 
 def replica_ramp(
@@ -81,3 +90,25 @@ def replica_ramp(
     length = max(decay_end - decay_start, 1)
     decay = n * (2 * n) ** min((decay_start - n * done) / length, 0.0)
     return learning_rate * max(0.5, min(ramp, n, decay))
+
+
+SCHEDULES = {
+    function.__name__: function for function in (inverse_sqrt, polynomial, noam, replica_ramp)
+}
+
+
+def learning_rate(schedule: Schedule, width: int, updates: int) -> LearningRate:
+    """Return a schedule as a function of the update.
+
+    Args:
+        schedule: the function's name and keywords.
+        width: of the model, D.
+        updates: of the run; a schedule without an end ends there.
+    """
+    function = SCHEDULES[schedule.name]
+    keywords = dict(schedule.settings)
+    if "width" in signature(function).parameters:
+        keywords["width"] = width
+    if keywords.get("end", updates) is None:
+        keywords["end"] = updates
+    return partial(function, **keywords)

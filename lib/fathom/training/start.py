@@ -1,4 +1,4 @@
-"""A run that starts from the weights of a finished one, which may stay as they are."""
+"""Start a run from the weights of a finished one, which may be frozen."""
 
 from pathlib import Path
 
@@ -6,31 +6,29 @@ from torch import nn
 
 from fathom.checkpoints.average import final_weights
 from fathom.errors import FathomError
-from fathom.io.files import read_json
-from fathom.provenance.manifest import FINISHED
-from fathom.runs.spec import Start
-from fathom.training.outcomes import Ending
+from fathom.provenance.training_file import Ended, read
+from fathom.runs.spec import StartSpec
 
-# What a method adds to a network stands under this part of its parameters' names.
+# Part of the names of all parameters that belong to a method.
 _OWN = ".method."
 
 
-def take_up(network: nn.Module, start: Start, base: Path) -> None:
-    """Put a finished run's weights into a network.
+def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> None:
+    """Load a finished run's weights into a network.
 
-    What the network's own method adds keeps its values; with `start.freeze` nothing else is
+    The parameters of the network's own method keep their values; with `start.freeze` only they are
     trained.
 
     Args:
         network: the network of the run that starts.
         start: which weights.
-        base: the folder of the run that they are from, of one seed.
+        folder: the folder of the run that they are from, of one seed.
 
     Raises:
-        FathomError: the weights are missing, are those of another kind of network, or are frozen
-            and all that there is.
+        FathomError: the weights are missing or belong to another network, or all weights would be
+            frozen.
     """
-    weights = final_weights(base / "checkpoints", start.average_of)
+    weights = final_weights(folder / "checkpoints", start.average_of)
     names = network.state_dict().keys()
     unfilled = [name for name in names - weights.keys() if _OWN not in name]
     if strange := sorted(weights.keys() - names) + sorted(unfilled):
@@ -44,31 +42,32 @@ def take_up(network: nn.Module, start: Start, base: Path) -> None:
             parameter.requires_grad_(name not in weights)
         if not any(parameter.requires_grad for parameter in network.parameters()):
             remedy = "choose a method that adds parameters, or write false"
-            raise FathomError("nothing is left to train", "training.start.freeze", remedy)
+            raise FathomError("nothing is left to train", "start.freeze", remedy)
 
 
-def _unfit(start: Start, what: str) -> FathomError:
+def _unfit(start: StartSpec, what: str) -> FathomError:
     return FathomError(
         f"its weights do not fit this network ({what})",
-        f"training.start.run: {start.run}",
+        f"start.run: {start.name}",
         "name a run with the same model and data",
     )
 
 
-def inherited(start: Start, base: Path) -> Ending | None:
-    """Return the ending that a run has from the one it starts from; None where that one finished.
+def inherited(start: StartSpec, folder: Path) -> Ended | None:
+    """Return how a run ends because the one it starts from did not finish; None if it finished.
 
     Args:
-        start: which run that is.
-        base: its folder, of one seed.
+        start: the run to start from.
+        folder: its folder, of one seed.
 
     Raises:
         FathomError: it has not ended.
     """
-    ended = base / "training.json"
-    if not ended.exists():
-        raise FathomError("has not ended", str(base), f"train {start.run} first")
-    outcome = read_json(ended)["outcome"]
-    if outcome["kind"] == FINISHED:
+    path = folder / "training.json"
+    if not path.exists():
+        raise FathomError("the training has not ended", str(folder), f"train {start.name} first")
+    outcome = read(path).outcome
+    if outcome.finished:
         return None
-    return Ending(outcome["kind"], 0, f"{start.run}, from which it starts: {outcome['reason']}")
+    reason = f"{start.name}, from which it starts: {outcome.reason}"
+    return Ended(kind=outcome.kind, update=0, reason=reason)

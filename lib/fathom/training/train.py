@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,98 +10,78 @@ import yaml
 from fathom.batches.tensors import load
 from fathom.io.files import write_text
 from fathom.io.locks import only_writer
-from fathom.models import size
+from fathom.models.size import count_parameters
 from fathom.provenance import measurements, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.sources import sources
 from fathom.runs.spec import Spec
 from fathom.training import environment
 from fathom.training.attempts import Attempts
-from fathom.training.loop import Launch, Places, Stopped, Training
+from fathom.training.loop import RuntimeOptions, Stopped, Training, TrainPaths
+from fathom.training.progress import reporter
 
 
 def train(
     spec: Spec,
     seed: int,
-    places: Places,
-    launch: Launch,
+    paths: TrainPaths,
+    options: RuntimeOptions,
     report: Callable[[str], None],
 ) -> None:
-    """Train one run with one seed, or go on with it; ends with training.json.
+    """Train one run with one seed, or resume it; training.json is written last.
 
     Args:
         spec: the run.
         seed: its seed.
-        places: where it reads and writes.
-        launch: wishes that do not change the result.
+        paths: the folders that are read and written.
+        options: options that do not change the result.
         report: called with each line for the user.
 
     Raises:
         FathomError: another process trains this run.
-        Stopped: a signal asked for it.
+        Stopped: a signal stopped the training.
     """
-    folder = places.run
+    folder = paths.run
     if ended := training_file.already_ended(folder / "training.json"):
         report(f"{spec.folder}: {ended}")
         return
-    # Read now: an edit while the run trains is not the code that trains it.
+    # Read now: an edit during the training does not change the code that trains.
     origin = sources()
-    training = Training(spec, seed, load(places.tensors), places, launch, kept(report, folder))
+    log = reporter(report, folder / "train.log")
+    training = Training(spec, seed, load(paths.tensors), paths, options, log)
     if not training.ranks.first:
         training.resume()
         training.run()
         return
-    with only_writer(folder / "lock"):
-        write_text(folder / "spec.yaml", yaml.safe_dump(_plain(asdict(spec)), allow_unicode=True))
+    with only_writer(folder):
+        described = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
+        write_text(folder / "spec.yaml", described)
         training.resume()
         attempts = Attempts(folder / "attempts.json")
-        attempts.begin(training.update, RECIPE["training"])
+        attempts.start(training.update, RECIPE["training"])
         try:
-            ending = training.run()
+            outcome = training.run()
         except Stopped:
             attempts.end(training.update, "stopped")
             raise
-        attempts.end(training.update, ending.kind)
-        content = {"outcome": asdict(ending), "attempts": attempts.all, "recipe": attempts.recipe}
-        _write(spec, seed, folder, content | origin | facts(training))
-        word = ending.kind.replace("_", " ")
-        training.report(f"{spec.folder}: {word} at update {ending.update} ({ending.reason})")
-
-
-def kept(report: Callable[[str], None], folder: Path) -> Callable[[str], None]:
-    """Return a `report` that keeps its lines in train.log too, those of every attempt."""
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def both(line: str) -> None:
-        report(line)
-        with open(folder / "train.log", "a", encoding="utf-8", newline="\n") as stream:
-            stream.write(f"{line}\n")
-
-    return both
-
-
-def _write(spec: Spec, seed: int, folder: Path, content: dict[str, Any]) -> None:
-    """Write what the training measured, and training.json last."""
-    done = folder / "training.json"
-    ended = training_file.checked_content(content, done)
-    name = measurements.file_name("training", spec)
-    file = training_file.measured(ended, spec, seed)
-    measurements.write(folder / "measurements" / f"{name}.json", file)
-    training_file.write(done, ended)
+        attempts.end(training.update, outcome.kind)
+        content = facts(training) | origin
+        content |= {"attempts": attempts.all, "recipe": attempts.recipe}
+        _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
+        kind = outcome.kind.replace("_", " ")
+        log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
 
 
 def facts(training: Training) -> dict[str, Any]:
-    """Return what training.json says of a training besides its outcome."""
-    tasks, validation = training.tensors.tasks, training.validation
+    """Return what training.json says of a training besides its outcome and its code."""
+    validation = training.validation
+    by_task = validation and dict(zip(training.tensors.tasks, validation.by_task, strict=True))
     return {
-        "parameters": size.parts(training.network),
-        "validation": {
-            "nll": validation.nll,
-            "by_task": dict(zip(tasks, validation.by_task, strict=True)),
-        }
+        "parameters": count_parameters(training.network),
+        "validation": {"nll": validation.nll, "by_task": by_task}
         if validation and math.isfinite(validation.nll)
         else None,
-        "unigram_nll": training.feed.unigram_nll,
+        "unigram_nll": training.batches.unigram_nll,
         "totals": {
             "updates": training.update,
             "target_tokens": training.tokens,
@@ -113,10 +92,11 @@ def facts(training: Training) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    """Return a value whose tuples are lists, as YAML has them."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return value
+def _write(spec: Spec, seed: int, folder: Path, content: dict[str, Any]) -> None:
+    """Write what the training measured, and training.json last."""
+    path = folder / "training.json"
+    ended = training_file.checked_content(content, path)
+    name = measurements.file_name("training", spec)
+    file = training_file.measured(ended, spec, seed)
+    measurements.write(folder / "measurements" / f"{name}.json", file)
+    training_file.write(path, ended)

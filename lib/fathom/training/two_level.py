@@ -1,177 +1,198 @@
-"""Algorithm 2: Θ moves at every update, φ at the last of I with that update's own gradient.
+"""Algorithm 2: Θ moves at every update, φ at every I-th update with the gradient of that update.
 
-[latent_depth Alg. 1] is the case of one task. T, N and the utilisation go over the whole update:
-all tasks, micro-batches and processes.
+[latent_depth Alg. 1] is the case of one task. T, N and the utilisation are those of the whole
+update: all tasks, micro-batches and processes.
 """
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
 
-from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD
-from fathom.models.hooks import stream_seed
+from fathom.models.hooks import Loss, stream_seed
 from fathom.models.network import Network
-from fathom.runs.spec import Training
+from fathom.runs.settings import Training
 from fathom.training import objective, schedules
 from fathom.training.diagnostics import Diagnostics
 from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
 from fathom.training.ranks import Ranks
-
-
-@dataclass(frozen=True)
-class Parts:
-    """One update's batch as this process sees it.
-
-    Attributes:
-        mine: this process's micro-batches.
-        tokens: T, target tokens of the update over all processes.
-        tasks: the tasks that the update holds, over all processes.
-    """
-
-    mine: Sequence[Batch]
-    tokens: int
-    tasks: Tensor
+from fathom.training.update_batches import MicroBatches
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an update was like; losses in nats, norms before clipping."""
+    """What happened in an update; losses in nats a token, norms before clipping.
 
-    loss: float
+    `nll` and `gradient_norm` are read from the device at every update, together. Everything else
+    stays there until `numbers` reads it.
+
+    Attributes:
+        nll: without label smoothing.
+        learning_rate: of Θ.
+        gradient_norm: of Θ.
+        smoothed: the label-smoothed loss, without the methods' losses.
+        gradient_norm_phi: of the groups of φ that moved; None if none did.
+        losses: the methods' losses by stack and name, without gradients.
+    """
+
     nll: float
     learning_rate: float
     gradient_norm: float
-    gradient_norm_phi: float | None
-    losses: dict[str, float]
+    smoothed: Tensor
+    gradient_norm_phi: Tensor | None
+    losses: dict[str, Loss]
+
+    def numbers(self) -> dict[str, float | None]:
+        """Read all numbers from the device, by their columns in metrics.tsv."""
+        values = {name: float(loss.value) for name, loss in self.losses.items()}
+        weighted = sum(self.losses[name].weight * value for name, value in values.items())
+        phi = self.gradient_norm_phi
+        return {
+            "learning_rate": self.learning_rate,
+            "loss": float(self.smoothed) + weighted,
+            "nll": self.nll,
+            "gradient_norm": self.gradient_norm,
+            "gradient_norm_phi": None if phi is None else float(phi),
+        } | values
 
 
 class TwoLevel:
-    """The parameters' optimisers, and the update that moves them.
+    """The optimisers of all parameters, and the update that moves them.
 
     Attributes:
-        diagnostics: what looks at some updates, where it is given.
+        diagnostics: records some updates, if set.
     """
 
-    def __init__(self, network: Network, training: Training, seed: int, ranks: Ranks):
+    def __init__(
+        self,
+        network: Network,
+        training: Training,
+        schedule: schedules.LearningRate,
+        seed: int,
+        ranks: Ranks,
+    ):
         """Split the network's parameters into Θ and the groups of its methods.
 
         Args:
-            network: both stacks with their methods.
+            network: all stacks with their methods.
             training: the settings.
+            schedule: update → learning rate of Θ.
             seed: of gates and dropout.
             ranks: the processes that share an update.
         """
         self.network, self.training, self.seed, self.ranks = network, training, seed, ranks
+        self.schedule = schedule
         self.diagnostics: Diagnostics | None = None
         self.phi = [
             group for method in network.methods.values() for group in method.parameter_groups()
         ]
-        in_phi = {id(each) for group in self.phi for each in group.parameters}
+        in_phi = {id(parameter) for group in self.phi for parameter in group.parameters}
         self.theta = [
-            each for each in network.parameters() if each.requires_grad and id(each) not in in_phi
+            parameter
+            for parameter in network.parameters()
+            if parameter.requires_grad and id(parameter) not in in_phi
         ]
-        added = {id(each) for method in network.methods.values() for each in method.parameters()}
-        own = [each for each in self.theta if id(each) not in added]
-        of_methods = [each for each in self.theta if id(each) in added]
+        added = {
+            id(parameter)
+            for method in network.methods.values()
+            for parameter in method.parameters()
+        }
+        own = [parameter for parameter in self.theta if id(parameter) not in added]
+        of_methods = [parameter for parameter in self.theta if id(parameter) in added]
         self.theta_adam = theta_adam(own, of_methods, training)
-        self.phi_adam = [
-            LazyAdam(group, training.adam_betas, training.adam_eps) for group in self.phi
-        ]
-        schedule = training.schedule
-        self.rate = partial(getattr(schedules, schedule.name), **schedule.settings)
+        self.phi_adam = [LazyAdam(group, training.adam) for group in self.phi]
 
-    def update(self, number: int, parts: Parts) -> Result:
+    def update(self, number: int, micro_batches: MicroBatches) -> Result:
         """Make one update.
 
         [latent_depth Alg. 2]
 
         Args:
             number: of the update, from 1.
-            parts: its batch.
+            micro_batches: its batch.
         """
         # Dropout is a function of (seed, update, rank), so that a resumed run draws the same.
         torch.manual_seed(stream_seed(self.seed, number, "dropout", self.ranks.rank))
         self.network.start_update(self.seed, number)
         if self.diagnostics:
-            self.diagnostics.watch(number)
-        sums, losses = self._gradients(parts)
+            self.diagnostics.start_update(number)
+        sums, losses = self._gradients(micro_batches)
         self.ranks.sum_gradients(self.network.parameters())
         if self.diagnostics:
-            self.diagnostics.read(number, self.ranks)
-        rate = self.rate(number)
-        norm = clip(self.theta, self.training.clip)
-        if torch.isfinite(norm):
+            self.diagnostics.end_update(number, self.ranks)
+        nll, smoothed = self.ranks.sum(sums) / micro_batches.tokens
+        rate = self.schedule(number)
+        # φ is updated at the last of every I updates of Θ; its gradients of other updates are lost.
+        moving = [
+            (group, adam)
+            for group, adam in zip(self.phi, self.phi_adam, strict=True)
+            if number % group.every == 0
+        ]
+        norms = [clip(self.theta, self.training.clip)]
+        for group, _ in moving:
+            norms.append((clip_each if group.clip_each else clip)(group.parameters, group.clip))
+        norms = [each.to(nll.device) for each in norms]
+        # The one moment of an update at which the host waits for the device.
+        read = torch.stack([nll, *(each.to(nll.dtype) for each in norms)]).tolist()
+        nll_read, norm, *norms_phi = read
+        if math.isfinite(norm):
             self._move_theta(rate)
-        norm_phi = self._move_phi(number, rate, parts.tasks) if self.phi else None
+        for (group, adam), norm_phi in zip(moving, norms_phi, strict=True):
+            if math.isfinite(norm_phi):
+                adam.step(rate_of(group, rate), micro_batches.tasks)
         self.network.zero_grad(set_to_none=True)
-        nll, loss = (self.ranks.sum(sums) / parts.tokens).tolist()
-        extra = sum(each.weight * float(each.value.detach()) for each in losses.values())
         return Result(
-            loss=loss + extra,
-            nll=nll,
+            nll=nll_read,
             learning_rate=rate,
-            gradient_norm=float(norm),
-            gradient_norm_phi=norm_phi,
-            losses={name: float(each.value.detach()) for name, each in losses.items()},
+            gradient_norm=norm,
+            smoothed=smoothed,
+            gradient_norm_phi=torch.stack(norms[1:]).norm() if moving else None,
+            losses=losses,
         )
 
-    def _gradients(self, parts: Parts):
-        """Run all micro-batches forward and backward; return the sums of NLL and loss."""
+    def _gradients(self, micro_batches: MicroBatches) -> tuple[Tensor, dict[str, Loss]]:
+        """Run all micro-batches forward and backward; return the sums of NLL and smoothed loss."""
         device = next(self.network.parameters()).device
         sums = torch.zeros(2, dtype=torch.float64, device=device)
-        losses = self.losses(parts)
-        # Each is counted once in an update: by the first process, with its first micro-batch.
+        losses = self.losses(micro_batches)
+        # The losses count once in an update: in the first process, with its first micro-batch.
         extra = objective.weighted(losses) if self.ranks.first else None
         low = self.training.precision == "bf16"
-        for batch in parts.mine:
+        for batch in micro_batches.batches:
             with torch.autocast(device.type, torch.bfloat16, enabled=low):
                 logits = self.network(batch.source, batch.previous_target, batch.tasks)
             smoothed, nll = objective.token_losses(
                 logits, batch.target, PAD, self.training.label_smoothing
             )
-            objective.total(smoothed, parts.tokens, extra).backward()
+            objective.total(smoothed, micro_batches.tokens, extra).backward()
             extra = None
             sums += torch.stack([nll.detach(), smoothed.detach()])
-        return sums, losses
+        return sums, {name: Loss(loss.value.detach(), loss.weight) for name, loss in losses.items()}
 
-    def losses(self, parts: Parts) -> dict:
-        """Return the losses of both stacks' methods, named by side."""
-        named = {}
-        for side, method in self.network.methods.items():
-            for name, loss in method.losses(parts.tokens, parts.tasks).items():
-                named[f"{side}_{name}"] = loss
-        return named
+    def losses(self, micro_batches: MicroBatches) -> dict[str, Loss]:
+        """Return the losses of all methods, by stack and name."""
+        return {
+            f"{stack}_{name}": loss
+            for stack, method in self.network.methods.items()
+            for name, loss in method.losses(micro_batches.tokens, micro_batches.tasks).items()
+        }
 
     def _move_theta(self, rate: float) -> None:
         for group in self.theta_adam.param_groups:
             group["lr"] = rate
         self.theta_adam.step()
 
-    def _move_phi(self, number: int, rate: float, tasks: Tensor) -> float:
-        """Move φ where this update is the last of its I; other gradients of φ are dropped."""
-        norms = []
-        for group, adam in zip(self.phi, self.phi_adam, strict=True):
-            if number % group.every:
-                continue
-            norm = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
-            norms.append(norm)
-            if torch.isfinite(norm):
-                adam.step(rate_of(group, rate), tasks)
-        return float(torch.stack(norms).norm()) if norms else None
-
     def state_dict(self) -> dict:
-        """Return both optimisers' state."""
+        """Return the state of all optimisers."""
         return {
             "theta": self.theta_adam.state_dict(),
-            "phi": [each.state_dict() for each in self.phi_adam],
+            "phi": [adam.state_dict() for adam in self.phi_adam],
         }
 
     def load_state_dict(self, state: dict) -> None:
-        """Take over both optimisers' state."""
+        """Restore the state of all optimisers."""
         self.theta_adam.load_state_dict(state["theta"])
         for adam, saved in zip(self.phi_adam, state["phi"], strict=True):
             adam.load_state_dict(saved)

@@ -1,4 +1,4 @@
-"""Validation: NLL in nats a token, without label smoothing, with noise-free gates."""
+"""Validation: NLL in nats a token, without label smoothing."""
 
 from dataclasses import dataclass
 
@@ -17,13 +17,13 @@ class Validation:
 
 
 def validate(network: Network, batches: list[Batch], tasks: int) -> Validation:
-    """Return the validation NLL with the gates that the network uses; nothing random is drawn.
+    """Return the validation NLL; nothing random is drawn.
 
     Args:
-        network: put into evaluation, and back into training.
+        network: with its gates for inference set.
         batches: every validation text once.
-        tasks: N.
+        tasks: number of tasks, N.
     """
-    found = nll.by_task(network, batches, tasks, PAD)
-    by_task = (found.nats / found.tokens).tolist()
-    return Validation(float(found.nats.sum() / found.tokens.sum()), tuple(by_task))
+    sums = nll.by_task(network, batches, tasks, PAD)
+    by_task = (sums.nats / sums.tokens).tolist()
+    return Validation(float(sums.nats.sum() / sums.tokens.sum()), tuple(by_task))

@@ -1,0 +1,1 @@
+"""Latent group dropout: each task learns which groups of units it keeps."""

@@ -1,0 +1,133 @@
+"""The class that connects the equations of latent group dropout to the hooks."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from fathom.errors import FathomError
+from fathom.methods.group_dropout.equations import (
+    GRADIENTS,
+    entropy,
+    gumbel_noise,
+    hard_top_k,
+    soft_top_k,
+    temperature,
+    uniform_divergence,
+)
+from fathom.methods.shared.group_masks import sentence_masks, units_per_group
+from fathom.models.hooks import Loss, Method, ParameterGroup, Reading, Stack, generator
+
+
+class GroupDropout(Method):
+    """Each task keeps the groups of units that its learnt distribution selects.
+
+    [lamgd Alg. 1]
+    """
+
+    def __init__(
+        self,
+        stack: Stack,
+        *,
+        groups: int,
+        active: int,
+        mask_sites: str,
+        forward_mask: str,
+        mask_gradient: str,
+        tau_start: float,
+        tau_end: float,
+        tau_updates: int,
+        tau_every: int,
+        regulariser: str,
+        regulariser_weight: float,
+        phi_learning_rate: float,
+        phi_betas: list[float],
+        phi_clip: float,
+        phi_clip_each: bool,
+    ):
+        """Start with Φ = 0; config/methods/group_dropout.yaml describes the settings.
+
+        Raises:
+            FathomError: `active` exceeds `groups`, or the groups would differ in size.
+        """
+        super().__init__(stack)
+        if active > groups:
+            what, remedy = f"{active} of {groups} groups cannot be on", "use fewer groups"
+            raise FathomError(what, "method.settings.active", remedy)
+        self.active, self.units = active, units_per_group(stack.width, groups)
+        self.forward_mask, self.gradient = forward_mask, GRADIENTS[mask_gradient]
+        self.tau_start, self.tau_end = tau_start, tau_end
+        self.tau_updates, self.tau_every = tau_updates, tau_every
+        self.regulariser, self.regulariser_weight = regulariser, regulariser_weight
+        self.phi_rate, self.phi_betas = phi_learning_rate, (phi_betas[0], phi_betas[1])
+        self.phi_clip, self.phi_clip_each = phi_clip, phi_clip_each
+        # The input of layer l is masked at site l − first. Outputs are masked where they are read:
+        # in the decoder the outputs of layers, in the encoder the embeddings too.
+        self.outputs = mask_sites == "layer_outputs"
+        self.first = int(self.outputs and stack.name == "decoder")
+        sites = stack.layers + int(self.outputs and stack.name == "encoder")
+        self.phi = nn.Parameter(torch.zeros(stack.tasks, sites, groups))
+        self.tau, self.noise = tau_start, None
+
+    def start_update(self, seed: int, update: int) -> None:
+        """Draw the noise of every task, all sites at once, and set the temperature."""
+        _, sites, groups = self.phi.shape
+        streams = [generator(seed, update, self.stack.name, n) for n in range(self.stack.tasks)]
+        noise = torch.stack([gumbel_noise(sites, groups, stream) for stream in streams])
+        self.noise = noise.to(self.phi)
+        rate = 1 / self.tau_updates
+        self.tau = temperature(update, self.tau_start, self.tau_end, rate, self.tau_every)
+
+    def masks(self) -> Tensor:
+        """Return the masks in use, (N, sites, n): samples in training, else hard masks of Φ."""
+        if not self.training:
+            return hard_top_k(self.phi, self.active)
+        if self.noise is None:
+            raise RuntimeError("call start_update before the first forward pass of an update")
+        soft = soft_top_k(self.phi + self.noise, self.active, self.tau, self.gradient)
+        if self.forward_mask == "soft":
+            return soft
+        # The hard mask's value with the soft mask's gradient; the difference is exactly 0.
+        return hard_top_k(self.phi.detach(), self.active) + (soft - soft.detach())
+
+    def begin(self, tasks: Tensor) -> None:
+        """Select the masks of each sentence."""
+        self.sentence_masks = sentence_masks(self.masks(), tasks, self.units)
+
+    def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
+        """Return a layer's input or the stack's output, (T, B, D), masked at its site."""
+        x, site = outputs[-1], layer - self.first
+        if not 0 <= site < len(self.sentence_masks):
+            return x
+        return x * self.sentence_masks[site].to(x.dtype)
+
+    def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
+        """Return the regulariser: sum over sites, mean over the tasks in the update.
+
+        The entropy is maximised, so that its value is negative.
+        """
+        phi = self.phi[tasks]
+        value = -entropy(phi) if self.regulariser == "entropy" else uniform_divergence(phi)
+        return {self.regulariser: Loss(value.sum(dim=1).mean(), self.regulariser_weight)}
+
+    def parameter_groups(self) -> list[ParameterGroup]:
+        """Return Φ, which has a constant learning rate."""
+        return [
+            ParameterGroup(
+                name="phi",
+                parameters=(self.phi,),
+                learning_rate_multiplier=1.0,
+                every=1,
+                clip=self.phi_clip,
+                rows_are_tasks=True,
+                learning_rate=self.phi_rate,
+                betas=self.phi_betas,
+                clip_each=self.phi_clip_each,
+            )
+        ]
+
+    def diagnostics(self) -> dict[str, Reading]:
+        """Return Φ and its hard masks, by task, site and group."""
+        axes = ("task", "source" if self.outputs else "layer", "group")
+        phi = self.phi.detach()
+        return {"phi": Reading(axes, phi), "masks": Reading(axes, hard_top_k(phi, self.active))}

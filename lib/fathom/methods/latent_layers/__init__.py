@@ -1,0 +1,1 @@
+"""Latent layers: each task learns which layers it uses."""

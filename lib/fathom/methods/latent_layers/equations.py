@@ -1,0 +1,114 @@
+"""Latent layers (Li, Stickland, Tang and Kong, NeurIPS 2020: Deep Transformers with Latent Depth).
+
+Whether a task uses a layer is a latent variable z_l. Its posterior q is learnt together with the
+network by variational inference: in training soft Gumbel samples of z scale each layer's block F_l,
+a KL term pulls q towards a prior, and L_K pulls the expected depth towards a target K.
+
+    paper   here              shape, range
+    α       alpha             (N, L), or (1, L) for a shared posterior; one logit, because only
+                              the difference α(1) − α(0) of Eq. 5 matters
+    ε       noise             (N, L); ε(1) − ε(0), the difference of two Gumbels, is logistic
+    z       z                 (N, L), within [0, 1]
+    q_φ     σ(alpha)          (N, L), the probability that a layer is selected
+    p(z)    prior             (L,) or one value, as the logarithms of p(z = 1) and p(z = 0)
+    τ       tau               more than 0
+    u_l     utilisation       (L,)
+    β, λ    kl_weight, depth_weight
+    K       target_depth      layers
+    I       inner_updates     updates of Θ for one of φ
+
+Here are Eqs. 2, 4, 5, 7 and L_K, in the paper's order. method.py connects them to the hooks and has
+Eq. 8 (`losses`); released.py has what the released code computes on samples instead, each choice a
+setting; annealing.py what changes during training; depth.py how many layers are selected.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+Prior = tuple[Tensor | float, Tensor | float]
+
+
+def gated_block(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
+    """Return x + z F(x), where y = x + F(x): (1 − z) x + z y.
+
+    [latent_depth Eq. 2]
+
+    x and y are (T, B, D), z is (1, B, 1), the gate of each sentence. This form is x at z = 0 and
+    y at z = 1 to the bit, which x + z (y − x) is not.
+    """
+    return (1 - z) * x + z * y
+
+
+def kl_divergence(alpha: Tensor, prior: Prior) -> Tensor:
+    """Return KL(q ‖ p) of each gate's Bernoulli posterior, in nats, with the shape of alpha.
+
+    [latent_depth Eq. 4]
+
+    Computed from logarithms of σ, so that it is finite for every alpha: 1 − σ(17) is 0 in float32.
+
+    Args:
+        alpha: (N, L) the posterior's logits.
+        prior: the logarithms of p(z = 1) and p(z = 0), (L,) or one value each.
+    """
+    selected = torch.sigmoid(alpha) * (logsigmoid(alpha) - prior[0])
+    skipped = torch.sigmoid(-alpha) * (logsigmoid(-alpha) - prior[1])
+    return selected + skipped
+
+
+def logistic_noise(layers: int, stream: torch.Generator) -> Tensor:
+    """Return ε(1) − ε(0) of each layer, (L,) in float32: logistic noise, by inverse sampling."""
+    uniform = torch.rand(layers, generator=stream, dtype=torch.float32)
+    # A draw of exactly 0 would make the noise infinite.
+    return torch.logit(uniform, eps=torch.finfo(torch.float32).eps)
+
+
+def gumbel_sample(alpha: Tensor, noise: Tensor, tau: float | Tensor) -> Tensor:
+    """Return soft samples of z, the select half of the softmax over {select, skip}.
+
+    [latent_depth Eq. 5]
+
+    Args:
+        alpha: (N, L) the posterior's logits α(1) − α(0).
+        noise: (N, L) logistic, ε(1) − ε(0); zeros give the noise-free soft weight.
+        tau: the temperature τ; samples become discrete as it goes to 0.
+    """
+    return torch.sigmoid((alpha + noise) / tau)
+
+
+def beta_prior(a: float, b: float) -> Prior:
+    """Return the logarithms of p(z = 1) and p(z = 0) at the mean of Beta(a, b), a / (a + b)."""
+    return math.log(a / (a + b)), math.log(b / (a + b))
+
+
+def aggregated_posterior(alpha: Tensor) -> Prior:
+    """Return the mean over tasks of q(z = 1) and of q(z = 0), as logarithms, each (L,).
+
+    [latent_depth Eq. 7]
+    """
+    tasks = math.log(alpha.size(0))
+    selected = torch.logsumexp(logsigmoid(alpha), dim=0) - tasks
+    skipped = torch.logsumexp(logsigmoid(-alpha), dim=0) - tasks
+    return selected, skipped
+
+
+def utilisation(z: Tensor) -> Tensor:
+    """Return u_l, the mean over tasks of the samples z (N, L), as (L,): Section 2.2."""
+    return z.mean(dim=0)
+
+
+def depth_loss(u: Tensor, target: float) -> Tensor:
+    """Return L_K = ‖Σ_l u_l − K‖ of Section 2.2, for u (L,); its gradient is 0 at Σ u = K."""
+    return (u.sum() - target).abs()
+
+
+def scaled_kl(kl: Tensor, scale: str, tokens_per_task: float) -> Tensor:
+    """Return each task's KL, (N,), from that of its gates, (N, L); Eq. 8 leaves the scale open.
+
+    The scale is the "sum" in nats, the "mean", or "per_token": the sum divided by T / N.
+    """
+    if scale == "mean":
+        return kl.mean(dim=1)
+    return kl.sum(dim=1) / (tokens_per_task if scale == "per_token" else 1)

@@ -1,0 +1,50 @@
+"""Groups of consecutive units of a hidden state, and masks over them that differ by task.
+
+A hidden state has D units in n groups; unit i belongs to group ⌊i n / D⌋. A mask has one value for
+each group and multiplies the hidden states of all positions.
+"""
+
+import torch
+from torch import Tensor
+
+from fathom.errors import FathomError
+
+
+def units_per_group(width: int, groups: int) -> int:
+    """Return the number of units of each group, D / n.
+
+    Raises:
+        FathomError: the groups would differ in size.
+    """
+    if width % groups:
+        raise FathomError(
+            f"{width} units cannot be divided into {groups} equal groups",
+            "method.settings.groups",
+            "change the number of groups or the network's width",
+        )
+    return width // groups
+
+
+def sentence_masks(masks: Tensor, tasks: Tensor, units: int) -> Tensor:
+    """Return the factors of the hidden states of each sentence, (sites, 1, B, D).
+
+    Args:
+        masks: (N, sites, n) a value for each task, site and group.
+        tasks: (B,) the task of each sentence.
+        units: of a group, D / n.
+    """
+    by_unit = masks.repeat_interleave(units, dim=-1)  # (N, sites, D)
+    return by_unit[tasks].transpose(0, 1).unsqueeze(1)
+
+
+def similarity(masks: Tensor) -> Tensor:
+    """Return the share of its groups that a task has in common with another, (N, N).
+
+    It is 1 for a task and itself. With k of n groups it is at least max(0, 2 k − n) / k, and k / n
+    by chance.
+
+    Args:
+        masks: (N, sites, n) of 0 and 1, with equally many ones for every task.
+    """
+    flat = masks.flatten(1).to(torch.float64)  # (N, sites · n)
+    return flat @ flat.t() / flat[0].sum()

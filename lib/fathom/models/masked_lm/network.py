@@ -1,0 +1,161 @@
+"""The masked language model: an encoder that predicts the hidden pieces of its input.
+
+The shape is that of XLM-R as fairseq builds it. With norm "pre" it is fairseq's roberta_prenorm:
+the embeddings are not normalised, and a layer norm ends the stack. With "post" it is roberta_base:
+the embeddings are normalised, and there is no last norm. Both have equally many parameters.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from fairseq.models import FairseqEncoderModel
+from fairseq.modules import LearnedPositionalEmbedding
+from fairseq.utils import get_activation_fn
+from torch import Tensor, nn
+
+from fathom.models.hooks import Method, Stack
+from fathom.models.network import Network
+from fathom.models.stack import Vocabulary
+from fathom.models.transformer.encoder import Encoder
+from fathom.models.transformer.layers import output_table
+from fathom.runs.settings import Model
+
+# The standard deviation of BERT's initial weights, for any width.
+DEVIATION = 0.02
+
+
+@dataclass(frozen=True)
+class WithMask:
+    """A dictionary with the mask symbol after its last entry, where fairseq's task puts it."""
+
+    dictionary: Vocabulary
+
+    def __len__(self) -> int:
+        """Return V, with the mask symbol."""
+        return len(self.dictionary) + 1
+
+    def pad(self) -> int:
+        """Return the padding symbol's index."""
+        return self.dictionary.pad()
+
+
+class Head(nn.Module):
+    """From hidden states to logits: dense, activation, layer norm, projection."""
+
+    def __init__(self, model: Model, embeddings: nn.Embedding):
+        """Build the head.
+
+        Args:
+            model: the network's shape; it says whether the projection is tied to the embeddings
+                and has a bias.
+            embeddings: of the input, (V, D).
+        """
+        super().__init__()
+        self.dense = nn.Linear(model.width, model.width)
+        self.activation = get_activation_fn(model.activation)
+        self.layer_norm = nn.LayerNorm(model.width)
+        self.output_projection = output_table(model, embeddings)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits (…, V) of hidden states (…, D)."""
+        return self.output_projection(self.layer_norm(self.activation(self.dense(x))))
+
+
+class MaskedEncoder(Encoder):
+    """The Transformer's encoder with a head that predicts pieces."""
+
+    def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
+        """Build the stack.
+
+        Args:
+            model: the network's shape.
+            dictionary: of the text, without the mask symbol.
+            method: what changes the layers.
+        """
+        super().__init__(model, WithMask(dictionary), method)
+        # The head reads the one output; the embeddings are not scaled.
+        self.memories, self.embed_scale = 1, 1.0
+        if model.block is not None:
+            self.embed_positions = learned_table(self.dictionary, model)
+        post = model.norm == "post"
+        self.embedding_norm = nn.LayerNorm(model.width) if post else nn.Identity()
+        self.embed_tokens.apply(initialise)
+        self.embed_positions.apply(initialise)
+        self.layers.apply(initialise)
+        self.head = Head(model, self.embed_tokens)
+
+    def embed(self, src_tokens: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (B, S, D), of tokens (B, S)."""
+        return self.embedding_norm(super().embed(src_tokens))
+
+
+class MaskedLm(Network, FairseqEncoderModel):
+    """A masked language model in the shape of XLM-R."""
+
+    def __init__(
+        self,
+        model: Model,
+        source_dictionary: Vocabulary,
+        target_dictionary: Vocabulary,
+        methods: dict[str, Method],
+    ):
+        """Build the network.
+
+        Args:
+            model: its shape, without a decoder.
+            source_dictionary: of the text, without the mask symbol.
+            target_dictionary: not used; the text is predicted from itself.
+            methods: what changes the encoder's layers.
+        """
+        super().__init__(MaskedEncoder(model, source_dictionary, methods["encoder"]))
+
+    @staticmethod
+    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
+        """Return what a method knows of the encoder; `tasks` is N."""
+        return {
+            "encoder": Stack(
+                name="encoder",
+                layers=model.encoder_layers,
+                tasks=tasks,
+                width=model.width,
+                norm=model.norm,
+                sources=model.encoder_layers + 1,
+                memories=1,
+                residuals="encoder" in model.residuals,
+            )
+        }
+
+    def forward(self, source: Tensor, previous_target: Tensor | None, tasks: Tensor) -> Tensor:
+        """Return the logits of every position, (B, S, V), V with the mask symbol.
+
+        Args:
+            source: (B, S) right-padded, with some pieces hidden.
+            previous_target: not used.
+            tasks: (B,) the task of each sentence.
+        """
+        (x,) = self.encoder(source, tasks=tasks)["encoder_out"]  # (S, B, D)
+        return self.encoder.head(x.transpose(0, 1))
+
+
+def learned_table(vocabulary: Vocabulary, model: Model) -> LearnedPositionalEmbedding:
+    """Return fairseq's table of learned positions, which count from padding's index + 1.
+
+    The row of padding stays zero and the rows before it are never read: 514 rows for 512 positions.
+
+    Args:
+        vocabulary: of the text.
+        model: the network's shape; a block's tokens are the number of positions.
+    """
+    rows = model.block + vocabulary.pad() + 1
+    return LearnedPositionalEmbedding(rows, model.width, vocabulary.pad())
+
+
+@torch.no_grad()
+def initialise(module: nn.Module) -> None:
+    """Give a module of the stack BERT's initial weights, as fairseq's init_bert_params does."""
+    if isinstance(module, nn.Linear):
+        module.weight.normal_(0.0, DEVIATION)
+        nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding):
+        module.weight.normal_(0.0, DEVIATION)
+        module.weight[module.padding_idx].zero_()

@@ -1,0 +1,1 @@
+"""RNMT+, the recurrent translation model, with the hooks of a method."""

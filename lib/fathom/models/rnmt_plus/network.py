@@ -1,0 +1,87 @@
+"""RNMT+ (Chen et al., 2018: The Best of Both Worlds), the recurrent translation model.
+
+Bidirectional LSTM layers encode. The decoder's first layer attends to their output with additive
+attention; all other layers and the output read its context. Cells, residuals and initialisation
+follow the published code (lingvo) where the paper is silent.
+"""
+
+from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
+
+from fathom.errors import FathomError
+from fathom.models.hooks import Method, Stack
+from fathom.models.network import Network
+from fathom.models.rnmt_plus.decoder import RnmtDecoder
+from fathom.models.rnmt_plus.encoder import RnmtEncoder
+from fathom.models.stack import Vocabulary
+from fathom.runs.settings import Model
+
+
+class RnmtPlus(Network, FairseqEncoderDecoderModel):
+    """An encoder and a decoder of LSTM layers; the width is a cell's and an embedding's, c."""
+
+    def __init__(
+        self,
+        model: Model,
+        source_dictionary: Vocabulary,
+        target_dictionary: Vocabulary,
+        methods: dict[str, Method],
+    ):
+        """Build the network.
+
+        Args:
+            model: its shape.
+            source_dictionary: of the source.
+            target_dictionary: of the target.
+            methods: what changes the layers, by stack.
+
+        Raises:
+            FathomError: the embeddings shall be tied to the output, which is twice as wide.
+        """
+        if model.tie_embeddings != "none":
+            what = "the output of RNMT+ is wider than its embeddings, they cannot be tied"
+            raise FathomError(what, "model.tie_embeddings", "write none")
+        super().__init__(
+            RnmtEncoder(model, source_dictionary, methods["encoder"]),
+            RnmtDecoder(model, target_dictionary, methods["decoder"]),
+        )
+
+    @staticmethod
+    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
+        """Return what a method knows of each stack, by name; `tasks` is N.
+
+        The embeddings are not among the encoder's sources, because they have half its width. The
+        first layers have no residuals.
+        """
+        encoder = Stack(
+            name="encoder",
+            layers=model.encoder_layers,
+            tasks=tasks,
+            width=2 * model.width,
+            norm=model.norm,
+            sources=model.encoder_layers,
+            memories=1,
+            residuals=False,
+        )
+        decoder = Stack(
+            name="decoder",
+            layers=model.decoder_layers,
+            tasks=tasks,
+            width=model.width,
+            norm=model.norm,
+            sources=model.decoder_layers + 1,
+            memories=1,
+            residuals=False,
+        )
+        return {"encoder": encoder, "decoder": decoder}
+
+    def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
+        """Return the logits of every target position, (B, T, V).
+
+        Args:
+            source: (B, S) right-padded.
+            previous_target: (B, T) the target shifted by one, right-padded.
+            tasks: (B,) the task of each sentence.
+        """
+        memory = self.encoder(source, tasks=tasks)
+        return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]

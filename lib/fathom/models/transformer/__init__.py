@@ -1,0 +1,1 @@
+"""The Transformer as fairseq builds it, with the hooks of a method."""

@@ -1,0 +1,102 @@
+"""The Transformer's decoder."""
+
+import math
+
+from fairseq.models import FairseqIncrementalDecoder
+from torch import Tensor, nn
+
+from fathom.models.hooks import Method
+from fathom.models.stack import (
+    Memory,
+    Observer,
+    State,
+    Vocabulary,
+    residual,
+    run_layers,
+    tasks_of,
+)
+from fathom.models.transformer.layers import (
+    DecoderLayer,
+    embedding_table,
+    final_norm,
+    future_mask,
+    output_table,
+    position_table,
+)
+from fathom.runs.settings import Model
+
+
+class Decoder(FairseqIncrementalDecoder):
+    """A stack of decoder layers, and the projection to the target vocabulary.
+
+    Attributes:
+        task: the task of every sentence if a call gives none (generation).
+        observer: if set, called with the embeddings and each layer's output, (T, B, D) each.
+    """
+
+    def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
+        """Build the stack.
+
+        Args:
+            model: the network's shape.
+            dictionary: of the target.
+            method: what changes the layers.
+        """
+        super().__init__(dictionary)
+        self.method = method
+        self.task: int | None = None
+        self.observer: Observer | None = None
+        self.embed_scale = math.sqrt(model.width)
+        self.embed_tokens = embedding_table(dictionary, model.width)
+        self.embed_positions = position_table(dictionary, model.width)
+        self.dropout = nn.Dropout(model.dropout)
+        self.layers = nn.ModuleList(
+            DecoderLayer(model, residual(model, method, layer))
+            for layer in range(model.decoder_layers)
+        )
+        self.layer_norm = final_norm(model)
+        self.output_projection = output_table(model, self.embed_tokens)
+
+    def forward(
+        self,
+        previous_target: Tensor,
+        encoder_out: Memory,
+        incremental_state: State | None = None,
+        tasks: Tensor | None = None,
+    ) -> tuple[Tensor, dict[str, list[None]]]:
+        """Decode a batch with teacher forcing, or its last position incrementally.
+
+        Args:
+            previous_target: (B, T) the target shifted by one, right-padded.
+            encoder_out: what the encoder returned; fairseq's generator passes it by this name.
+            incremental_state: keys and values of earlier positions; then only the last is decoded.
+            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
+
+        Returns:
+            The logits, (B, T, V) or (B, 1, V), and that there are no attention weights.
+        """
+        memories = encoder_out["encoder_out"]
+        memory_padding = encoder_out["encoder_padding_mask"][0]
+        positions = self.embed_positions(previous_target, incremental_state=incremental_state)
+        if incremental_state is None:
+            tokens, future = previous_target, future_mask(previous_target)
+            padding = previous_target.eq(self.dictionary.pad())
+        else:
+            tokens, future, padding = previous_target[:, -1:], None, None
+        x = self.embed_scale * self.embed_tokens(tokens) + positions
+        self.method.begin(tasks_of(previous_target, tasks, self.task))
+        outputs = [self.dropout(x).transpose(0, 1)]  # (T, B, D)
+
+        def call(number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
+            return layer(x, memories[number], memory_padding, incremental_state, future, padding)
+
+        run_layers(self.method, self.layers, outputs, call)
+        if self.observer:
+            self.observer(outputs)
+        x = self.method.source(len(self.layers), outputs)
+        x = self.layer_norm(x).transpose(0, 1)  # (B, T, D)
+        return self.output_projection(x), {"attn": [None]}
+
+    def max_positions(self) -> int:
+        """Return the longest target that has positions (pieces)."""
+        return self.embed_positions.max_positions

@@ -1,0 +1,99 @@
+"""What a user sees of a training: plain lines, or a bar on a terminal; train.log has all lines."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+Report = Callable[[str], None]
+
+
+class Reporter:
+    """Prints the lines of a training, and appends them to train.log."""
+
+    def __init__(self, report: Report, log: Path):
+        """Open the log.
+
+        Args:
+            report: prints a line for the user.
+            log: train.log, to which the attempts of a run append.
+        """
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self.report, self.log = report, log
+
+    def line(self, text: str) -> None:
+        """Print a line."""
+        self.report(text)
+        self.write(text)
+
+    def row(self, text: str) -> None:
+        """Print the numbers of an update that is logged."""
+        self.line(text)
+
+    def update(self, done: int, nll: float) -> None:
+        """Show that an update is done, with its NLL in nats a token."""
+
+    def write(self, text: str) -> None:
+        """Append a line to train.log."""
+        with open(self.log, "a", encoding="utf-8", newline="\n") as stream:
+            stream.write(f"{text}\n")
+
+    def start(self, name: str, done: int, updates: int) -> None:
+        """Start to show updates.
+
+        Args:
+            name: of the run.
+            done: updates made before.
+            updates: of the run in all.
+        """
+
+    def stop(self) -> None:
+        """Show no more updates."""
+
+
+class BarReporter(Reporter):
+    """Shows updates in a bar; logged updates go to train.log alone."""
+
+    def __init__(self, report: Report, log: Path):
+        """Build the bar; it is shown from `start` to `stop`."""
+        super().__init__(report, log)
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f} of {task.total:.0f} updates"),
+            TextColumn("NLL {task.fields[nll]:.3f}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+
+    def line(self, text: str) -> None:
+        """Print a line above the bar."""
+        if self.bar.live.is_started:
+            self.bar.console.print(text, markup=False, highlight=False)
+            self.write(text)
+        else:
+            super().line(text)
+
+    def row(self, text: str) -> None:
+        """Write the line to train.log; the bar shows its numbers."""
+        self.write(text)
+
+    def start(self, name: str, done: int, updates: int) -> None:
+        """Show the bar."""
+        self.bar.add_task(name, completed=done, total=updates, nll=float("nan"))
+        self.bar.start()
+
+    def update(self, done: int, nll: float) -> None:
+        """Move the bar."""
+        self.bar.update(self.bar.task_ids[0], completed=done, nll=nll)
+
+    def stop(self) -> None:
+        """Leave the bar as it is."""
+        self.bar.stop()
+
+
+def reporter(report: Report, log: Path) -> Reporter:
+    """Return a reporter with a bar if standard error is a terminal, else one of plain lines."""
+    return (BarReporter if sys.stderr.isatty() else Reporter)(report, log)

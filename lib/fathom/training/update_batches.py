@@ -1,0 +1,88 @@
+"""The batch of each update, split over processes and into micro-batches that fit on a device."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from fathom.batches.fused import Batch, collate
+from fathom.batches.held_out import held_out_pairs
+from fathom.batches.sampler import Sampler, updates_of
+from fathom.batches.tensors import Tensors
+from fathom.runs.settings import Training
+from fathom.training.ranks import Ranks
+
+
+@dataclass(frozen=True)
+class MicroBatches:
+    """The batch of one update as one process sees it.
+
+    Attributes:
+        batches: this process's micro-batches.
+        tokens: target tokens of the update over all processes, T.
+        tasks: the tasks in the update over all processes, each once.
+    """
+
+    batches: Sequence[Batch]
+    tokens: int
+    tasks: Tensor
+
+
+class UpdateBatches:
+    """The training batches of a run as a function of the update, and its validation batches.
+
+    Attributes:
+        updates: the updates of the run.
+        unigram_nll: NLL of the unigram baseline on the validation targets, nats a token.
+        validation: every validation pair once.
+    """
+
+    def __init__(
+        self,
+        tensors: Tensors,
+        training: Training,
+        seed: int,
+        ranks: Ranks,
+        device: torch.device,
+        tokens_per_device: int,
+    ):
+        """Measure the text.
+
+        Args:
+            tensors: the encoded text.
+            training: the size of an update, and each task's share.
+            seed: of the order of data.
+            ranks: the processes that share an update.
+            device: where batches are put.
+            tokens_per_device: bound of a micro-batch's target tokens, without padding.
+        """
+        self.ranks, self.device, self.tokens_per_device = ranks, device, tokens_per_device
+        self.pairs = tensors.splits("train")
+        lengths = [pairs.target_lengths for pairs in self.pairs]
+        self.sampler = Sampler(
+            lengths,
+            [pairs.source_lengths for pairs in self.pairs],
+            training.batch,
+            training.shares,
+            seed,
+        )
+        self.updates = updates_of(
+            training, [len(of_task) for of_task in lengths], [int(sum(each)) for each in lengths]
+        )
+        self.unigram_nll = tensors.unigram_nll
+        self.validation = held_out_pairs(tensors, "valid")
+
+    def micro_batches(self, update: int) -> MicroBatches:
+        """Return an update's batch as this process sees it; `update` counts from 1."""
+        members = self.sampler.update(update)[0]
+        tokens = sum(int(self.pairs[task].target_lengths[sentence]) for task, sentence in members)
+        world = self.ranks.world
+        count = world * -(-tokens // (self.tokens_per_device * world))
+        parts = self.sampler.update(update, count)[self.ranks.rank :: world]
+        batches = [collate(self.pairs, part).to(self.device) for part in parts if part]
+        return MicroBatches(batches, tokens, torch.tensor(sorted({task for task, _ in members})))
+
+    def epoch(self, update: int) -> float:
+        """Return the epochs of the first updates: passes over the largest task."""
+        return self.sampler.passes(update)

@@ -1,0 +1,24 @@
+"""Hard gates, and how many of them are open."""
+
+import pytest
+import torch
+
+from fathom.methods.latent_layers.depth import depth_of, hard_gates
+
+
+def test_a_hard_gate_is_open_from_its_threshold_on():
+    alpha = torch.tensor([[0.0, 1e-3, -1e-3], [9.0, -9.0, 2.0]])
+    assert hard_gates(alpha, 0.5).tolist() == [[1, 1, 0], [1, 0, 1]]
+    assert hard_gates(alpha, 0.9).tolist() == [[0, 0, 0], [1, 0, 0]]
+
+
+def test_depth_counts_hard_gates_and_says_how_decided_they_are():
+    assert depth_of(torch.zeros(2, 3), 0.5).by_task == (3, 3)
+    alpha = torch.tensor([[0.05, -0.05, 2.0], [-0.2, -2.0, 0.0]])
+    depth = depth_of(alpha, 0.5)
+    assert depth.by_task == (2, 1)
+    assert depth.effective_depth == 1.5
+    assert depth.undecided_share == pytest.approx(0.5)
+    assert depth.mean_abs_alpha == pytest.approx(4.3 / 6)
+    assert depth.sum_p == pytest.approx(torch.sigmoid(alpha).sum().item() / 2)
+    assert depth.layers == 3

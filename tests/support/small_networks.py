@@ -1,0 +1,109 @@
+"""Small networks and batches that tests of several rooms share."""
+
+import torch
+from torch import Tensor, nn
+
+from fathom.methods.loader import build
+from fathom.models.hooks import Stack
+from fathom.models.network import Network
+from fathom.models.size import Entries
+from fathom.runs import settings
+from tests.support import specs
+from tests.support.specs import ROOT as ROOT
+from tests.support.specs import card as card
+
+PAD, EOS = 1, 2
+ENTRIES = 23
+
+# Tensors this small are slower with more threads, by far on a busy machine.
+torch.set_num_threads(1)
+
+
+def shape(**changes: object) -> settings.Model:
+    """Return a tiny model without dropout."""
+    values = {
+        "architecture": "transformer",
+        "encoder_layers": 3,
+        "decoder_layers": 3,
+        "width": 16,
+        "ffn": 24,
+        "heads": 4,
+        "norm": "pre",
+        "residuals": ("encoder", "decoder"),
+        "activation": "relu",
+        "dropout": 0.0,
+        "attention_dropout": 0.0,
+        "activation_dropout": 0.0,
+        "tie_embeddings": "decoder",
+    }
+    return settings.Model.model_validate(values | changes)
+
+
+def stack(name: str = "encoder", layers: int = 3, tasks: int = 2, **changes: object) -> Stack:
+    """Return what a method knows of a stack of a tiny model."""
+    values = {"width": 16, "norm": "pre", "sources": layers + 1, "memories": 3, "residuals": True}
+    return Stack(name, layers, tasks, **(values | changes))
+
+
+def method(
+    name: str, stacks: tuple[str, ...] = ("encoder", "decoder"), **values: object
+) -> settings.Method:
+    """Return a method on some stacks, with its card's defaults and some settings of its own."""
+    return specs.method(name, stacks=stacks, **values)
+
+
+def network(
+    chosen: settings.Method, model: settings.Model | None = None, tasks: int = 2
+) -> Network:
+    """Return a network whose weights do not depend on its method."""
+    torch.manual_seed(7)
+    return build(model or shape(), chosen, tasks, Entries(ENTRIES), Entries(ENTRIES))
+
+
+def batch(lengths: list[tuple[int, int]], seed: int = 3) -> tuple[Tensor, Tensor, Tensor]:
+    """Return source, previous target and target of random sentences, right-padded.
+
+    Args:
+        lengths: source and target pieces of each sentence, with the end symbol.
+        seed: of the pieces.
+    """
+    stream = torch.Generator().manual_seed(seed)
+
+    def side(index: int) -> Tensor:
+        longest = max(pair[index] for pair in lengths)
+        rows = torch.full((len(lengths), longest), PAD)
+        for row, pair in zip(rows, lengths, strict=True):
+            row[: pair[index] - 1] = torch.randint(4, ENTRIES, (pair[index] - 1,), generator=stream)
+            row[pair[index] - 1] = EOS
+        return rows
+
+    source, target = side(0), side(1)
+    previous = torch.full_like(target, PAD)
+    for row, shifted, pair in zip(target, previous, lengths, strict=True):
+        shifted[0] = EOS
+        shifted[1 : pair[1]] = row[: pair[1] - 1]
+    return source, previous, target
+
+
+def nll(logits: Tensor, target: Tensor) -> Tensor:
+    """Return the summed negative log-likelihood of real target pieces (nats)."""
+    return nn.functional.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=PAD, reduction="sum"
+    )
+
+
+def gradients(module: nn.Module) -> dict[str, Tensor | None]:
+    """Return each parameter's gradient by name."""
+    return {name: each.grad for name, each in module.named_parameters()}
+
+
+class Dictionary(Entries):
+    """A dictionary of which fairseq's generator asks a little more."""
+
+    def unk(self) -> int:
+        """Return the index of the unknown symbol."""
+        return 3
+
+    def eos(self) -> int:
+        """Return the index of the end symbol."""
+        return EOS

@@ -1,0 +1,132 @@
+"""Runs on the small corpus, and their encoded text."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fathom.batches.encode import encode
+from fathom.batches.tensors import load
+from fathom.runs.spec import Spec
+from fathom.subwords.train import train
+from fathom.training.loop import RuntimeOptions
+from fathom.training.progress import Reporter
+from fathom.training.ranks import Ranks
+from fathom.training.update_batches import UpdateBatches
+from tests.support import specs
+from tests.support.small_corpus import silent, small_data, write_corpus
+
+BATCH = {"tokens": 60, "per": "task", "pool": 4}
+SCHEDULE = {"name": "inverse_sqrt", "learning_rate": 5.0e-3, "warmup": 4}
+MODEL = {
+    "architecture": "transformer",
+    "encoder_layers": 3,
+    "decoder_layers": 3,
+    "width": 16,
+    "ffn": 24,
+    "heads": 4,
+    "norm": "pre",
+    "dropout": 0.1,
+    "tie_embeddings": "decoder",
+}
+MASKED = {
+    "architecture": "masked_lm",
+    "decoder_layers": 0,
+    "output_bias": True,
+    "block": 128,
+}
+OPTIONS = RuntimeOptions(
+    "cpu", tokens_per_device=10_000, log_every=2, diagnose_first=0, diagnose_every=0
+)
+
+
+def specification(
+    name: str = "static",
+    stacks: tuple[str, ...] = (),
+    changes: dict[str, Any] | None = None,
+    **values: Any,
+) -> Spec:
+    """Return a run on the small corpus.
+
+    Args:
+        name: its method.
+        stacks: the stacks that the method changes.
+        changes: settings that differ, nested as in runs.yaml.
+        values: settings of the method.
+    """
+    tree = {
+        "model": MODEL,
+        "method": {"name": name, "stacks": stacks, **values},
+        "training": {
+            "updates": 6,
+            "batch": BATCH,
+            "shares": "equal",
+            "label_smoothing": 0.1,
+            "schedule": SCHEDULE,
+            "adam": {"betas": (0.9, 0.98), "eps": 1.0e-6},
+            "clip": 1.0,
+            "validate_every": 3,
+        },
+        "outcome": {"exploded_above": 20.0, "exploded_for": 3},
+        "decoding": {"beam": 5, "cap_ratio": 1.5, "cap_constant": 10},
+    }
+    merged = specs.merged(specs.merged(specs.TREE, tree), changes or {})
+    return replace(specs.small_spec(merged, run=f"{name}_3_3"), data=small_data())
+
+
+def latent(changes: dict[str, Any] | None = None, **values: Any) -> Spec:
+    """Return a latent run whose target depth is not where its gates start."""
+    values = {"target_depth": 1, "target_depth_stacks": ("decoder",)} | values
+    return specification("latent_layers", ("encoder", "decoder"), changes, **values)
+
+
+def masked(
+    name: str = "static",
+    stacks: tuple[str, ...] = (),
+    changes: dict[str, Any] | None = None,
+    **values: Any,
+) -> Spec:
+    """Return a run of a masked language model on the small corpus's source."""
+    tree = {
+        "model": MASKED,
+        "masking": {"chosen": 0.15, "masked": 0.8, "random": 0.1},
+        "training": {
+            "batch": {"tokens": 1000, "per": "update", "pool": 1},
+            "shares": {"temperature": 0.3},
+            "label_smoothing": 0.0,
+        },
+        "decoding": None,
+    }
+    return specification(name, stacks, specs.merged(tree, changes or {}), **values)
+
+
+def reporter(folder: Path) -> Reporter:
+    """Return a reporter that prints nothing, and writes train.log in a folder."""
+    return Reporter(silent, folder / "train.log")
+
+
+def update_batches(
+    spec: Spec,
+    tensors: Path,
+    ranks: Ranks | None = None,
+    tokens_per_device: int = 10_000,
+    seed: int = 1,
+) -> UpdateBatches:
+    """Return the batches of a run on the small corpus."""
+    return UpdateBatches(
+        load(tensors),
+        spec.training,
+        seed,
+        ranks or Ranks(0, 1),
+        torch.device("cpu"),
+        tokens_per_device,
+    )
+
+
+def encoded(folder: Path) -> Path:
+    """Make the small corpus's tensors under a folder, and return their own folder."""
+    corpus = write_corpus(folder / "corpus")
+    train(small_data(), corpus, folder / "subwords", silent)
+    encode(small_data(), corpus, folder / "subwords", folder / "tensors", silent)
+    return folder / "tensors"

@@ -1,0 +1,149 @@
+"""The batches of a masked language model."""
+
+import numpy as np
+import pytest
+import torch
+
+from fathom.batches.masking import mask_symbol
+from fathom.batches.tensors import PAD, load
+from fathom.errors import FathomError
+from fathom.runs.settings import Masking
+from fathom.training.masked_batches import MaskedUpdateBatches, pieces
+from fathom.training.ranks import Ranks
+from tests.support.small_runs import masked as masked_run
+
+MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
+BLOCK = 128
+
+
+def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, updates=6):
+    changes = {"updates": updates, "batch": {"tokens": 2000}}
+    changes["shares"] = shares or {"temperature": 0.3}
+    return MaskedUpdateBatches(
+        load(tensors),
+        masked_run(changes={"training": changes}).training,
+        MASKING,
+        BLOCK,
+        seed,
+        ranks or Ranks(0, 1),
+        torch.device("cpu"),
+        tokens_per_device,
+    )
+
+
+def rows(micro_batches):
+    """Return what an update holds: task, block, and the masked input, in one order."""
+    return sorted(
+        (int(task), int(block), source[source != PAD].tolist(), target[target != PAD].tolist())
+        for batch in micro_batches.batches
+        for task, block, source, target in zip(
+            batch.tasks, batch.sentences, batch.source, batch.target, strict=True
+        )
+    )
+
+
+def test_losses_are_divided_by_what_the_whole_update_predicts(tensors):
+    parts = made_of(tensors).micro_batches(3)
+    assert parts.tokens == sum(int((batch.target != PAD).sum()) for batch in parts.batches)
+    assert parts.tokens == sum(batch.tokens for batch in parts.batches)
+    read = sum(batch.source_tokens for batch in parts.batches)
+    assert parts.tokens == pytest.approx(0.14 * read, rel=0.15)
+    assert parts.tasks.tolist() == sorted({row[0] for row in rows(parts)})
+
+
+def test_micro_batches_hold_the_same_blocks_masked_alike(tensors):
+    whole = made_of(tensors).micro_batches(3)
+    cut = made_of(tensors, tokens_per_device=500).micro_batches(3)
+    read = sum(batch.source_tokens for batch in whole.batches)
+    assert len(whole.batches) == 1
+    assert len(cut.batches) == -(-read // 500)
+    assert rows(cut) == rows(whole)
+    assert cut.tokens == whole.tokens
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_processes_share_an_update_without_overlap(tensors, world):
+    whole = made_of(tensors).micro_batches(5)
+    shares = [made_of(tensors, Ranks(rank, world)).micro_batches(5) for rank in range(world)]
+    assert sorted(row for share in shares for row in rows(share)) == rows(whole)
+    assert {share.tokens for share in shares} == {whole.tokens}
+    assert all(share.batches for share in shares)
+
+
+def test_another_update_or_seed_hides_other_pieces_of_the_same_block(tensors):
+    first, again = made_of(tensors), made_of(tensors)
+    first.micro_batches(1)
+    assert rows(first.micro_batches(40)) == rows(again.micro_batches(40))
+    by_block: dict = {}
+    for update in range(1, 30):
+        for task, block, source, _ in rows(first.micro_batches(update)):
+            by_block.setdefault((task, block), set()).add(tuple(source))
+    repeated = [len(found) for found in by_block.values()]
+    assert max(repeated) > 5
+    assert rows(made_of(tensors, seed=2).micro_batches(40)) != rows(again.micro_batches(40))
+
+
+def test_inputs_hide_what_targets_name(tensors):
+    data = load(tensors)
+    made = made_of(tensors)
+    (batch,) = made.micro_batches(7).batches
+    masked = batch.source == mask_symbol(len(data.source_dictionary))
+    assert masked.any()
+    assert (batch.target[masked] != PAD).all()
+    for task, block, source, target in zip(
+        batch.tasks, batch.sentences, batch.source, batch.target, strict=True
+    ):
+        truth = torch.from_numpy(made.texts[task].block(int(block)))
+        length = len(truth)
+        assert torch.equal(torch.where(target == PAD, source, target)[:length], truth)
+
+
+def test_languages_have_their_smoothed_shares(tensors):
+    for shares, alpha in (("equal", 0.0), ({"temperature": 0.5}, 0.5), ("proportional", 1.0)):
+        counts = np.zeros(3)
+        made = made_of(tensors, shares=shares)
+        for update in range(1, 121):
+            for batch in made.micro_batches(update).batches:
+                tokens = (batch.source != PAD).sum(dim=1).double()
+                counts += np.bincount(batch.tasks, weights=tokens, minlength=3)
+        lines = np.array([len(pairs) for pairs in load(tensors).splits("train")])
+        assert counts / counts.sum() == pytest.approx(lines**alpha / (lines**alpha).sum(), rel=0.02)
+        assert counts.sum() / 120 == pytest.approx(2000, rel=0.01)
+
+
+def test_every_seed_is_validated_on_the_same_hidden_pieces(tensors):
+    first, other = made_of(tensors, seed=1).validation, made_of(tensors, seed=2).validation
+    for one, two in zip(first, other, strict=True):
+        assert torch.equal(one.source, two.source)
+        assert torch.equal(one.target, two.target)
+
+
+def test_the_unigram_baseline_knows_frequencies_of_pieces_alone(tensors):
+    made = made_of(tensors)
+    data = load(tensors)
+    training = np.concatenate([pieces(text, n) for text in made.texts for n in range(len(text))])
+    assert training.min() >= 4
+    size = len(data.source_dictionary)
+    counts = np.bincount(training, minlength=size) + 1
+    cost = -np.log(counts / counts.sum())
+    targets = np.concatenate([batch.target[batch.target != PAD] for batch in made.validation])
+    assert made.unigram_nll == pytest.approx(cost[targets].mean())
+    assert 1 < made.unigram_nll < np.log(size)
+
+
+def test_the_epoch_counts_passes_over_the_largest_task(tensors):
+    made = made_of(tensors, shares="proportional")
+    read = sum(int(text.lengths.sum()) for text in made.texts)
+    assert made.epoch(10) == pytest.approx(10 * 2000 / read, rel=0.1)
+
+
+def test_an_update_that_predicts_nothing_is_an_error(tensors):
+    made = made_of(tensors)
+    made.masking = Masking(chosen=0.0)
+    with pytest.raises(FathomError, match="nothing is predicted in update 2"):
+        made.micro_batches(2)
+
+
+def test_a_run_in_epochs_has_the_updates_of_its_text(tensors):
+    made = made_of(tensors, updates="3 epochs")
+    assert made.epoch(made.updates) >= 3 > made.epoch(made.updates - 1)
