@@ -70,8 +70,9 @@ def main() -> None:
     typer itself ends a wrong command line with 2, an interruption with 130, and a closed pipe
     with 1.
     """
-    # At import it notes at level INFO which packages it could also use.
-    logging.getLogger("fairseq").setLevel(logging.WARNING)
+    # fairseq notes at import which packages it could also use, and makes filelock print too.
+    for package in ("fairseq", "filelock"):
+        logging.getLogger(package).setLevel(logging.WARNING)
     try:
         build()()
     except FathomError as error:
