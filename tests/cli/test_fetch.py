@@ -1,4 +1,7 @@
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 import typer.testing
@@ -7,12 +10,22 @@ from fathom.cli.fetch import fetch
 from fathom.errors import FathomError
 from fathom.io.files import read_json
 
+FILE = "Django-5.1.4-py3-none-any.whl"
+
+
+@pytest.fixture
+def put(project):
+    """The place where a user puts the wheel by hand."""
+    path = project / "results" / "sources" / "by_hand" / FILE
+    path.parent.mkdir(parents=True)
+    return path
+
 
 def test_help_shows_an_example():
     app = typer.Typer()
     app.command()(fetch)
-    said = typer.testing.CliRunner().invoke(app, ["--help"]).output
-    assert "Example: fathom fetch django" in said
+    printed = typer.testing.CliRunner().invoke(app, ["--help"]).output
+    assert "Example: fathom fetch django" in printed
 
 
 def test_an_unknown_source_gets_the_nearest_name(project):
@@ -22,36 +35,27 @@ def test_an_unknown_source_gets_the_nearest_name(project):
     assert "fathom list sources" in caught.value.remedy
 
 
-def test_a_file_put_by_hand_is_taken_where_the_message_says(project, capsys):
-    """A wrong file is refused by its place; so the place is the one that is looked at."""
-    put = project / "results" / "sources" / "by_hand" / "ted_talks.tar.gz"
-    put.parent.mkdir(parents=True)
+def test_a_wrong_file_put_by_hand_is_refused_with_its_path(project, put):
     put.write_bytes(b"<html>moved</html>")
-    with pytest.raises(FathomError, match="18 bytes, not the published 352,222,045") as caught:
-        fetch("ted_talks")
+    with pytest.raises(FathomError, match="18 bytes, not the published 8,276,471") as caught:
+        fetch("django")
     assert Path(caught.value.where).resolve() == put
-    assert not (project / "results" / "sources" / "ted_talks" / "source.json").exists()
+    assert not (project / "results" / "sources" / "django" / "source.json").exists()
 
 
-def test_a_right_file_ends_in_a_record(project, capsys):
-    from hashlib import sha256
-    from io import BytesIO
-    from zipfile import ZipFile
-
+def test_a_right_file_gets_a_record_and_its_notice_is_printed(project, put, edit, capsys):
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         archive.writestr("a.txt", "a")
     content = packed.getvalue()
-    file = project / "config" / "sources" / "ted_talks.yaml"
-    text = file.read_text(encoding="utf-8").replace("352222045", str(len(content)))
-    digits = text.split("sha256: ")[1][:64]
-    file.write_text(text.replace(digits, sha256(content).hexdigest()), encoding="utf-8")
-    put = project / "results" / "sources" / "by_hand" / "ted_talks.tar.gz"
-    put.parent.mkdir(parents=True)
     put.write_bytes(content)
-    fetch("ted_talks")
-    record = read_json(project / "results" / "sources" / "ted_talks" / "source.json")
+    published = (project / "config" / "sources" / "django.yaml").read_text(encoding="utf-8")
+    digits = published.split("sha256: ")[1][:64]
+    edit("sources/django.yaml", "8276471", str(len(content)))
+    edit("sources/django.yaml", digits, sha256(content).hexdigest())
+    fetch("django")
+    record = read_json(project / "results" / "sources" / "django" / "source.json")
     assert record["by_hand"] is True
-    said = capsys.readouterr()
-    assert "CC-BY-NC-ND-4.0" in said.err
-    assert said.out == ""
+    printed = capsys.readouterr()
+    assert "BSD-3-Clause" in printed.err
+    assert printed.out == ""

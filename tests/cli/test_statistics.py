@@ -30,9 +30,3 @@ def test_text_that_is_not_prepared_is_named_with_its_command(own, text, call):
     line = call("statistics", "small").one_line
     assert "corpus.json" in line
     assert "fathom prepare small" in line
-
-
-def test_a_data_set_without_a_reader_is_refused_with_its_reason(project, call):
-    line = call("statistics", "wikipedia25").one_line
-    assert "config/datasets/wikipedia25.yaml: not_built" in line
-    assert "dumps" in line
