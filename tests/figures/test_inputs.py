@@ -65,7 +65,7 @@ def test_a_series_without_a_file_is_none(small, name):
 
 def test_a_file_with_other_axes_is_refused(small):
     write_series(small, "encoder_weights", ("source", "layer"), [(1, ("0", "1"), 0.5)])
-    with pytest.raises(FathomError, match="no axis 'reader'"):
+    with pytest.raises(FathomError, match="no axis 'memory'"):
         small.read(SERIES["mixture_weights"])
 
 

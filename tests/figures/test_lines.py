@@ -31,12 +31,12 @@ def small(tmp_path):
     ]
     write_series(files, "decoder_gradient_norm", ("layer",), places)
     weights = [
-        (update, (str(source), str(reader)), source + reader / 10 + update)
+        (update, (str(source), str(memory)), source + memory / 10 + update)
         for update in (1, 2)
         for source in range(3)
-        for reader in (1, 2)
+        for memory in (1, 2)
     ]
-    write_series(files, "encoder_weights", ("source", "reader"), weights)
+    write_series(files, "encoder_weights", ("source", "memory"), weights)
     return files
 
 
@@ -115,7 +115,7 @@ def test_layers_are_in_order_at_one_place_of_the_training(tmp_path, small):
 
 def test_a_line_for_each_place_on_an_axis(tmp_path, small):
     text = (
-        "kind: lines, series: mixture_weights, x: update, select: {reader: last}, line_by: source,"
+        "kind: lines, series: mixture_weights, x: update, select: {memory: last}, line_by: source,"
         " labels: [0%, 50%, 100%], lines: {s: small}"
     )
     assert findings(figure(tmp_path, text)) == []

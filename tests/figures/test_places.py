@@ -42,10 +42,10 @@ def test_numbers_are_in_order_of_size_and_names_as_they_come():
     assert in_order(Series(["fra", "bos"])) == ["fra", "bos"]
 
 
-@pytest.mark.parametrize(("word", "reader"), [("first", "2"), ("last", "10"), ("9", "9")])
-def test_a_place_on_an_axis_is_an_end_or_a_name(word, reader):
-    frame = DataFrame({"reader": ["10", "9", "2"], "value": [1.0, 2.0, 3.0]})
-    assert selected(frame, {"reader": word})["reader"].tolist() == [reader]
+@pytest.mark.parametrize(("word", "memory"), [("first", "2"), ("last", "10"), ("9", "9")])
+def test_a_place_on_an_axis_is_an_end_or_a_name(word, memory):
+    frame = DataFrame({"memory": ["10", "9", "2"], "value": [1.0, 2.0, 3.0]})
+    assert selected(frame, {"memory": word})["memory"].tolist() == [memory]
 
 
 def test_a_moving_median_is_centred_and_shorter_at_the_ends():

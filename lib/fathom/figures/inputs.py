@@ -48,7 +48,7 @@ def _known() -> dict[str, Series]:
         "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,)),
         "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
         "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
-        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "reader")),
+        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
         "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
         "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
     }
