@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fathom.io.files import read_json
-from fathom.io.locks import only_writer
+from fathom.io.locks import HOLDER, LOCK, only_writer
 from fathom.provenance.recipe import RECIPE
 
-# The lines of all attempts stay; the lock is held.
-KEPT = ("train.log", "lock")
+# The lines of all attempts stay, and the lock, which is held.
+STAYS = ("train.log", LOCK, HOLDER)
 
 
 def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
@@ -27,11 +27,11 @@ def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
     recipe = min((attempt.get("recipe", 0) for attempt in attempts), default=RECIPE["training"])
     if recipe >= RECIPE["training"]:
         return
-    with only_writer(folder / "lock"):
+    with only_writer(folder):
         for path in folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.name not in KEPT:
+            elif path.name not in STAYS:
                 path.unlink()
     today = RECIPE["training"]
     report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")
