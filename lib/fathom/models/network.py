@@ -12,7 +12,7 @@ from fathom.runs.settings import Model
 STACKS = ("encoder", "decoder")
 
 
-class LayerStack(Protocol):
+class LayerStack(nn.Module):
     """An encoder or a decoder.
 
     Attributes:
@@ -28,7 +28,7 @@ class LayerStack(Protocol):
     observer: Observer | None
 
 
-class Network(ABC):
+class Network(nn.Module, ABC):
     """The part of a network that does not depend on its layers.
 
     A kind of network is a folder of models/; the class in its network.py derives from this one and
