@@ -38,7 +38,8 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
         what = f"the training saved no weights (training.keep_weights is {settings.keep_weights})"
         remedy = "set training.keep_weights to the size of the window and train again"
         raise FathomError(what, str(run.checkpoints), remedy)
-    due = range(settings.validate_every, settings.updates, settings.validate_every)
+    every = settings.save_every or settings.validate_every
+    due = range(every, run.outcome["update"], every)
     gone = [update for update in due if saved[0] < update < saved[-1] and update not in saved]
     if gone:
         what = f"the weights after update {', '.join(map(str, gone))} are missing"

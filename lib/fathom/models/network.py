@@ -1,7 +1,8 @@
 """What every kind of network offers to training and decoding."""
 
 from abc import ABC, abstractmethod
-from typing import Protocol, Self
+from collections.abc import Iterator
+from typing import Any, Protocol, Self
 
 from torch import Tensor, nn
 
@@ -12,7 +13,7 @@ from fathom.runs.settings import Model
 STACKS = ("encoder", "decoder")
 
 
-class LayerStack(nn.Module):
+class LayerStack(Protocol):
     """An encoder or a decoder.
 
     Attributes:
@@ -26,6 +27,10 @@ class LayerStack(nn.Module):
     layers: nn.ModuleList
     task: int | None
     observer: Observer | None
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the parameters of the layers and the method."""
+        ...
 
 
 class Network(nn.Module, ABC):
@@ -60,7 +65,7 @@ class Network(nn.Module, ABC):
     @property
     def stacks(self) -> dict[str, LayerStack]:
         """The network's stacks by name, the encoder first."""
-        children = dict(self.named_children())
+        children: dict[str, Any] = dict(self.named_children())
         return {name: children[name] for name in STACKS if name in children}
 
     @property

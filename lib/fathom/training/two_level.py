@@ -134,7 +134,7 @@ class TwoLevel:
         for group, _ in moving:
             norms.append((clip_each if group.clip_each else clip)(group.parameters, group.clip))
         norms = [norm.to(nll.device) for norm in norms]
-        # The one moment of an update at which the host waits for the device.
+        # What decides over the next steps is read from the device together, once an update.
         read = torch.stack([nll, *(norm.to(nll.dtype) for norm in norms)]).tolist()
         nll_read, norm, *norms_phi = read
         if math.isfinite(norm):
