@@ -100,6 +100,15 @@ def encoded(text, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def trained(encoded, tmp_path_factory):
+    """A project with one trained run."""
+    folder = tmp_path_factory.mktemp("trained") / "project"
+    shutil.copytree(encoded, folder)
+    invoke(folder, ("train", RUN))
+    return folder
+
+
+@pytest.fixture(scope="session")
 def summarised(encoded, tmp_path_factory):
     """A project with two runs from training to manifest."""
     folder = tmp_path_factory.mktemp("summarised") / "project"

@@ -1,4 +1,4 @@
-"""`fathom translate`: the test sentences of a run, or a user's own."""
+"""`fathom translate`: the held-out sentences of a run, or a user's own."""
 
 import io
 import os
@@ -8,71 +8,96 @@ import sys
 import pytest
 
 from fathom.cli.main import main
-from fathom.cli.translate import chosen_gates
-from fathom.errors import FathomError
 from fathom.io.files import read_json
-from fathom.project.load import load
-from tests.cli.small_project import RUN, TEST_SENTENCES
+from tests.support.small_project import GATED, RUN, TEST_SENTENCES
 
 
-def test_every_test_sentence_of_every_task_gets_its_line(own, concluded, call):
-    folder = own(concluded)
-    (decoding,) = folder.glob("results/small/runs/*/1/decodings/plain")
+def decodings(folder, run=RUN):
+    """Return the folders of a run's decodings by split and gates."""
+    found = folder.glob(f"results/runs/sample/{run}-*/1/decodings/*/decoding.json")
+    return {path.parent.name.partition("-")[0]: path.parent for path in found}
+
+
+def test_every_test_sentence_of_every_task_gets_its_line(own, summarised, call):
+    folder = own(summarised)
+    decoding = decodings(folder)["test.plain"]
     before = {path.name: path.read_bytes() for path in decoding.glob("*.txt")}
     for path in (*decoding.glob("*.txt"), decoding / "decoding.json"):
         path.unlink()
-    answer = call("translate", RUN, "--gates", "plain")
+    answer = call("translate", RUN)
     assert (answer.code, answer.out) == (0, "")
-    assert f"translate: kor {TEST_SENTENCES} sentences" in answer.err
+    assert list(decoding.parent.glob("asked-*.json"))
+    assert f"test, plain: kor {TEST_SENTENCES} sentences" in answer.err
     assert {path.name: path.read_bytes() for path in decoding.glob("*.txt")} == before
-    assert sorted(before) == ["bos.test.txt", "kor.test.txt"]
+    assert sorted(before) == ["bos.txt", "kor.txt"]
     assert all(text.count(b"\n") == TEST_SENTENCES for text in before.values())
-    assert read_json(decoding / "decoding.json")["outcome"] == "decoded"
+    assert read_json(decoding / "decoding.json")["outcome"] == "finished"
+
+
+def test_without_options_every_decoding_that_tables_show_is_made(own, encoded, call):
+    folder = own(encoded)
+    assert call("train", GATED).code == 0
+    assert call("translate", GATED).code == 0
+    assert set(decodings(folder, GATED)) == {"test.soft", "test.hard"}
+    assert call("translate", GATED, "--split", "valid", "--gates", "hard").code == 0
+    assert set(decodings(folder, GATED)) == {"test.soft", "test.hard", "valid.hard"}
+
+
+def test_a_decoding_that_is_there_is_not_made_again_unless_it_is_named(own, summarised, call):
+    folder = own(summarised)
+    path = decodings(folder)["test.plain"] / "decoding.json"
+    before = path.stat().st_mtime_ns
+    assert call("translate", RUN).err == ""
+    assert path.stat().st_mtime_ns == before
+    assert "sentences" in call("translate", RUN, "--split", "test").err
+    assert path.stat().st_mtime_ns > before
 
 
 @pytest.mark.parametrize(
     ("typed", "lines"),
     [("čalo ži\n\nna\n", 3), ("čalo ži\nna", 2), ("one\u2028two\n", 1), ("", 0)],
 )
-def test_a_users_text_is_answered_line_by_line(concluded, call, monkeypatch, typed, lines):
-    monkeypatch.chdir(concluded)
+def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed, lines):
+    monkeypatch.chdir(trained)
     answer = call("translate", RUN, "--task", "bos", typed=typed.encode())
     assert answer.code == 0
     assert answer.out.count("\n") == lines
 
 
-def test_an_unknown_task_is_told_the_nearest(concluded, call, monkeypatch):
-    monkeypatch.chdir(concluded)
-    line = call("translate", RUN, "--task", "koor", typed=b"a\n").one_line
-    assert "no task 'koor'; nearest valid name: 'kor'" in line
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("static_2_3",), "no run 'static_2_3'; nearest valid name: 'static_2_2'"),
+        ((RUN, "--task", "koor"), "no task 'koor'; nearest valid name: 'kor'"),
+        ((RUN, "--split", "tset"), "no held-out split 'tset'; nearest valid name: 'test'"),
+        ((RUN, "--gates", "soft"), f"sample/{RUN}: no gates 'soft'; valid names: plain"),
+        ((GATED, "--gates", "hrad"), "no gates 'hrad'; nearest valid name: 'hard'"),
+        ((RUN, "--device", "gpu"), "no device 'gpu'"),
+        ((RUN, "--seed", "2"), "/2/training.json: no such file"),
+        ((GATED,), "training.json: no such file"),
+        ((RUN, "--seed", "2", "--task", "bos"), "/2/training.json: no such file"),
+    ],
+)
+def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
+    trained, call, monkeypatch, words, message
+):
+    monkeypatch.chdir(trained)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert message in call("translate", *words, typed=b"a\n").one_line
 
 
-def test_text_that_is_not_utf_8_is_told_with_its_place(concluded, call, monkeypatch):
-    monkeypatch.chdir(concluded)
+def test_missing_weights_are_refused_before_torch_is_loaded(own, trained, call, monkeypatch):
+    folder = own(trained)
+    (path,) = folder.glob("results/runs/*/*/1/checkpoints/last.pt")
+    path.unlink()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "last.pt: no such checkpoint" in call("translate", RUN).one_line
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_place(trained, call, monkeypatch):
+    monkeypatch.chdir(trained)
     line = call("translate", RUN, "--task", "bos", typed="na é".encode("latin-1")).one_line
     assert "standard input: not UTF-8 at byte 4; convert the text first" in line
-
-
-@pytest.mark.parametrize("words", [(), ("--task", "bos")])
-def test_a_run_that_is_not_trained_is_told(encoded, call, monkeypatch, words):
-    monkeypatch.chdir(encoded)
-    assert "training.json: no such file" in call("translate", RUN, *words).one_line
-
-
-def test_gates_that_the_run_has_not_are_told(concluded, call, monkeypatch):
-    monkeypatch.chdir(concluded)
-    line = call("translate", RUN, "--gates", "soft").one_line
-    assert f"run {RUN} is not decoded with 'soft' gates; valid names: plain" in line
-
-
-def test_without_gates_those_are_taken_that_are_compared(concluded):
-    catalog = load(concluded)
-    plain, gated = (catalog.spec(run, "small") for run in (RUN, "ll_d_12_24"))
-    assert chosen_gates(catalog, plain, None) == "plain"
-    assert chosen_gates(catalog, gated, None) == "soft"
-    assert chosen_gates(catalog, gated, "hard") == "hard"
-    with pytest.raises(FathomError, match="nearest valid name: 'hard'"):
-        chosen_gates(catalog, gated, "hrad")
 
 
 class Keyboard(io.BytesIO):
@@ -93,8 +118,8 @@ def interruptible():
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_an_interruption_ends_in_130_without_a_traceback(concluded, monkeypatch, capsys):
-    monkeypatch.chdir(concluded)
+def test_an_interruption_ends_in_130_without_a_traceback(trained, monkeypatch, capsys):
+    monkeypatch.chdir(trained)
     monkeypatch.setattr(sys, "argv", ["fathom", "translate", RUN, "--task", "bos"])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Keyboard()))
     with pytest.raises(SystemExit) as ended:

@@ -55,7 +55,7 @@ def test_a_measurement_that_fails_leaves_no_older_file(paths):
 
 def test_settings_of_the_rule_are_kept(paths):
     write_training(SPEC, paths)
-    path = write(SPEC, 1, paths, "window", {}, None, "plain", size=21)
+    path = write(SPEC, 1, paths, "window", {}, None, "plain", {"size": 21})
     assert measurements.read(path).settings == {"size": 21}
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses
 from fathom.models.transformer.network import Transformer
-from fathom.runs.spec import Decoding
+from fathom.runs.settings import Decoding
 from tests.support.small_networks import (
     ENTRIES,
     EOS,

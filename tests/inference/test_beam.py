@@ -7,7 +7,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 
 from fathom.inference.beam import Beam
-from fathom.runs.spec import Decoding
+from fathom.runs.settings import Decoding
 from tests.inference.conftest import SEARCH, padded, sentences, turned
 from tests.support.small_networks import ENTRIES, EOS, Dictionary
 

@@ -1,6 +1,5 @@
 """A pruned checkpoint is a plain Transformer of fairseq's, and says what the gates kept."""
 
-import json
 import re
 import shutil
 from dataclasses import replace
@@ -9,65 +8,72 @@ import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
-from tests.evaluation.small_run import small_spec, training
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.errors import FathomError
 from fathom.inference.prune import (
+    active_layers,
     beyond_keeping,
     fairseq_settings,
-    kept_layers,
     parameters,
     plain_state,
     prune,
 )
+from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import sha256, write_json
 from fathom.methods import loader
 from fathom.models.hooks import Method
 from fathom.models.size import count_parameters
-from fathom.runs.spec import Decoding
+from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import (
-    KEPT,
+    ACTIVE,
+    ENTRIES,
     built,
     gated,
     in_fairseq,
     pruned,
-    set_gates,
     write_run,
     write_tensors,
 )
+from tests.support.run_files import training
 from tests.support.small_corpus import LANGUAGES, TASKS, silent
-from tests.support.small_networks import ENTRIES, ROOT, batch, card, method, shape, stack
+from tests.support.small_networks import batch, stack
+from tests.support.specs import ROOT, card
+from tests.support.trained import CPU, set_gates
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
 SPEC = gated()
 LENGTHS = [(5, 4), (9, 6), (2, 8)]
+CARDS = [card(path.stem) for path in sorted((ROOT / "config" / "methods").glob("*.yaml"))]
 # Each method with gates, as its card's defaults and as each of its presets have it.
 GATED = [
     pytest.param(each.name, settings, norm, id=f"{each.name}-{preset}-{norm}")
-    for each in (card(path.stem) for path in sorted((ROOT / "config" / "methods").glob("*.yaml")))
-    for preset, settings in ({"default": {}} | each.presets).items()
+    for each in CARDS
+    for preset, settings in ({"default": {}} | dict(each.about.presets)).items()
     for norm in ("pre", "post")
-    if each.gates and norm in each.norms
+    if each.about.gates and norm in each.about.norms
 ]
 
 
-@pytest.fixture(scope="session")
-def tensors(tmp_path_factory):
-    return write_tensors(tmp_path_factory.mktemp("pruned") / "tensors")
-
-
-@pytest.fixture(scope="session")
-def network(tensors):
-    found = built(SPEC, tensors)
-    set_gates(found, KEPT)
-    return found.eval()
+@pytest.fixture
+def paths(tmp_path):
+    """Return the places of a run's files, with dictionaries and without sentences."""
+    paths = Paths(tmp_path, "tiny")
+    write_tensors(paths)
+    return paths
 
 
 @pytest.fixture
-def run(network, tmp_path):
-    return write_run(tmp_path / "run", network)
+def network(paths):
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE)
+    return network.eval()
+
+
+@pytest.fixture
+def run(paths, network):
+    return write_run(SPEC, paths, network)
 
 
 def with_hard_gates(network, task):
@@ -86,7 +92,7 @@ def by_fairseq(model):
         return model(source, lengths, previous)[0]
 
 
-def test_layers_are_numbered_anew_and_the_methods_parameters_left_out():
+def test_layers_are_numbered_from_0_and_the_methods_parameters_left_out():
     names = ["encoder.embed_tokens.weight", "encoder.method.alpha", "encoder.layer_norm.bias"]
     names += [f"encoder.layers.{layer}.self_attn.k_proj.bias" for layer in range(12)]
     names += ["decoder.layers.0.fc1.bias", "decoder.layers.1.fc1.bias", "decoder.method.scale.bias"]
@@ -107,8 +113,8 @@ def test_layers_are_numbered_anew_and_the_methods_parameters_left_out():
 def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
     shared, own = torch.zeros(3, 2), torch.zeros(5)
     state = {"decoder.embed_tokens.weight": shared, "decoder.output_projection.weight": shared}
-    kept = {"encoder": (0,), "decoder": (0,)}
-    assert parameters(plain_state(state | {"encoder.layers.0.fc1.bias": own}, kept)) == 11
+    active = {"encoder": (0,), "decoder": (0,)}
+    assert parameters(plain_state(state | {"encoder.layers.0.fc1.bias": own}, active)) == 11
 
 
 @pytest.mark.parametrize(
@@ -116,40 +122,39 @@ def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
     [
         {},
         {"norm": "post"},
-        {"norm": "post", "share_embeddings": "none", "activation": "gelu"},
-        {"share_embeddings": "all", "encoder_layers": 3, "heads": 2, "ffn": 40},
+        {"norm": "post", "tie_embeddings": "none", "activation": "gelu"},
+        {"tie_embeddings": "all", "encoder_layers": 3, "heads": 2, "ffn": 40},
     ],
 )
-def test_fairseqs_own_network_computes_what_ours_does_with_hard_gates(changes, tensors, tmp_path):
-    spec = gated(shape(dropout=0.1, **changes))
-    network = built(spec, tensors)
-    set_gates(network, KEPT)
-    run = write_run(tmp_path, network)
+def test_fairseqs_own_network_computes_what_ours_does_with_hard_gates(changes, paths):
+    spec = gated(changes)
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    run = write_run(spec, paths, network)
     logits = {}
     for task in TASKS:
-        folder, said = pruned(spec, tensors, run, task)
+        folder, content = pruned(run, task)
         model, logits[task] = in_fairseq(folder), with_hard_gates(network, task)
         assert torch.allclose(by_fairseq(model), logits[task], atol=1e-5)
-        for side in ("encoder", "decoder"):
-            assert said["kept"][side] == list(KEPT[side][task])
-            assert len(model.get_submodule(f"{side}.layers")) == len(KEPT[side][task])
+        for name in ("encoder", "decoder"):
+            assert content["active"][name] == list(ACTIVE[name][task])
+            assert len(model.get_submodule(f"{name}.layers")) == len(ACTIVE[name][task])
     assert not torch.allclose(logits["bos"], logits["bel"], atol=1e-2)
     assert not torch.allclose(logits["bos"], logits["kor"], atol=1e-2)
 
 
-def test_a_side_without_the_method_keeps_all_of_its_layers(tensors, tmp_path):
-    spec = gated(sides=("decoder",))
-    network = built(spec, tensors)
-    set_gates(network, KEPT)
-    run = write_run(tmp_path, network)
-    folder, said = pruned(spec, tensors, run, "bos")
-    assert said["kept"] == {"encoder": [0, 1, 2], "decoder": [1, 2]}
+def test_a_stack_without_the_method_keeps_all_of_its_layers(paths):
+    spec = gated(stacks=("decoder",))
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    folder, content = pruned(write_run(spec, paths, network), "bos")
+    assert content["active"] == {"encoder": [0, 1, 2], "decoder": [1, 2]}
     logits = with_hard_gates(network, "bos")
     assert torch.allclose(by_fairseq(in_fairseq(folder)), logits, atol=1e-5)
 
 
-def test_the_final_norms_stay_which_fairseq_takes_from_weights_without_a_version(run, tensors):
-    folder, _ = pruned(SPEC, tensors, run, "bos")
+def test_the_final_norms_stay_which_fairseq_takes_from_weights_without_a_version(run):
+    folder, _ = pruned(run, "bos")
     assert by_fairseq(in_fairseq(folder)).isfinite().all()
     saved = torch.load(folder / "model.pt", weights_only=True)
     for side in ("encoder", "decoder"):
@@ -161,52 +166,49 @@ def test_the_final_norms_stay_which_fairseq_takes_from_weights_without_a_version
     assert in_fairseq(folder).encoder.layer_norm is None
 
 
-def test_the_file_holds_nothing_that_could_run(run, tensors):
-    folder, _ = pruned(SPEC, tensors, run, "bos")
+def test_the_file_holds_nothing_that_could_run(run):
+    folder, _ = pruned(run, "bos")
     assert get_unsafe_globals_in_checkpoint(folder / "model.pt") == []
 
 
-def test_pruned_json_says_what_was_kept_and_what_it_saves(run, tensors, network):
-    told = []
-    folder = run / "pruned" / "kor"
-    prune(SPEC, tensors, run, "kor", folder, told.append)
-    said = json.loads((folder / "pruned.json").read_text(encoding="utf-8"))
-    after = sum(each.numel() for each in in_fairseq(folder).parameters())
+def test_pruned_json_names_the_layers_and_what_pruning_saves(run, network):
+    lines = []
+    prune(run, "kor", lines.append)
+    folder, content = pruned(run, "kor")
+    after = sum(parameter.numel() for parameter in in_fairseq(folder).parameters())
     before = count_parameters(network)["total"]
-    assert said["parameters"] == {"before": before, "after": after}
+    assert content["parameters"] == {"before": before, "after": after}
     assert after < before
-    assert (folder / "model.pt").stat().st_size < (run / "checkpoints" / "last.pt").stat().st_size
-    assert said["languages"] == {"source": "hangul", "target": "eng"}
-    assert said["layers"] == {"encoder": 3, "decoder": 3}
-    assert (said["task"], said["gates"]) == ("kor", "hard")
-    assert said["sha256"] == sha256(folder / "model.pt")
-    assert {"fathom.inference.prune", "fathom.models.transformer"} < set(said["code"]["modules"])
-    assert f"fathom.methods.{SPEC.method.name}" in said["code"]["modules"]
-    assert told == [
-        f"prune: kor: encoder 3 of 3 layers, decoder 1 of 3 layers, {after} of {before} "
+    assert (folder / "model.pt").stat().st_size < (run.checkpoints / "last.pt").stat().st_size
+    assert content["languages"] == {"source": "hangul", "target": "eng"}
+    assert content["layers"] == {"encoder": 3, "decoder": 3}
+    assert (content["task"], content["gates"], content["recipe"]) == ("kor", "hard", 1)
+    assert content["sha256"] == sha256(folder / "model.pt")
+    assert lines == [
+        f"kor: encoder 3 of 3 layers, decoder 1 of 3 layers, {after} of {before} "
         f"parameters: {folder / 'model.pt'}"
     ]
 
 
-def test_the_dictionaries_lie_beside_it_under_their_languages(run, tensors):
+def test_the_dictionaries_are_next_to_it_under_their_languages(run):
     for task in TASKS:
-        folder, _ = pruned(SPEC, tensors, run, task)
+        folder, _ = pruned(run, task)
         names = {f"dict.{LANGUAGES[task]}.txt": "source", "dict.eng.txt": "target"}
         assert {path.name for path in folder.iterdir()} == {*names, "model.pt", "pruned.json"}
         for name, side in names.items():
-            original = tensors / f"dictionary.{side}.txt"
+            original = run.paths.tensors(SPEC.data) / f"dictionary.{side}.txt"
             assert (folder / name).read_bytes() == original.read_bytes()
 
 
-def test_pruning_twice_writes_the_same_bytes(run, tensors):
-    folder, _ = pruned(SPEC, tensors, run, "bos")
+def test_pruning_twice_writes_the_same_bytes(run):
+    folder, _ = pruned(run, "bos")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    pruned(SPEC, tensors, run, "bos")
+    pruned(run, "bos")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, tensors, network, tmp_path):
-    folder, _ = pruned(SPEC, tensors, run, "bos")
+def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, network, tmp_path):
+    folder, _ = pruned(run, "bos")
     shutil.move(folder, tmp_path / "elsewhere")
     hub = TransformerModel.from_pretrained(str(tmp_path / "elsewhere"), "model.pt")
     assert len(hub.src_dict) == len(hub.tgt_dict) == ENTRIES
@@ -221,10 +223,10 @@ def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, tensors,
 
 
 @pytest.mark.parametrize(("ratio", "constant"), [(0.5, 3), (1.5, 10)])
-def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, tensors, ratio, constant):
-    decoding = Decoding(1, 5, 1.0, ratio, constant)
-    spec = replace(SPEC, evaluation=replace(SPEC.evaluation, decoding=decoding))
-    folder, _ = pruned(spec, tensors, run, "bos")
+def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
+    changes = {"cap_ratio": ratio, "cap_constant": constant}
+    spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
+    folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
     source, target = in_fairseq(folder).max_positions()
     longest = spec.data.max_pieces
     assert source >= longest + 1
@@ -233,7 +235,8 @@ def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, tensors, ratio, co
 
 
 def test_the_settings_name_each_sides_own_layers():
-    found = fairseq_settings(shape(norm="post"), {"encoder": (0, 2, 5), "decoder": (1,)}, 90)
+    active = {"encoder": (0, 2, 5), "decoder": (1,)}
+    found = fairseq_settings(gated({"norm": "post"}).model, active, 90)
     assert (found["encoder_layers"], found["decoder_layers"]) == (3, 1)
     assert not found["encoder_normalize_before"]
     assert found["max_source_positions"] == 90
@@ -248,56 +251,53 @@ def test_the_settings_name_each_sides_own_layers():
         ({"residuals": ()}, "a network without all residuals"),
         ({"architecture": "rnmt_plus"}, "the architecture rnmt_plus"),
         ({"output_bias": True}, "an output bias"),
-        ({"learned_positions": 512}, "learned positions"),
+        ({"block": 512}, "learned positions"),
     ],
 )
-def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run, tensors, changes, what):
-    spec = gated(shape(**changes))
-    with pytest.raises(FathomError) as refused:
-        prune(spec, tensors, run, "bos", run / "pruned" / "bos", silent)
-    assert str(refused.value) == (
-        f"run {spec.run}: {what} cannot be written as fairseq's Transformer; choose another run"
-    )
+def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run, changes, what):
+    model = SPEC.model.model_copy(update=changes)
+    spec = replace(SPEC, model=model)
+    other = write_run(spec, run.paths, built(SPEC, run.paths))
+    with pytest.raises(FathomError, match="cannot be written as fairseq's Transformer") as refused:
+        prune(other, "bos", silent)
+    assert refused.value.what.startswith(what)
 
 
-def test_a_task_that_the_run_has_not_is_told_the_nearest(run, tensors):
+def test_an_unknown_task_gets_the_nearest_name(run):
     with pytest.raises(FathomError, match="no task 'korr'; nearest valid name: 'kor'"):
-        prune(SPEC, tensors, run, "korr", run / "pruned" / "korr", silent)
+        prune(run, "korr", silent)
 
 
-def test_a_run_whose_method_has_no_gates_is_refused(tensors, tmp_path):
-    spec = replace(small_spec(method("static", ())), model=shape())
-    run = write_run(tmp_path, built(spec, tensors))
+def test_a_run_whose_method_has_no_gates_is_refused(paths):
+    spec = gated(name="static", stacks=())
+    run = write_run(spec, paths, built(spec, paths))
     with pytest.raises(FathomError, match="bos: no method with gates; choose a run whose gates"):
-        pruned(spec, tensors, run, "bos")
+        pruned(run, "bos")
 
 
-@pytest.mark.parametrize("side", ["encoder", "decoder"])
-def test_a_task_of_which_a_side_has_no_layer_left_is_refused(side, tensors, tmp_path):
-    network = built(SPEC, tensors)
-    set_gates(network, KEPT | {side: KEPT[side] | {"bel": ()}})
-    run = write_run(tmp_path, network)
-    with pytest.raises(FathomError, match=f"bel: no {side} layer is left; choose another run"):
-        pruned(SPEC, tensors, run, "bel")
-    assert pruned(SPEC, tensors, run, "bos")[1]["task"] == "bos"
+@pytest.mark.parametrize("name", ["encoder", "decoder"])
+def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE | {name: ACTIVE[name] | {"bel": ()}})
+    run = write_run(SPEC, paths, network)
+    with pytest.raises(FathomError, match=f"bel: no {name} layer is left; choose another run"):
+        pruned(run, "bel")
+    assert pruned(run, "bos")[1]["task"] == "bos"
 
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
-def test_a_training_that_did_not_finish_leaves_nothing_to_trust(run, tensors, kind):
-    folder, _ = pruned(SPEC, tensors, run, "bos")
-    write_json(run / "training.json", training(kind))
-    with pytest.raises(FathomError, match=f"bos: {kind.replace('_', ' ')}; choose a run that"):
-        pruned(SPEC, tensors, run, "bos")
+def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
+    folder, _ = pruned(run, "bos")
+    write_json(run.folder / "training.json", training(kind, TASKS))
+    with pytest.raises(FathomError, match="choose a run that finished"):
+        pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
     assert not (folder / "pruned.json").exists()
 
 
-def test_a_run_that_is_not_trained_is_told(run, tensors):
-    (run / "checkpoints" / "last.pt").unlink()
+def test_a_run_that_is_not_trained_is_refused(run):
+    (run.checkpoints / "last.pt").unlink()
     with pytest.raises(FathomError, match="no such checkpoint"):
-        pruned(SPEC, tensors, run, "bos")
-    (run / "training.json").unlink()
-    with pytest.raises(FathomError, match=r"training\.json: no such file"):
-        pruned(SPEC, tensors, run, "bos")
+        pruned(run, "bos")
 
 
 class Skipping(Method):
@@ -352,16 +352,16 @@ class Remembering(Skipping):
 )
 def test_a_method_that_does_more_than_skip_layers_is_found_out(kind, hook):
     each = kind(stack("encoder"))
-    assert kept_layers(each, 0) == ((1,) if kind is not Method else (0, 1, 2))
+    assert active_layers(each, 0) == ((1,) if kind is not Method else (0, 1, 2))
     assert beyond_keeping(each, 0) == hook
 
 
-def test_it_is_refused_in_one_sentence(run, tensors, monkeypatch):
+def test_such_a_method_is_refused_in_one_sentence(run, monkeypatch):
     monkeypatch.setattr(loader.load(SPEC.method.name), "block", lambda self, layer, x, y: y + x)
     with pytest.raises(FathomError) as refused:
-        pruned(SPEC, tensors, run, "bos")
+        pruned(run, "bos")
     assert str(refused.value) == (
-        f"run {SPEC.run}, bos: the encoder's method does more than keep or skip layers ('block'); "
+        f"{run.name}, bos: the encoder's method does more than keep or skip layers ('block'); "
         "translate with fathom instead"
     )
 
@@ -379,19 +379,19 @@ def test_soft_gates_are_more_than_keeping(network, gates):
 
 @pytest.mark.parametrize(("name", "settings", "norm"), GATED)
 def test_what_is_written_of_any_gated_method_is_what_its_hard_gates_compute(
-    name, settings, norm, tensors, tmp_path
+    name, settings, norm, paths
 ):
-    spec = gated(shape(norm=norm), card(name).sides, name, **settings)
-    network = built(spec, tensors)
+    spec = gated({"norm": norm}, card(name).about.stacks, name, **settings)
+    network = built(spec, paths)
     stream = torch.Generator().manual_seed(5)
     with torch.no_grad():
-        for each in network.methods.values():
-            for parameter in each.parameters():
+        for method in network.methods.values():
+            for parameter in method.parameters():
                 parameter.copy_(torch.randn(parameter.shape, generator=stream))
-    run = write_run(tmp_path, network)
+    run = write_run(spec, paths, network)
     for task in TASKS:
         try:
-            folder, _ = pruned(spec, tensors, run, task)
+            folder, _ = pruned(run, task)
         except FathomError as refused:
             if not re.search("layer is left|more than keep", refused.what):
                 raise

@@ -1,25 +1,23 @@
 """A training's text, weights and network are read once, from the run, its seed and the paths."""
 
+from dataclasses import replace
+
 import pytest
 import torch
-from tests.evaluation.small_run import small_spec, training
 
-from fathom.batches.tensors import load
 from fathom.errors import FathomError
 from fathom.inference import trained_run
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_json
-from fathom.methods.loader import build
 from fathom.runs.paths import Paths
-from tests.inference.pruned_runs import set_gates, write_tensors
+from tests.inference.pruned_runs import built, gated, write_run, write_tensors
+from tests.support.run_files import training
 from tests.support.small_corpus import TASKS
-from tests.support.small_networks import method
-from tests.support.small_runs import masked
+from tests.support.trained import CPU, save, set_gates
 
-CPU = torch.device("cpu")
-LATENT = small_spec(method("latent_layers", ("encoder", "decoder")), gates="soft")
-# Layers that hard gates leave for each task; the model has one encoder and two decoder layers.
-GATES = {
+LATENT = gated({"encoder_layers": 1, "decoder_layers": 2})
+# Layers that hard gates leave for each task.
+LAYERS = {
     "encoder": {"bos": (0,), "bel": (0,), "kor": ()},
     "decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)},
 }
@@ -29,19 +27,12 @@ GATES = {
 def run(tmp_path):
     """Return a finished training whose gates drop every encoder layer of one task."""
     paths = Paths(tmp_path, "tiny")
-    run = TrainedRun(LATENT, 1, paths, CPU)
-    text = load(write_tensors(paths.tensors(LATENT.data)))
-    torch.manual_seed(3)
-    network = build(
-        LATENT.model, LATENT.method, len(TASKS), text.source_dictionary, text.target_dictionary
-    )
-    set_gates(network, GATES)
-    run.checkpoints.mkdir(parents=True)
-    torch.save({"model": network.state_dict()}, run.checkpoints / "last.pt")
+    write_tensors(paths)
+    network = built(LATENT, paths)
+    set_gates(network, LAYERS)
+    run = write_run(LATENT, paths, network)
     for update in (3, 6):
-        weights = {name: value + update for name, value in network.state_dict().items()}
-        torch.save({"update": update, "model": weights}, run.checkpoints / f"update_{update}.pt")
-    write_json(run.folder / "training.json", training())
+        save(run, {name: value + update for name, value in network.state_dict().items()}, update)
     return run
 
 
@@ -75,6 +66,15 @@ def test_a_task_without_layers_is_named(run):
     assert run.tasks_without_layers("soft") == ()
 
 
+def test_hard_gates_keep_at_least_what_the_decoding_asks_for(run):
+    decoding = LATENT.decoding.model_copy(update={"hard_at_least": 1})
+    keeping = TrainedRun(replace(LATENT, decoding=decoding), 1, run.paths, CPU)
+    assert keeping.folder == run.folder
+    assert keeping.tasks_without_layers("hard") == ()
+    assert keeping.network("hard").methods["encoder"].hard_at_least == 1
+    assert run.tasks_without_layers("hard") == ("kor",)
+
+
 def test_an_unknown_task_gets_the_nearest_name(run):
     assert run.task("bel") == 1
     with pytest.raises(FathomError, match="nearest valid name: 'kor'"):
@@ -83,7 +83,7 @@ def test_an_unknown_task_gets_the_nearest_name(run):
 
 def test_a_training_that_did_not_finish_is_refused_where_one_is_needed(run):
     run.require_finished()
-    write_json(run.folder / "training.json", training("diverged"))
+    write_json(run.folder / "training.json", training("diverged", TASKS))
     diverged = TrainedRun(LATENT, 1, run.paths, CPU)
     assert not diverged.finished
     with pytest.raises(FathomError, match="diverged"):
@@ -91,6 +91,7 @@ def test_a_training_that_did_not_finish_is_refused_where_one_is_needed(run):
 
 
 def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):
-    run = TrainedRun(masked(), 1, Paths(tmp_path, "tiny"), CPU)
+    masked = replace(LATENT, model=LATENT.model.model_copy(update={"decoder_layers": 0}))
+    run = TrainedRun(masked, 1, Paths(tmp_path, "tiny"), CPU)
     with pytest.raises(FathomError, match="without a decoder"):
         run.require_decoder()

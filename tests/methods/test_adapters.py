@@ -1,4 +1,4 @@
-"""Adapters: what they add, to which sentences, and what does not move."""
+"""Adapters: what they add, to which sentences, and what rests."""
 
 import pytest
 import torch

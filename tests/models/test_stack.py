@@ -33,7 +33,7 @@ class Recorder(Method):
 
 
 def add(number, layer, x):
-    """Take the place of a layer: its number is added."""
+    """Stand in for a layer: its number is added."""
     return x + layer
 
 

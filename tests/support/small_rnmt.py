@@ -36,7 +36,7 @@ def recurrent_network(kind: type[Method] = Method, **changes: object) -> RnmtPlu
 
 
 class Thinning(nn.Module):
-    """Replaces dropout and scales instead, so that a test sees where dropout is."""
+    """Stands where dropout does, and scales instead, so that a test sees where that is."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x, thinned."""

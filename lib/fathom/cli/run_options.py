@@ -1,6 +1,5 @@
 """What the verbs on one run share: its options, and what they open before torch is loaded."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +11,6 @@ from fathom.errors import FathomError
 from fathom.inference.ready import SPLITS, require_device, require_name
 from fathom.project.demands import Demands
 from fathom.project.project import Project
-from fathom.provenance import decoding_file, training_file
-from fathom.provenance.recipe import RECIPE
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 
@@ -68,29 +65,6 @@ class OpenRun:
         if split is None and gates is None:
             return list(Demands(self.project, self.paths.scale).decodings(self.spec.name))
         return [(one_split(split or "test"), self.one_gates(gates))]
-
-    def missing(self, seed: int, decodings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return the decodings that are not made yet, or by an older recipe or training.
-
-        Args:
-            seed: of the training, which has ended.
-            decodings: split and gates of each.
-        """
-        training = self.paths.training(self.spec, seed)
-        ended = training_file.read(training).outcome
-        missing = []
-        for split, gates in decodings:
-            folder = self.paths.decoding(self.spec, seed, split, gates)
-            try:
-                made = decoding_file.read(folder, self.spec, gates, ended)
-            except FathomError:
-                missing.append((split, gates))
-                continue
-            older = (folder / "decoding.json").stat().st_mtime_ns < training.stat().st_mtime_ns
-            lost = [task for task in made.tasks if not (folder / f"{task}.txt").is_file()]
-            if older or lost or made.recipe != RECIPE["decoding"]:
-                missing.append((split, gates))
-        return missing
 
     def with_window(self, size: int | None) -> "OpenRun":
         """Return the run with another size of its window; None keeps the run's.

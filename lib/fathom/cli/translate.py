@@ -8,7 +8,12 @@ import typer
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import Gates, Split, open_run
 from fathom.errors import FathomError
-from fathom.inference.ready import require_decoder, require_name, require_weights
+from fathom.inference.ready import (
+    missing_decodings,
+    require_decoder,
+    require_name,
+    require_weights,
+)
 from fathom.io.files import write_json
 
 
@@ -33,24 +38,24 @@ def translate(
     Example: fathom translate m2o_diverse_12_12 --task fra < sentences.txt
     """
     opened = open_run(run, scale, results, device)
-    spec = opened.spec
+    spec, paths = opened.spec, opened.paths
     require_decoder(spec)
     if task is None:
-        require_weights(spec, seed, opened.paths)
-        decodings = opened.decodings(split, gates)
         everything = split is None and gates is None
-        missing = opened.missing(seed, decodings) if everything else decodings
-        if missing:
+        decodings = opened.decodings(split, gates)
+        require_weights(spec, seed, paths)
+        asked = missing_decodings(spec, seed, paths, decodings) if everything else decodings
+        if asked:
             from fathom.inference import translate as decoding
 
-            decoding.translate(opened.trained(seed, device), missing, report_of(spec.folder))
+            decoding.translate(opened.trained(seed, device), asked, report_of(spec.folder))
         if everything:
             # A workflow waits for this file, whose name says which decodings there are.
-            write_json(opened.paths.asked(spec, seed, decodings), {"decodings": decodings})
+            write_json(paths.asked(spec, seed, decodings), {"decodings": decodings})
         return
     require_name(task, spec.data.tasks, "task", spec.name)
     chosen = opened.one_gates(gates)
-    require_weights(spec, seed, opened.paths)
+    require_weights(spec, seed, paths)
     lines = _typed_lines()
     from fathom.inference import translate as decoding
 

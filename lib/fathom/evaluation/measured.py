@@ -59,7 +59,7 @@ def write(
     records: dict[str, Record],
     split: str | None = None,
     gates: str | None = None,
-    **settings: Any,
+    settings: dict[str, Any] | None = None,
 ) -> Path:
     """Write a measurement file, and return its path.
 
@@ -71,14 +71,14 @@ def write(
         records: by key; none where the training has no result.
         split: "valid" or "test", where the rule measures one.
         gates: "plain", "soft" or "hard", where the measurement depends on them.
-        **settings: what the rule was run with.
+        settings: what the rule was run with.
 
     Raises:
         FathomError: the training has not ended.
     """
     training = training_file.read(paths.training(spec, seed))
     recipe = RECIPE["scoring"]
-    file = training_file.of_run(training, spec, seed, rule, recipe, records, **settings)
+    file = training_file.of_run(training, spec, seed, rule, recipe, records, settings)
     path = path_of(spec, seed, paths, rule, split, gates)
     measurements.write(path, file)
     return path

@@ -77,7 +77,8 @@ def best_window(
             for metric, window in windows.items()
         }
         chosen = {metric: list(window) for metric, window in windows.items()}
-        path = write(spec, seed, paths, "window", records, None, gates, size=size, updates=chosen)
+        run_with = {"size": size, "updates": chosen}
+        path = write(spec, seed, paths, "window", records, None, gates, run_with)
     for metric, window in windows.items():
         number = records[key_of(metric, JUDGES, gates, "window")].all
         report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")

@@ -1,10 +1,11 @@
 """What is refused before torch is loaded, which takes seconds: a mistyped name should not wait."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fathom.errors import FathomError, nearest
-from fathom.provenance import training_file
+from fathom.provenance import decoding_file, training_file
+from fathom.provenance.recipe import RECIPE
 from fathom.provenance.training_file import TrainingFile
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
@@ -77,3 +78,31 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
         remedy = "set training.keep_weights higher and train again"
         raise FathomError(what, str(folder), remedy)
     return training
+
+
+def missing_decodings(
+    spec: Spec, seed: int, paths: Paths, decodings: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the decodings that are not there, or are of an older recipe or training.
+
+    Args:
+        spec: the run.
+        seed: of the training, which has ended.
+        paths: where all files are.
+        decodings: split and gates of each.
+    """
+    training = paths.training(spec, seed)
+    ended = training_file.read(training).outcome
+    missing = []
+    for split, gates in decodings:
+        folder = paths.decoding(spec, seed, split, gates)
+        try:
+            made = decoding_file.read(folder, spec, gates, ended)
+        except FathomError:
+            missing.append((split, gates))
+            continue
+        older = (folder / "decoding.json").stat().st_mtime_ns < training.stat().st_mtime_ns
+        lost = [task for task in made.tasks if not (folder / f"{task}.txt").is_file()]
+        if older or lost or made.recipe != RECIPE["decoding"]:
+            missing.append((split, gates))
+    return missing

@@ -117,7 +117,8 @@ class TrainedRun:
         elif update != self._loaded:
             self._load(self._network, update)
         self._loaded = update
-        return self._network.use_gates(gates)
+        decoding = self.spec.decoding
+        return self._network.use_gates(gates, decoding.hard_at_least if decoding else 0)
 
     def tasks_without_layers(self, gates: str, update: int | None = None) -> tuple[str, ...]:
         """Return the tasks for which the gates leave the encoder or the decoder without a layer.

@@ -118,13 +118,14 @@ class Method(nn.Module):
     Attributes:
         stack: what is known of the layers.
         inference: the gates used outside training: "plain", "soft" or "hard".
+        hard_at_least: layers that hard gates keep at least for a task.
     """
 
     def __init__(self, stack: Stack):
         """Remember the stack."""
         super().__init__()
         self.stack = stack
-        self.inference = "plain"
+        self.inference, self.hard_at_least = "plain", 0
 
     def overrides(self, *hooks: str) -> bool:
         """Return whether the method overrides any of the hooks named."""
@@ -154,7 +155,7 @@ class Method(nn.Module):
         """Return what a layer reads.
 
         Args:
-            layer: the layer, from 0; L is the stack's output.
+            layer: the layer, from 0; L stands for the stack's output.
             outputs: the embeddings and the outputs of all layers so far, (T, B, D) each.
         """
         return outputs[-1]

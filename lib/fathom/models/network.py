@@ -1,8 +1,7 @@
 """What every kind of network offers to training and decoding."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from torch import Tensor, nn
 
@@ -28,12 +27,8 @@ class LayerStack(Protocol):
     task: int | None
     observer: Observer | None
 
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the parameters of the layers and the method."""
-        ...
 
-
-class Network(nn.Module, ABC):
+class Network(ABC):
     """The part of a network that does not depend on its layers.
 
     A kind of network is a folder of models/; the class in its network.py derives from this one and
@@ -65,7 +60,7 @@ class Network(nn.Module, ABC):
     @property
     def stacks(self) -> dict[str, LayerStack]:
         """The network's stacks by name, the encoder first."""
-        children: dict[str, Any] = dict(self.named_children())
+        children = dict(self.named_children())
         return {name: children[name] for name in STACKS if name in children}
 
     @property
@@ -87,8 +82,13 @@ class Network(nn.Module, ABC):
             stack.task = task
         return self
 
-    def use_gates(self, gates: str) -> Self:
-        """Set the gates for inference ("plain", "soft" or "hard"), and return the network."""
+    def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
+        """Set the gates for inference, and return the network.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            hard_at_least: layers that hard gates keep at least for a task, the likeliest first.
+        """
         for method in self.methods.values():
-            method.inference = gates
+            method.inference, method.hard_at_least = gates, hard_at_least
         return self

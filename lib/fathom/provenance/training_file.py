@@ -173,7 +173,7 @@ def of_run(
     rule: str,
     recipe: int,
     records: dict[str, Record],
-    **settings: Any,
+    settings: dict[str, Any] | None = None,
 ) -> Measurements:
     """Return a measurement file of a training, with its outcome.
 
@@ -184,7 +184,7 @@ def of_run(
         rule: what measured.
         recipe: of the stage that measured.
         records: by key; none where the training has no result.
-        **settings: what the rule was run with.
+        settings: what the rule was run with.
     """
     return Measurements(
         rule=rule,
@@ -195,6 +195,6 @@ def of_run(
         outcome=training.outcome.kind,
         update=training.outcome.update,
         reason="" if training.outcome.finished else training.outcome.reason,
-        settings=settings,
+        settings=settings or {},
         measurements=records,
     )

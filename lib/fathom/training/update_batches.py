@@ -67,8 +67,9 @@ class UpdateBatches:
             training.shares,
             seed,
         )
-        lines = [len(of_task) for of_task in lengths]
-        self.updates = updates_of(training, lines, [int(of_task.sum()) for of_task in lengths])
+        self.updates = updates_of(
+            training, [len(of_task) for of_task in lengths], [int(sum(each)) for each in lengths]
+        )
         self.unigram_nll = tensors.unigram_nll
         self.validation = held_out_pairs(tensors, "valid")
 

@@ -12,6 +12,13 @@ def test_a_hard_gate_is_open_from_its_threshold_on():
     assert hard_gates(alpha, 0.9).tolist() == [[0, 0, 0], [1, 0, 0]]
 
 
+def test_the_likeliest_layers_stay_where_hard_gates_would_keep_fewer():
+    alpha = torch.tensor([[-0.3, -0.1, -0.2], [0.5, -0.1, -0.2], [0.5, 0.1, 0.2], [-1, -1, -1]])
+    assert hard_gates(alpha, 0.5, 1).tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 1], [1, 0, 0]]
+    assert hard_gates(alpha, 0.5, 2).tolist() == [[0, 1, 1], [1, 1, 0], [1, 1, 1], [1, 1, 0]]
+    assert depth_of(alpha, 0.5).by_task == (0, 1, 3, 0)
+
+
 def test_depth_counts_hard_gates_and_says_how_decided_they_are():
     assert depth_of(torch.zeros(2, 3), 0.5).by_task == (3, 3)
     alpha = torch.tensor([[0.05, -0.05, 2.0], [-0.2, -2.0, 0.0]])

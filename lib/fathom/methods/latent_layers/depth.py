@@ -6,9 +6,17 @@ from torch import Tensor
 from fathom.models.hooks import UNDECIDED, Depth
 
 
-def hard_gates(alpha: Tensor, threshold: float) -> Tensor:
-    """Return 1 where q(z = 1) = σ(alpha) ≥ threshold and 0 elsewhere, (N, L)."""
-    return (torch.sigmoid(alpha) >= threshold).to(alpha.dtype)
+def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
+    """Return 1 where q(z = 1) = σ(alpha) ≥ threshold and 0 elsewhere, (N, L).
+
+    Args:
+        alpha: (N, L) the logits.
+        threshold: the probability from which a gate is open.
+        at_least: gates of a task that are open in any case, the likeliest; of equals the lowest.
+    """
+    order = alpha.argsort(dim=1, descending=True, stable=True)
+    likeliest = torch.zeros_like(alpha).scatter(1, order[:, :at_least], 1.0)
+    return torch.maximum((torch.sigmoid(alpha) >= threshold).to(alpha.dtype), likeliest)
 
 
 def depth_of(alpha: Tensor, threshold: float) -> Depth:

@@ -114,7 +114,7 @@ class LatentLayers(Method):
         if self.training:
             return self.samples()
         if self.inference == "hard":
-            return hard_gates(self.logits(), self.hard_threshold)
+            return hard_gates(self.logits(), self.hard_threshold, self.hard_at_least)
         return self.noise_free()
 
     def begin(self, tasks: Tensor) -> None:
@@ -139,7 +139,7 @@ class LatentLayers(Method):
         return x + self.sentence_gates[layer].to(x.dtype) * fx
 
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
-        """Gate the layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
+        """Gate the whole layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
         if self.gate_on == "sub_layer":
             return y
         return gated_block(x, y, self.sentence_gates[layer].to(y.dtype))

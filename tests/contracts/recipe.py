@@ -1,0 +1,112 @@
+"""Frozen numbers of seconds of training, decoding and scoring: `python -m tests.contracts.recipe`.
+
+They are small enough for every test run; tests/pipeline/freeze.py has those of the tiny runs.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fathom.evaluation.bootstrap import draws, interval
+from fathom.evaluation.score import measure
+from fathom.inference.translate import split_lines
+from fathom.io.files import read_json, write_json
+from fathom.provenance.recipe import RECIPE
+from fathom.runs.paths import Paths
+from fathom.training.loop import TrainPaths
+from fathom.training.train import train
+from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.support.small_corpus import silent
+from tests.support.small_runs import OPTIONS, latent, masked, specification
+from tests.support.trained import trained_spec, write_text, write_trained
+
+FILE = Path(__file__).with_name("recipe.json")
+AGAIN = "freeze again: python -m tests.contracts.recipe"
+TRAINED = {
+    "static": specification(),
+    "latent": latent(),
+    "masked": masked(),
+    "group_dropout": specification("group_dropout", ("encoder", "decoder"), groups=4, active=2),
+}
+# Other processors round otherwise: by 1e-6 nats after so few updates, and seldom another piece.
+NATS, LINES = 1e-4, 0.9
+
+
+def training(tensors: Path, folder: Path) -> dict[str, float]:
+    """Return the validation NLL of a run of six updates of each kind, in nats a token."""
+    found = {}
+    for name, spec in TRAINED.items():
+        train(spec, 1, TrainPaths(tensors, folder / name), OPTIONS, silent)
+        found[name] = read_json(folder / name / "training.json")["validation"]["nll"]
+    return found
+
+
+def decoding(paths: Paths) -> list[str]:
+    """Return hypotheses of random weights, soft and hard."""
+    method = {"name": "latent_layers", "stacks": ["decoder"]}
+    layers = {"decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)}}
+    run = write_trained(trained_spec({"method": method}), paths, layers=layers)
+    return [line for gates in ("soft", "hard") for line in split_lines(run, "bel", "test", gates)]
+
+
+def scoring() -> dict[str, list[float]]:
+    """Return value, interval and standard error of every metric on a fixed text."""
+    drawn = draws(len(ENGLISH), 100)
+    found = {}
+    for metric in measure(OTHER["kor"][::-1], OTHER["kor"], "kor", "here"):
+        spread = interval(metric, drawn)
+        found[metric.metric] = [metric.value, spread.low, spread.high, spread.stderr]
+    return found
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    """Return the numbers of all stages, made in an empty folder."""
+    paths = Paths(folder, "tiny")
+    write_text(paths)
+    tensors = paths.tensors(trained_spec().data)
+    return {
+        "training": training(tensors, folder / "runs"),
+        "decoding": decoding(paths),
+        "scoring": scoring(),
+    }
+
+
+def moved(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return a sentence for each stage whose numbers are not the frozen ones."""
+    pairs = zip(before["decoding"], now["decoding"], strict=True)
+    same = sum(one == other for one, other in pairs) / len(now["decoding"])
+    nats = {name: abs(value - before["training"][name]) for name, value in now["training"].items()}
+    wrong = {
+        "training": [f"{name} by {value:.4f} nats" for name, value in nats.items() if value > NATS],
+        "decoding": [f"{1 - same:.0%} of the hypotheses"] if same < LINES else [],
+        "scoring": [
+            name
+            for name, values in now["scoring"].items()
+            if any(abs(a - b) > 1e-9 for a, b in zip(values, before["scoring"][name], strict=True))
+        ],
+    }
+    return [
+        f"{stage} moved ({', '.join(what)}): raise RECIPE['{stage}'] and {AGAIN}"
+        for stage, what in wrong.items()
+        if what
+    ]
+
+
+def raised(before: dict[str, Any]) -> list[str]:
+    """Return a sentence for each recipe that was raised without freezing again."""
+    return [
+        f"RECIPE['{stage}'] is {recipe}, frozen with {before['recipe'][stage]}; {AGAIN}"
+        for stage, recipe in RECIPE.items()
+        if recipe != before["recipe"][stage]
+    ]
+
+
+def frozen() -> dict[str, Any]:
+    """Return the frozen numbers, and the recipe of each stage."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        write_json(FILE, {"recipe": RECIPE} | numbers(Path(place)))

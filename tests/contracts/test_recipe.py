@@ -1,0 +1,39 @@
+"""Moved numbers need a raised RECIPE, and a raised RECIPE needs numbers frozen again."""
+
+import copy
+
+import pytest
+
+from fathom.provenance.recipe import RECIPE
+from tests.contracts.recipe import frozen, moved, numbers, raised
+
+
+@pytest.fixture(scope="module")
+def now(tmp_path_factory):
+    return numbers(tmp_path_factory.mktemp("recipe"))
+
+
+def test_the_numbers_of_each_stage_are_the_frozen_ones(now):
+    assert moved(frozen(), now) == []
+
+
+def test_the_frozen_numbers_are_of_todays_recipe():
+    assert raised(frozen()) == []
+
+
+def test_a_number_that_moves_names_the_recipe_to_raise(now):
+    other = copy.deepcopy(now)
+    other["training"]["latent"] += 0.01
+    other["decoding"] = [f"{line} more" for line in other["decoding"]]
+    other["scoring"]["13a"][1] += 0.001
+    lines = moved(now, other)
+    assert [line.split(" ")[0] for line in lines] == list(RECIPE)
+    assert all(
+        f"raise RECIPE['{stage}']" in line for stage, line in zip(RECIPE, lines, strict=True)
+    )
+
+
+def test_a_raised_recipe_without_new_numbers_is_found(monkeypatch):
+    monkeypatch.setitem(RECIPE, "scoring", RECIPE["scoring"] + 1)
+    (line,) = raised(frozen())
+    assert line.startswith("RECIPE['scoring'] is 2, frozen with 1; freeze again")

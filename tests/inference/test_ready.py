@@ -1,0 +1,103 @@
+"""Refusals that need no torch."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from fathom.errors import FathomError
+from fathom.inference import ready
+from fathom.provenance import decoding_file, recipe
+from fathom.runs.paths import Paths
+from tests.support.run_files import write_training
+from tests.support.specs import small_spec
+
+SPEC = small_spec()
+
+
+def test_the_checks_load_no_torch():
+    probe = "import sys, fathom.inference.ready; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", ["auto", "cpu", "cuda", "cuda:3"])
+def test_a_device_may_have_these_names(name):
+    ready.require_device(name)
+
+
+@pytest.mark.parametrize("name", ["gpu", "cuda:", "CPU", ""])
+def test_any_other_device_is_refused(name):
+    with pytest.raises(FathomError, match=r"device: .*write auto, cpu, cuda or cuda:<n>"):
+        ready.require_device(name)
+
+
+def test_an_unknown_name_gets_the_nearest():
+    ready.require_name("test", ready.SPLITS, "split", "--split")
+    with pytest.raises(FathomError, match="--split: no split 'tset'; nearest valid name: 'test'"):
+        ready.require_name("tset", ready.SPLITS, "split", "--split")
+
+
+def test_a_network_without_a_decoder_is_refused_with_the_command_that_measures_it():
+    ready.require_decoder(SPEC)
+    changes = {"model": {"architecture": "masked_lm", "decoder_layers": 0, "block": 64}}
+    with pytest.raises(FathomError, match="fathom likelihood paper/small"):
+        ready.require_decoder(small_spec(changes))
+
+
+def test_the_weights_that_are_decoded_must_be_there(tmp_path):
+    paths = Paths(tmp_path, "tiny")
+    with pytest.raises(FathomError, match=r"training\.json: no such file"):
+        ready.require_weights(SPEC, 1, paths)
+    write_training(SPEC, paths)
+    with pytest.raises(FathomError, match=r"last\.pt: no such checkpoint"):
+        ready.require_weights(SPEC, 1, paths)
+    folder = paths.run(SPEC, 1) / "checkpoints"
+    folder.mkdir()
+    (folder / "last.pt").touch()
+    assert ready.require_weights(SPEC, 1, paths).outcome.finished
+    averaged = small_spec({"decoding": {"average_of": 2}})
+    (folder / "update_2.pt").touch()
+    with pytest.raises(FathomError, match="weights of 1 updates where the mean of 2 is decoded"):
+        ready.require_weights(averaged, 1, paths)
+    (folder / "update_4.pt").touch()
+    ready.require_weights(averaged, 1, paths)
+
+
+def test_decodings_are_missing_that_are_lost_stale_or_older_than_the_training(
+    tmp_path, monkeypatch
+):
+    paths, pair = Paths(tmp_path, "tiny"), ("test", "plain")
+    write_training(SPEC, paths)
+    assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
+    folder = paths.decoding(SPEC, 1, *pair)
+    content = {
+        "identity": SPEC.decoding_identity("plain"),
+        "split": "test",
+        "gates": "plain",
+        "recipe": 1,
+        "settings": {},
+        "weights": [5],
+        "outcome": "finished",
+        "reason": "",
+        "tasks": {"aaa": {"sentences": 1, "sha256": "a" * 64}},
+        "no_layer": [],
+        "versions": {},
+    }
+    decoding_file.write(folder, content)
+    assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
+    (folder / "aaa.txt").touch()
+    assert ready.missing_decodings(SPEC, 1, paths, [pair]) == []
+    with monkeypatch.context() as patched:
+        patched.setitem(recipe.RECIPE, "decoding", 2)
+        assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
+    later = (folder / "decoding.json").stat().st_mtime_ns + 1
+    os.utime(paths.training(SPEC, 1), ns=(later, later))
+    assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
+
+
+def test_a_training_without_a_result_needs_no_weights(tmp_path):
+    paths = Paths(tmp_path, "tiny")
+    write_training(SPEC, paths, "diverged")
+    assert not ready.require_weights(SPEC, 1, paths).outcome.finished

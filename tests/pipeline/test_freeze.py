@@ -1,0 +1,57 @@
+"""Moved numbers without a raised recipe are found, and a raised recipe without new numbers too."""
+
+import pytest
+
+from fathom.provenance import manifest, recipe
+from fathom.provenance.measurements import Number, Record
+from tests.pipeline import freeze
+from tests.provenance.test_manifest import content
+
+
+def run_of(tmp_path, nll=4.5, low=1.0, high=2.0, kind="finished"):
+    """Return the manifest of a run with these numbers."""
+    bleu = Record(unit="BLEU", tasks={"bos": Number(value=(low + high) / 2, low=low, high=high)})
+    records = {"last_validation": Record(unit="nats", all=Number(value=nll))}
+    records["bleu.test.soft.13a"] = bleu
+    records = {key: record.model_dump() for key, record in records.items()}
+    outcome = {"kind": kind, "update": 300, "reason": ""}
+    changes = {"measurements": records if kind == "finished" else {}, "outcome": outcome}
+    manifest.write(tmp_path / "manifest.json", content() | changes)
+    return manifest.read(tmp_path / "manifest.json")
+
+
+@pytest.fixture
+def reference(tmp_path):
+    frozen = freeze.frozen(run_of(tmp_path))
+    return {"recipe": dict(recipe.RECIPE), "runs": {"paper/run": frozen}}
+
+
+def test_the_frozen_runs_are_of_todays_recipe():
+    assert freeze.raised(freeze.reference()) == []
+    assert len(freeze.reference()["runs"]) == 10
+
+
+def test_equal_numbers_have_not_moved(reference, tmp_path):
+    assert freeze.moved(reference, [run_of(tmp_path)]) == []
+    assert freeze.moved(reference, [run_of(tmp_path, nll=4.6, low=1.5, high=2.9)]) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"nll": 5.0}, "validation NLL 5.000, frozen 4.500: raise RECIPE['training']"),
+        ({"kind": "diverged"}, "diverged, frozen as finished: raise RECIPE['training']"),
+        ({"low": 9.0, "high": 12.0}, "scores of bos are [9.0, 12.0], frozen [1.0, 2.0]: raise"),
+    ],
+)
+def test_moved_numbers_name_the_recipe_to_raise(reference, tmp_path, changes, message):
+    (line,) = freeze.moved(reference, [run_of(tmp_path, **changes)])
+    assert message in line
+    assert "paper/run" in line
+
+
+def test_a_raised_recipe_needs_numbers_that_are_frozen_again(reference, monkeypatch):
+    assert freeze.raised(reference) == []
+    monkeypatch.setitem(recipe.RECIPE, "decoding", 2)
+    (line,) = freeze.raised(reference)
+    assert line.startswith("RECIPE['decoding'] is 2, frozen with 1; freeze again")

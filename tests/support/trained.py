@@ -1,0 +1,99 @@
+"""Runs on the small corpus that count as trained: real text, and weights that the test makes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fathom.batches.encode import encode
+from fathom.inference.trained_run import TrainedRun
+from fathom.io.files import write_json
+from fathom.methods.loader import build
+from fathom.models.network import Network
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+from fathom.subwords.train import train
+from tests.support.run_files import training
+from tests.support.small_corpus import TASKS, silent, small_data, write_corpus
+from tests.support.specs import small_spec
+
+CPU = torch.device("cpu")
+# Far enough from 0 that soft gates are 0 or 1 in float32 as well.
+SURE = 40.0
+DECODING = {"beam": 2, "cap_ratio": 0.1, "cap_constant": 2}
+Layers = Mapping[str, Mapping[str, Sequence[int]]]
+
+
+def trained_spec(changes: Mapping[str, Any] | None = None, run: str = "small") -> Spec:
+    """Return a run on the small corpus; `changes` are settings as in runs.yaml."""
+    given = {"decoding": DECODING} | dict(changes or {})
+    return replace(small_spec(given, run=run), data=small_data())
+
+
+def write_text(paths: Paths) -> None:
+    """Write corpus, subwords and tensors of the small corpus."""
+    data = small_data()
+    write_corpus(paths.corpus(data))
+    train(data, paths.corpus(data), paths.subwords(data), silent)
+    encode(data, paths.corpus(data), paths.subwords(data), paths.tensors(data), silent)
+
+
+def write_trained(
+    spec: Spec,
+    paths: Paths,
+    kind: str = "finished",
+    layers: Layers | None = None,
+    updates: Sequence[int] = (),
+) -> TrainedRun:
+    """Write a training's end and its weights, which are large: as initialised they say little.
+
+    Args:
+        spec: the run, whose text is encoded.
+        paths: where to write.
+        kind: how the training ended.
+        layers: the layers that hard gates keep, by stack and task.
+        updates: those whose weights are saved along the way, each with other weights.
+    """
+    run = TrainedRun(spec, 1, paths, CPU)
+    network = built(run)
+    if layers:
+        set_gates(network, layers)
+    state = network.state_dict()
+    save(run, state)
+    for update in updates:
+        scaled = {name: value * (1 + update / 10) for name, value in state.items()}
+        save(run, state | {name: scaled[name] for name in scaled if ".layers." in name}, update)
+    write_json(run.folder / "training.json", training(kind, TASKS))
+    return run
+
+
+def built(run: TrainedRun) -> Network:
+    """Return a run's network with large random weights."""
+    torch.manual_seed(3)
+    text = run.tensors
+    dictionaries = text.source_dictionary, text.target_dictionary
+    network = build(run.spec.model, run.spec.method, len(text.tasks), *dictionaries)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if ".method." not in name:
+                parameter.mul_(3.0)
+    return network.eval()
+
+
+def save(run: TrainedRun, state: Mapping[str, Tensor], update: int | None = None) -> None:
+    """Save weights as a training's last state, or as those after an update."""
+    name = "last.pt" if update is None else f"update_{update}.pt"
+    run.checkpoints.mkdir(parents=True, exist_ok=True)
+    torch.save({"update": update, "model": dict(state)}, run.checkpoints / name)
+
+
+def set_gates(network: Network, layers: Layers) -> None:
+    """Make the hard gates of each task keep these layers, by stack and task in their order."""
+    for stack, method in network.methods.items():
+        alpha: nn.Parameter
+        for alpha in method.parameters():
+            alpha.requires_grad_(False).fill_(-SURE)
+            for row, active in zip(alpha, layers[stack].values(), strict=True):
+                row[list(active)] = SURE
