@@ -19,9 +19,10 @@ from statistics import median, quantiles
 import torch
 
 from fathom.batches.tensors import load
-from fathom.cli.options import open_catalog, open_paths
+from fathom.cli.run_options import open_run
 from fathom.training.diagnostics import Diagnostics
-from fathom.training.loop import Launch, Places, Training
+from fathom.training.loop import RuntimeOptions, Training, TrainPaths
+from fathom.training.progress import Reporter
 
 WARM_UP = 5
 EVERY = (1, 10, 100)
@@ -50,7 +51,7 @@ def measured(training: Training, diagnostics: Diagnostics, updates: int) -> dict
         return now() - start
 
     for number in range(1, WARM_UP + updates + 1):
-        update = partial(two_level.update, number, training.feed.parts(number))
+        update = partial(two_level.update, number, training.batches.micro_batches(number))
         taken = dict.fromkeys(seconds, 0.0)
         for name in ("without", "with", "with", "without"):
             two_level.diagnostics = diagnostics if name == "with" else None
@@ -83,22 +84,24 @@ def main() -> None:
     parser.add_argument("--scale", help="else config.yaml's")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--updates", type=int, default=60)
-    wishes = parser.parse_args()
-    catalog = open_catalog(check=False)
-    scale, paths = open_paths(catalog, wishes.scale)
-    spec = catalog.run_named(wishes.run, scale)
-    tokens = catalog.config["tokens_per_device"]
-    launch = Launch(wishes.device, tokens, log_every=1, diagnose_first=0, diagnose_every=0)
+    given = parser.parse_args()
+    opened = open_run(given.run, given.scale, None, given.device)
+    spec, paths = opened.spec, opened.paths
+    tokens = opened.project.switches.tokens_per_device
+    options = RuntimeOptions(given.device, tokens, log_every=1, diagnose_first=0, diagnose_every=0)
     with tempfile.TemporaryDirectory() as folder:
-        places = Places(paths.tensors(spec.data), Path(folder))
-        tensors = load(places.tensors)
-        training = Training(spec, 1, tensors, places, launch, sys.stderr.write)
+        folders = TrainPaths(paths.tensors(spec.data), Path(folder))
+        tensors = load(folders.tensors)
+        reporter = Reporter(sys.stderr.write, Path(folder) / "train.log")
+        training = Training(spec, 1, tensors, folders, options, reporter)
         diagnostics = Diagnostics(training.network, tensors.tasks, Path(folder), every=1, first=0)
-        seconds = measured(training, diagnostics, wishes.updates)
+        seconds = measured(training, diagnostics, given.updates)
         packed = sum(path.stat().st_size for path in Path(folder).glob("*.gz"))
-    lines = [f"{spec.folder}, {scale}, {training.device}, {torch.get_num_threads()} thread(s)"]
+    lines = [
+        f"{spec.folder}, {paths.scale}, {training.device}, {torch.get_num_threads()} thread(s)"
+    ]
     lines += report(seconds)
-    rows = 2 * (WARM_UP + wishes.updates)
+    rows = 2 * (WARM_UP + given.updates)
     lines.append(f"on disk                     {packed / rows:8.0f} bytes an update")
     sys.stdout.write("\n".join(lines) + "\n")
 

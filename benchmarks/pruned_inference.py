@@ -22,18 +22,18 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
 from fathom.inference.beam import Beam
-from fathom.inference.prune import Kept, fairseq_settings, kept_layers, plain_state
+from fathom.inference.prune import Active, active_layers, fairseq_settings, plain_state
 from fathom.inference.translate import hypotheses
 from fathom.methods.loader import build
 from fathom.models.network import Network
-from fathom.project import load
-from fathom.runs import spec
+from fathom.project.load import load
+from fathom.runs.settings import Decoding, Model
 
 METHOD, ROUNDS = "latent_layers", 5
 LAYERS, KEPT = 12, (3, 6, 9, 12)
 ENTRIES, SENTENCES, LENGTHS = 2000, 32, (12, 24)
 CPU = torch.device("cpu")
-MODEL = spec.Model(
+MODEL = Model(
     architecture="transformer",
     encoder_layers=LAYERS,
     decoder_layers=LAYERS,
@@ -41,16 +41,10 @@ MODEL = spec.Model(
     ffn=1024,
     heads=4,
     norm="pre",
-    residuals=("encoder", "decoder"),
-    activation="relu",
     dropout=0.0,
-    attention_dropout=0.0,
-    activation_dropout=0.0,
-    share_embeddings="target",
-    output_bias=False,
-    learned_positions=None,
+    tie_embeddings="decoder",
 )
-SEARCH = spec.Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.0, cap_constant=4)
+SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.0, cap_constant=4)
 HEADS = ("layers kept", "ratio of layers", "zeros", "skipped", "removed", "same hypotheses")
 
 
@@ -80,8 +74,8 @@ class Way:
 
 def gated(kept: int, dictionary: Dictionary) -> Network:
     """Return a network whose hard gates select `kept` layers of each stack, evenly spread."""
-    card = load.load(Path(__file__).parents[1], check=False).methods[METHOD]
-    method = spec.Method(METHOD, ("encoder", "decoder"), card.filled({}))
+    card = load(Path(__file__).parents[1], check=False).methods[METHOD]
+    method = card.method.model_validate({"name": METHOD, "stacks": ("encoder", "decoder")})
     torch.manual_seed(1)
     network = build(MODEL, method, 1, dictionary, dictionary)
     chosen = [place * LAYERS // kept for place in range(kept)]
@@ -92,7 +86,7 @@ def gated(kept: int, dictionary: Dictionary) -> Network:
     return network.use_gates("hard").for_task(0).eval()
 
 
-def removed(network: Network, kept: Kept, dictionary: Dictionary) -> TransformerModel:
+def removed(network: Network, kept: Active, dictionary: Dictionary) -> TransformerModel:
     """Return fairseq's own Transformer with the kept layers of a network."""
     settings = SimpleNamespace(**fairseq_settings(MODEL, kept, 1024))
     dictionaries = SimpleNamespace(source_dictionary=dictionary, target_dictionary=dictionary)
@@ -104,7 +98,7 @@ def removed(network: Network, kept: Kept, dictionary: Dictionary) -> Transformer
 def ways(kept: int, dictionary: Dictionary, sources: Sequence[Tensor]) -> list[Way]:
     """Return the three ways to decode with `kept` layers."""
     skipping, multiplying = gated(kept, dictionary), gated(kept, dictionary)
-    layers = {side: kept_layers(each, 0) for side, each in skipping.methods.items()}
+    layers = {side: active_layers(each, 0) for side, each in skipping.methods.items()}
     for each in multiplying.methods.values():
         each.keep = lambda layer: True
     models = {

@@ -1,4 +1,4 @@
-"""Blocks of whole sentences, and which of them an update holds."""
+"""Blocks of complete sentences, and the blocks of each update."""
 
 import numpy as np
 import pytest

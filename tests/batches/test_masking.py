@@ -1,4 +1,4 @@
-"""Which pieces are hidden, and what stands there instead."""
+"""Which pieces are hidden, and what replaces them."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_shares_are_those_of_the_settings_within_four_deviations():
     assert chosen.sum() in (int(0.15 * pieces), int(0.15 * pieces) + 1)
     masked = (hidden[chosen] == MASK).mean()
     changed = ((hidden != tokens) & (hidden != MASK))[chosen].mean()
-    drawn = 0.1 * (1 - 1 / (ENTRIES - 4))  # a random piece may be the one that stood there
+    drawn = 0.1 * (1 - 1 / (ENTRIES - 4))  # a random piece may be the hidden one
     deviation = np.sqrt(0.8 * 0.2 / chosen.sum())
     assert abs(masked - 0.8) < 4 * deviation
     assert abs(changed - drawn) < 4 * deviation

@@ -20,7 +20,7 @@ TOKENS, POOL, SEED = 128, 16, 3
 
 
 def made_lengths(lines=LINES):
-    """Return target and source lengths: mostly short, some long, the sides alike."""
+    """Return target and source lengths: mostly short, some long, both sides similar."""
     dice = np.random.default_rng(0)
     target = [np.clip(dice.lognormal(1.7, 0.7, n).astype(int), 1, 80) + 1 for n in lines]
     source = [np.maximum(2, (t * dice.lognormal(0.1, 0.3, len(t))).astype(int)) for t in target]
@@ -83,7 +83,7 @@ def test_other_seeds_and_other_updates_hold_other_sentences():
 def test_every_sentence_comes_once_a_pass(pool):
     one = sampler(pool=pool)
     drawn = [[] for _ in LINES]
-    # Blocks of a pool are whole here, and every task has ended two passes.
+    # All blocks of a pool are complete, and every task has ended two passes.
     updates = POOL * int(np.ceil(2.1 * max(t.sum() for t in TARGET) / TOKENS / POOL))
     for n in range(1, updates + 1):
         for task, sentence in one.update(n)[0]:
@@ -168,7 +168,7 @@ def test_proportional_shares_are_drawn():
     updates = 20 * POOL
     total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
     expected = updates * 1024 * np.array(LINES) / sum(LINES)
-    # A block's tokens are whole (half a token each), and the last sentence may stand over.
+    # Tokens of a block are rounded (half a token each), and its last sentence may be longer.
     assert np.all(np.abs(total - expected) <= [10 + t.max() for t in TARGET])
 
 

@@ -1,4 +1,4 @@
-"""Where layers normalise, told apart by what they compute.
+"""Where layers normalise, distinguished by what they compute.
 
 A plain stack of 20 encoder layers trains under pre-norm and fails under lingvo's and post-norm, so
 a network of one kind must not silently be built as another.
@@ -67,7 +67,7 @@ def by_hand(layer: nn.Module, x: Tensor, memory: Tensor | None, skips: dict[str,
     Args:
         layer: an encoder or a decoder layer without residual dropout.
         x: (T, B, D) its input; positions see one another.
-        memory: (S, B, D) what a decoder layer attends to, as it stands.
+        memory: (S, B, D) what a decoder layer attends to, without a norm.
         skips: what the skip path of each sub-layer carries.
     """
     functions = {

@@ -1,6 +1,6 @@
 """Layers that are removed, skipped or multiplied by zero give the same hypotheses.
 
-The network has learnt two languages that are written alike: the same sentence is turned round in
+The network has learnt two languages with the same alphabet: a sentence is turned round in
 one and moved by one symbol in the other. Nothing but the layers that each keeps tells them apart.
 """
 
@@ -57,7 +57,7 @@ def padded(rows: list[Tensor]) -> Tensor:
 
 
 def learn(network):
-    """Teach both languages with the gates as they stand."""
+    """Teach both languages with the gates as they are."""
     optimiser = torch.optim.Adam((p for p in network.parameters() if p.requires_grad), lr=3e-3)
     network.train()
     for update in range(1, UPDATES + 1):

@@ -1,4 +1,4 @@
-"""Adapters: what they add, to which sentences, and what rests."""
+"""Adapters: what they add, to which sentences, and what does not move."""
 
 import pytest
 import torch

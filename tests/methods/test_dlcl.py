@@ -28,7 +28,7 @@ def reads(each: LayerCombination, outputs: list[Tensor]) -> list[Tensor]:
 
 
 def unlike(each: LayerCombination) -> LayerCombination:
-    """Give every parameter a value of its own, so that none can stand for another."""
+    """Give every parameter a value of its own, so that none can replace another."""
     torch.manual_seed(4)
     for parameter in each.parameters():
         parameter.data.normal_(mean=0.5)

@@ -1,4 +1,4 @@
-"""Parameter counts against the paper's printed numbers and the formulas behind them."""
+"""Parameter counts against the paper's printed numbers and against formulas."""
 
 import pytest
 

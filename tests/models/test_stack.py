@@ -33,7 +33,7 @@ class Recorder(Method):
 
 
 def add(number, layer, x):
-    """Stand in for a layer: its number is added."""
+    """Take the place of a layer: its number is added."""
     return x + layer
 
 

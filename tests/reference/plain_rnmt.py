@@ -1,6 +1,6 @@
 """RNMT+ once more, for one sentence, in plain steps of one vector each; slow, and easy to check.
 
-Only the weights are the library's; where dropout stands, `drop` is applied instead.
+Only the weights are the library's; `drop` is applied in place of dropout.
 """
 
 from collections.abc import Callable

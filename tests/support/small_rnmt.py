@@ -36,7 +36,7 @@ def recurrent_network(kind: type[Method] = Method, **changes: object) -> RnmtPlu
 
 
 class Thinning(nn.Module):
-    """Stands where dropout does, and scales instead, so that a test sees where that is."""
+    """Replaces dropout and scales instead, so that a test sees where dropout is."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x, thinned."""

@@ -66,7 +66,7 @@ def gradients_of_one_and_of_both(_, announced, said):
 
 
 def start_together(tensors, world, what=three_updates):
-    """Return what each of `world` processes said, by rank."""
+    """Return what each of `world` processes sent, by rank."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])

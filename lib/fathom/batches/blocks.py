@@ -1,4 +1,4 @@
-"""Text without pairs: blocks of whole sentences, and which blocks an update holds.
+"""Text without pairs: blocks of complete sentences, and the blocks of each update.
 
 A block is the input of a masked language model: the start symbol, and as many sentences of one task
 as fit, each with its end symbol, in the order of the corpus (fairseq's break mode "complete").
@@ -40,13 +40,13 @@ def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
             "data.max_pieces",
             f"write {longest - 1} or less, and encode again",
         )
-    ends = np.concatenate([[0], np.cumsum(lengths)])
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
     # For each sentence: if a block starts with it, the sentence that starts the next block.
-    following = np.searchsorted(ends, ends[:-1] + longest, side="right") - 1
+    following = np.searchsorted(bounds, bounds[:-1] + longest, side="right") - 1
     firsts = [0]
     while firsts[-1] < len(lengths):
         firsts.append(int(following[firsts[-1]]))
-    return np.stack([ends[firsts[:-1]], ends[firsts[1:]]], axis=1)
+    return np.stack([bounds[firsts[:-1]], bounds[firsts[1:]]], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -151,7 +151,7 @@ def task_tokens(lines: Sequence[int], batch: Batch, shares: Shares) -> list[floa
 
     Args:
         lines: training pairs of each task.
-        batch: `tokens` are for each task or for the whole update.
+        batch: `tokens` are for each task or for the update.
         shares: equal, proportional to lines, or by a temperature.
     """
     total = batch.tokens * (len(lines) if batch.per == "task" else 1)

@@ -73,7 +73,7 @@ def final_weights(folder: Path, average_of: int) -> dict[str, Tensor]:
 
     Args:
         folder: the run's checkpoints.
-        average_of: 1 takes the last state; more the mean of so many saved weights.
+        average_of: 1 takes the last state; n > 1 the mean of the last n saved weights.
 
     Raises:
         FathomError: they are missing, or belong to different networks.

@@ -39,7 +39,7 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
         remedy = "set training.keep_weights to the size of the window and train again"
         raise FathomError(what, str(run.checkpoints), remedy)
     every = settings.save_every or settings.validate_every
-    due = range(every, settings.updates, every)
+    due = range(every, run.outcome["update"], every)
     gone = [update for update in due if saved[0] < update < saved[-1] and update not in saved]
     if gone:
         what = f"the weights after update {', '.join(map(str, gone))} are missing"

@@ -162,7 +162,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     languages = {side.name: side.languages[task] for side in sides(spec.data)}
     path = folder / "model.pt"
     with replacing(path, "wb") as stream:
-        torch.save(_checkpoint(spec, plain, active, languages, folder), stream)
+        torch.save(_checkpoint(run, plain, active, languages, folder), stream)
     encoded = run.paths.tensors(spec.data)
     for side, language in languages.items():
         with replacing(folder / f"dict.{language}.txt", "wb") as stream:
@@ -224,9 +224,14 @@ def _active_layers(network: Network, task: int, where: str) -> dict[str, tuple[i
 
 
 def _checkpoint(
-    spec: Spec, plain: dict[str, Tensor], active: Active, languages: dict[str, str], folder: Path
+    run: TrainedRun,
+    plain: dict[str, Tensor],
+    active: Active,
+    languages: dict[str, str],
+    folder: Path,
 ) -> dict[str, Any]:
     """Return a checkpoint as fairseq reads it, of tensors and plain containers alone."""
+    spec = run.spec
     longest, decoding = spec.data.max_pieces, spec.decoding
     # So that no hypothesis meets fairseq's bound before its own cap.
     positions = max(longest, int(decoding.cap_ratio * longest) + decoding.cap_constant) + 1
@@ -259,7 +264,7 @@ def _checkpoint(
                 "criterion_name": "",
                 "optimizer_name": "",
                 "lr_scheduler_state": {},
-                "num_updates": spec.training.updates,
+                "num_updates": run.outcome["update"],
             }
         ],
         "extra_state": {"train_iterator": {"epoch": 1}},

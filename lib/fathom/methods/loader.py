@@ -55,9 +55,10 @@ def load_network(architecture: str) -> type[Network]:
 def _only_class(module_name: str, parent: type) -> type:
     """Return the one class that a module defines and that derives from `parent`."""
     module = import_module(module_name)
-    classes = (value for value in vars(module).values() if isinstance(value, type))
     (only,) = (
-        each for each in classes if issubclass(each, parent) and each.__module__ == module_name
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, parent) and value.__module__ == module_name
     )
     return only
 

@@ -155,7 +155,7 @@ class Method(nn.Module):
         """Return what a layer reads.
 
         Args:
-            layer: the layer, from 0; L stands for the stack's output.
+            layer: the layer, from 0; L is the stack's output.
             outputs: the embeddings and the outputs of all layers so far, (T, B, D) each.
         """
         return outputs[-1]

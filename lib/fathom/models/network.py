@@ -1,7 +1,8 @@
 """What every kind of network offers to training and decoding."""
 
 from abc import ABC, abstractmethod
-from typing import Protocol, Self
+from collections.abc import Iterator
+from typing import Any, Protocol, Self
 
 from torch import Tensor, nn
 
@@ -27,8 +28,12 @@ class LayerStack(Protocol):
     task: int | None
     observer: Observer | None
 
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the parameters of the layers and the method."""
+        ...
 
-class Network(ABC):
+
+class Network(nn.Module, ABC):
     """The part of a network that does not depend on its layers.
 
     A kind of network is a folder of models/; the class in its network.py derives from this one and
@@ -60,7 +65,7 @@ class Network(ABC):
     @property
     def stacks(self) -> dict[str, LayerStack]:
         """The network's stacks by name, the encoder first."""
-        children = dict(self.named_children())
+        children: dict[str, Any] = dict(self.named_children())
         return {name: children[name] for name in STACKS if name in children}
 
     @property

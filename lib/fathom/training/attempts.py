@@ -32,8 +32,8 @@ class Attempts:
             update: the last update of the attempt before.
             recipe: of the code that trains.
         """
-        facts = {"start": _now(), "from_update": update, "recipe": recipe}
-        self.all.append(host_facts() | facts | {"end": None, "ended_as": None})
+        started = {"start": _now(), "from_update": update, "recipe": recipe}
+        self.all.append(host_facts() | started | {"end": None, "ended_as": None})
         self._write()
 
     def end(self, update: int, ended_as: str) -> None:

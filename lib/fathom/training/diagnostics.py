@@ -50,7 +50,7 @@ class Diagnostics:
             tasks: the names of its tasks, in their order.
             folder: the folder of the tables.
             every: every n-th update is recorded; 0 for none.
-            first: so many first updates are recorded too.
+            first: the first n updates are recorded too.
         """
         self.network, self.tasks, self.folder = network, tuple(tasks), folder
         self.every, self.first = every, first

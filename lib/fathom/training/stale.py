@@ -8,8 +8,8 @@ from fathom.io.files import read_json
 from fathom.io.locks import HOLDER, LOCK, only_writer
 from fathom.provenance.recipe import RECIPE
 
-# The lines of all attempts stay; the lock is held.
-KEPT = ("train.log", LOCK, HOLDER)
+# The lines of all attempts stay, and the lock, which is held.
+STAYS = ("train.log", LOCK, HOLDER)
 
 
 def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
@@ -31,7 +31,7 @@ def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
         for path in folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.name not in KEPT:
+            elif path.name not in STAYS:
                 path.unlink()
     today = RECIPE["training"]
     report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")

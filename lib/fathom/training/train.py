@@ -54,8 +54,8 @@ def train(
         training.run()
         return
     with only_writer(folder):
-        described = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
-        write_text(folder / "spec.yaml", described)
+        settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
+        write_text(folder / "spec.yaml", settings)
         training.resume()
         attempts = Attempts(folder / "attempts.json")
         attempts.start(training.update, RECIPE["training"])
@@ -65,14 +65,14 @@ def train(
             attempts.end(training.update, "stopped")
             raise
         attempts.end(training.update, outcome.kind)
-        content = facts(training) | origin
+        content = described(training) | origin
         content |= {"attempts": attempts.all, "recipe": attempts.recipe}
         _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
         kind = outcome.kind.replace("_", " ")
         log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
 
 
-def facts(training: Training) -> dict[str, Any]:
+def described(training: Training) -> dict[str, Any]:
     """Return what training.json says of a training besides its outcome and its code."""
     validation = training.validation
     by_task = validation and dict(zip(training.tensors.tasks, validation.by_task, strict=True))

@@ -1,7 +1,7 @@
 """Algorithm 2: Θ moves at every update, φ at every I-th update with the gradient of that update.
 
-[latent_depth Alg. 1] is the case of one task. T, N and the utilisation are those of the whole
-update: all tasks, micro-batches and processes.
+[latent_depth Alg. 1] is the case of one task. T, N and the utilisation are those of all tasks,
+micro-batches and processes of an update.
 """
 
 import math
@@ -133,9 +133,9 @@ class TwoLevel:
         norms = [clip(self.theta, self.training.clip)]
         for group, _ in moving:
             norms.append((clip_each if group.clip_each else clip)(group.parameters, group.clip))
-        norms = [each.to(nll.device) for each in norms]
-        # The one moment of an update at which the host waits for the device.
-        read = torch.stack([nll, *(each.to(nll.dtype) for each in norms)]).tolist()
+        norms = [norm.to(nll.device) for norm in norms]
+        # What decides over the next steps is read from the device together, once an update.
+        read = torch.stack([nll, *(norm.to(nll.dtype) for norm in norms)]).tolist()
         nll_read, norm, *norms_phi = read
         if math.isfinite(norm):
             self._move_theta(rate)

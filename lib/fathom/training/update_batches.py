@@ -67,9 +67,8 @@ class UpdateBatches:
             training.shares,
             seed,
         )
-        self.updates = updates_of(
-            training, [len(of_task) for of_task in lengths], [int(sum(each)) for each in lengths]
-        )
+        lines = [len(of_task) for of_task in lengths]
+        self.updates = updates_of(training, lines, [int(of_task.sum()) for of_task in lengths])
         self.unigram_nll = tensors.unigram_nll
         self.validation = held_out_pairs(tensors, "valid")
 

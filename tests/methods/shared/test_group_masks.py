@@ -1,4 +1,4 @@
-"""Groups of units, masks by sentence, and how alike two tasks' masks are."""
+"""Groups of units, masks by sentence, and how similar two tasks' masks are."""
 
 import itertools
 

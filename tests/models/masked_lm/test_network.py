@@ -81,7 +81,7 @@ def norm(x, layer):
 
 
 def written_out(model, tokens, heads=4, kind="pre"):
-    """The whole model for one sentence, (T,), in plain functions of torch."""
+    """The model for one sentence, (T,), in plain functions of torch."""
     stack = model.encoder
     positions = stack.embed_positions.weight[PAD + 1 : PAD + 1 + len(tokens)]
     x = stack.embed_tokens.weight[tokens] + positions

@@ -109,7 +109,7 @@ LENGTHS = (4, 6, 1)
 
 
 def padded():
-    """Return a batch of three sentences, what stands at padding being anything, and its padding."""
+    """Return a batch of three sentences, with any values at padding, and its padding."""
     padding = torch.arange(6)[:, None] >= torch.tensor(LENGTHS)
     return sentence(6, 3).masked_fill(padding[..., None], 77.0), padding
 

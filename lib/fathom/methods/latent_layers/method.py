@@ -139,7 +139,7 @@ class LatentLayers(Method):
         return x + self.sentence_gates[layer].to(x.dtype) * fx
 
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
-        """Gate the whole layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
+        """Gate the layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
         if self.gate_on == "sub_layer":
             return y
         return gated_block(x, y, self.sentence_gates[layer].to(y.dtype))

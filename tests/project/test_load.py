@@ -1,0 +1,49 @@
+"""config/ read: what is missing or broken is one finding each."""
+
+import pytest
+
+from fathom.errors import FathomError, Findings
+from fathom.project.load import load
+from tests.support.small_project import write_config
+
+
+@pytest.fixture
+def small(tmp_path):
+    return write_config(tmp_path)
+
+
+def findings(folder):
+    with pytest.raises(Findings) as caught:
+        load(folder)
+    return [str(finding) for finding in caught.value.findings]
+
+
+def test_a_name_with_other_signs_is_refused(small):
+    (small / "config/scales/small.yaml").rename(small / "config/scales/Small-1.yaml")
+    assert any(
+        "config: scale 'Small-1': a name has small letters" in line for line in findings(small)
+    )
+
+
+def test_a_file_that_is_no_yaml_hides_nothing_behind_consequences(small):
+    (small / "config/papers/sample/runs.yaml").write_text("families: [\n")
+    (line,) = findings(small)
+    assert line.startswith("config/papers/sample/runs.yaml:")
+
+
+def test_broken_files_are_reported_together(small):
+    (small / "config/papers/sample/runs.yaml").write_text("families: [\n")
+    (small / "config/datasets/small.yaml").write_text("title: [\n")
+    assert len(findings(small)) == 2
+
+
+def test_runs_are_checked_unless_a_start_has_checked_them(small):
+    path = small / "config/papers/sample/runs.yaml"
+    path.write_text(path.read_text().replace("heads: 4", "heads: 3"))
+    assert any("16 is no multiple of 3 heads" in line for line in findings(small))
+    assert load(small, check=False).entries
+
+
+def test_no_config_is_refused(tmp_path):
+    with pytest.raises(FathomError):
+        load(tmp_path)

@@ -1,0 +1,65 @@
+"""Look-ups of runs: names, scales, seeds, what is comparable and what is built."""
+
+import pytest
+
+from fathom.errors import FathomError
+
+
+def test_a_run_is_named_with_or_without_its_paper(own_project):
+    assert own_project.run_name("m2o_diverse_12_12") == "latent_depth/m2o_diverse_12_12"
+    assert own_project.run_name("lamgd/domains_hmgd") == "lamgd/domains_hmgd"
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("m2o_diverse_12_13", "nearest valid name: 'm2o_diverse_12_12'"),
+        ("lamgd/domains_hmg", "nearest valid name: 'lamgd/domains_hmgd'"),
+    ],
+)
+def test_an_unknown_run_is_refused_with_the_nearest(own_project, name, remedy):
+    with pytest.raises(FathomError) as caught:
+        own_project.run_name(name)
+    assert caught.value.remedy == remedy
+
+
+def test_the_ten_tiny_rows_have_the_settings_that_they_were_frozen_with(own_project):
+    spec = own_project.spec("latent_depth/m2o_diverse_ll_d_12_36", "tiny")
+    assert (spec.model.width, spec.model.encoder_layers, spec.model.decoder_layers) == (64, 3, 9)
+    assert spec.training.updates == 300
+    assert spec.training.schedule.settings == {"learning_rate": 5e-3, "warmup": 100}
+    assert (spec.training.batch.tokens, spec.training.batch.pool) == (128, 16)
+    assert spec.method.settings["phi_learning_rate_multiplier"] == 10.0
+    assert spec.method.settings["target_depth"] == 3.0
+
+
+def test_five_seeds_are_trained_where_the_paper_prints_a_deviation(own_project):
+    trainings = sum(len(own_project.seeds(name, "paper")) for name in own_project.entries)
+    assert trainings == 160
+    assert own_project.seeds("latent_depth/en_de_ll_d_12_24", "paper") == (1, 2, 3, 4, 5)
+    assert own_project.seeds("latent_depth/en_de_ll_d_12_24", "tiny") == (1,)
+
+
+def test_a_run_is_comparable_only_with_the_papers_own_settings(own_project):
+    assert own_project.comparable("latent_depth/m2o_diverse_12_12", "paper")
+    assert not own_project.comparable("latent_depth/m2o_diverse_12_12", "tiny")
+
+
+def test_a_run_that_starts_from_another_has_its_identity(own_project):
+    start = own_project.spec("lamgd/m2o_related_adapters", "tiny").start
+    assert start.name == "lamgd/m2o_related_transformer"
+    assert start.identity == own_project.spec(start.name, "tiny").identity
+    assert (start.freeze, start.average_of) == (True, 3)
+
+
+def test_what_is_not_built_says_each_reason_once(own_project):
+    reason = own_project.not_built("lamgd/o2m_related_adapters", "tiny")
+    assert reason.count("nothing tells the network yet") == 2, "its own, and of what it starts from"
+    assert own_project.not_built("latent_depth/masked_lm_24", "tiny") == ""
+
+
+def test_a_folder_whose_settings_have_changed_is_refused(own_project):
+    folder = own_project.spec("latent_depth/m2o_diverse_6_6", "tiny").folder
+    assert own_project.run_named(folder, "tiny").folder == folder
+    with pytest.raises(FathomError, match="no longer those of 00000000"):
+        own_project.run_named("m2o_diverse_6_6-00000000", "tiny")
