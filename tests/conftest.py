@@ -41,9 +41,9 @@ def own_project():
 
 
 @pytest.fixture(scope="session")
-def known(catalog):
+def known(own_project):
     """The project's own runs and corpora, as papers may name them."""
-    return catalog.known()
+    return own_project.known()
 
 
 @pytest.fixture

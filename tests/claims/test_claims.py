@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.claims.expressions import Shown, parts
+from fathom.claims.expressions import Reference, parts
 
 FILE = "latent_depth/claims.yaml"
 
@@ -37,7 +37,7 @@ def test_a_list_of_mappings_gives_pairs(all_claims):
 def test_a_guard_is_an_expression_too(all_claims):
     (part,) = all_claims["latent_depth"]["depth_grows_with_beta"].parts
     assert part.guard is not None
-    assert any(isinstance(item, Shown) for item in parts(part.guard))
+    assert any(isinstance(item, Reference) for item in parts(part.guard))
     assert len(list(part.shown())) == 2
 
 

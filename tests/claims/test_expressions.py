@@ -10,7 +10,7 @@ from fathom.claims.expressions import (
     Key,
     Negation,
     Number,
-    Shown,
+    Reference,
     Word,
     parse,
     parts,
@@ -19,7 +19,7 @@ from fathom.errors import FathomError
 
 
 def shown(table, *keys):
-    return Shown(table, keys)
+    return Reference(table, keys)
 
 
 def test_a_cell_is_compared_with_a_difference():
@@ -47,7 +47,7 @@ def test_comparisons_are_chained():
 
 def test_slices_are_lists_all_or_tasks():
     tree = parse('trained(t[["a", "b"]]) and trained(t["a", tasks]) and trained(t[12, 6])', "here")
-    keys = [part.keys for part in parts(tree) if isinstance(part, Shown)]
+    keys = [part.keys for part in parts(tree) if isinstance(part, Reference)]
     assert keys == [
         (Key(("a", "b"), several=True),),
         (Key(("a",)), Key(every="tasks", several=True)),

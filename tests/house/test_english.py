@@ -38,7 +38,7 @@ WORDS = {
     "wanted": "required, requested",
     "at work": "locked by",
     "let it": "wait for it",
-    "ended before": "already finished",
+    "has ended before": "already finished",
     "another form": "does not match",
     "stays its owners": "keeps its licence",
 }
@@ -79,42 +79,17 @@ NAMES = {
     "Shown": "TableView",
 }
 # Exact text that uses a word in another sense, by the file that holds it.
-ALLOWED = {
-    "config/papers/lamgd/tables.yaml": ("difference beside",),
-    "lib/fathom/tables/comparison.py": ("difference beside",),
-    "lib/fathom/tables/notes.py": ("difference beside",),
-    "tests/support/small_tables.py": ("difference beside",),
-}
+ALLOWED: dict[str, tuple[str, ...]] = {}
 # Files that are not clean yet; this list only shrinks.
 NOT_YET: tuple[str, ...] = (
-    "docs/deviations.md",
-    "docs/equations.md",
-    "lib/fathom/claims/",
     "lib/fathom/cli/",
-    "lib/fathom/config/",
-    "lib/fathom/data/",
     "lib/fathom/evaluation/",
     "lib/fathom/inference/",
-    "lib/fathom/io/",
-    "lib/fathom/papers/",
-    "lib/fathom/project/",
     "lib/fathom/provenance/",
-    "lib/fathom/runs/",
-    "lib/fathom/subwords/",
-    "lib/fathom/errors.py",
     "tests/cli/",
-    "tests/config/",
-    "tests/data/",
-    "tests/envs/",
     "tests/evaluation/",
-    "tests/house/",
+    "tests/house/test_identity.py",
     "tests/inference/",
-    "tests/papers/",
-    "tests/pipeline/",
-    "tests/project/",
-    "tests/subwords/",
-    "tests/conftest.py",
-    "tests/test_errors.py",
     "workflow/schemas/",
 )
 

@@ -1,4 +1,4 @@
-"""A copy of the project in which the whole chain has run once at tiny scale."""
+"""A copy of the project in which the full chain has run once at tiny scale."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The whole chain at tiny scale: what it leaves, and what a second start does."""
+"""The full chain at tiny scale: what it leaves, and what a second start does."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What small trainings on real text have shown, and must go on showing."""
+"""What small trainings on real text have shown, and must still show."""
 
 from dataclasses import replace
 

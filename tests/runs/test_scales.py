@@ -5,7 +5,7 @@ import pytest
 from fathom.config.yaml_files import read
 from fathom.runs.families import read_runs
 from fathom.runs.resolve import resolve
-from fathom.runs.scales import fits, path_findings, read_scale, scaled, units
+from fathom.runs.scales import applies, path_findings, read_scale, scaled, units
 from tests.support.specs import card
 
 CARDS = {name: card(name) for name in ("static", "adapters", "latent_layers")}
@@ -177,4 +177,4 @@ def test_a_rule_without_when_fits_every_run(at_scale):
 
     resolved = at_scale("static")
     rule = Rule(set={"model.dropout": 0.0})
-    assert fits(rule, resolved.entry, resolved.run, ("paper", "static"))
+    assert applies(rule, resolved.entry, resolved.run, ("paper", "static"))

@@ -29,7 +29,7 @@ table2:
   columns: [tasks, params]
   rows: {small: small, deep: deep}
   unequal: deep starts from small
-  marks: {added: {means: difference, to: small}, delta: {means: difference beside, to: bos}}
+  marks: {added: {means: difference, to: small}, delta: {means: with difference, to: bos}}
 table3:
   title: Text
   section: App. A

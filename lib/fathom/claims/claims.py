@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fathom.claims.expressions import Expression, Shown, parse, parts
+from fathom.claims.expressions import Expression, Reference, parse, parts
 from fathom.config.inheritance import combinations
 from fathom.config.places import Place, placeholders, substitute
 from fathom.config.settings import About, Part
@@ -49,11 +49,11 @@ class ClaimPart:
     supports: Answer
     where: str
 
-    def shown(self) -> Iterator[Shown]:
+    def shown(self) -> Iterator[Reference]:
         """Yield everything that it takes from tables and figures."""
         for expression in (self.claim, self.guard):
             for part in parts(expression) if expression else ():
-                if isinstance(part, Shown):
+                if isinstance(part, Reference):
                     yield part
 
 

@@ -74,7 +74,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Reference:
     """Cells of a table, or a curve or picture of a figure, by its labels."""
 
     artefact: str
@@ -121,7 +121,7 @@ class Negation:
     part: "Expression"
 
 
-Expression = Number | Word | Shown | Call | Arithmetic | Comparison | Junction | Negation
+Expression = Number | Word | Reference | Call | Arithmetic | Comparison | Junction | Negation
 
 
 def parse(text: str, where: str) -> Expression:
@@ -227,7 +227,7 @@ class _Parser:
         if not isinstance(node.value, ast.Name):
             raise self._refused(node, "indexes no table or figure", 'write table["row", "column"]')
         index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return Shown(node.value.id, tuple(self._key(item) for item in index))
+        return Reference(node.value.id, tuple(self._key(item) for item in index))
 
     def _key(self, node: ast.expr) -> Key:
         if isinstance(node, ast.Slice) and not (node.lower or node.upper or node.step):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fathom.claims.claims import Claim, ClaimPart
-from fathom.claims.expressions import RESULTS, TASKS, Call, Key, Shown, Word, parts
+from fathom.claims.expressions import RESULTS, TASKS, Call, Key, Reference, Word, parts
 from fathom.errors import FathomError, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure
@@ -45,7 +45,9 @@ def findings(
             yield from _word_findings(part, figures, labels)
 
 
-def _table_findings(shown: Shown, cells: Iterable[Cell], part: ClaimPart) -> Iterator[FathomError]:
+def _table_findings(
+    shown: Reference, cells: Iterable[Cell], part: ClaimPart
+) -> Iterator[FathomError]:
     """Yield rows and columns that a table does not have."""
     where, table = part.where, shown.artefact
     by_row: dict[str, dict[str, Cell]] = {}
@@ -82,7 +84,9 @@ def _row_findings(
         yield FathomError(f"{row}, has no tasks", where, "write `:` for all columns")
 
 
-def _figure_findings(shown: Shown, labels: Iterable[str], part: ClaimPart) -> Iterator[FathomError]:
+def _figure_findings(
+    shown: Reference, labels: Iterable[str], part: ClaimPart
+) -> Iterator[FathomError]:
     for key in shown.keys:
         for label in key.ids:
             if label not in labels:
@@ -98,7 +102,7 @@ def _word_findings(
     for call in [item for expression in expressions for item in parts(expression)]:
         if not isinstance(call, Call):
             continue
-        drawn = [item.artefact for item in parts(call) if isinstance(item, Shown)]
+        drawn = [item.artefact for item in parts(call) if isinstance(item, Reference)]
         if not drawn or drawn[0] not in figures:
             continue
         values = figures[drawn[0]].entry.values

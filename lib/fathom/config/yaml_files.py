@@ -161,11 +161,11 @@ def _number(text: str) -> float:
 def _comments(text: str, tokens: list[yaml.Token]) -> dict[int, str]:
     """Return the comment at the end of each line (from 0) that has one after a token.
 
-    The scanner knows where each token ends, so a `#` inside a string is no comment. A line that
+    The scanner knows where each token columns, so a `#` inside a string is no comment. A line that
     holds a comment alone has no value, and so no source.
     """
     lines = _BREAK.split(text)
-    ends: dict[int, int] = {}
+    columns: dict[int, int] = {}
     inside: set[int] = set()
     for token in tokens:
         start, end = token.start_mark, token.end_mark
@@ -173,13 +173,13 @@ def _comments(text: str, tokens: list[yaml.Token]) -> dict[int, str]:
             continue  # ends of blocks, which the scanner places where the next line begins
         if isinstance(token, yaml.ScalarToken) and token.style in ("|", ">"):
             header = re.match(r"[|>][-+0-9]*", lines[start.line][start.column :])
-            ends[start.line] = start.column + (len(header[0]) if header else 1)
+            columns[start.line] = start.column + (len(header[0]) if header else 1)
             inside.update(range(start.line + 1, end.line + (end.column > 0)))
             continue
         inside.update(range(start.line, end.line))
-        ends[end.line] = max(ends.get(end.line, 0), end.column)
+        columns[end.line] = max(columns.get(end.line, 0), end.column)
     comments = {}
-    for number, column in ends.items():
+    for number, column in columns.items():
         if number not in inside and number < len(lines):
             match = _COMMENT.match(lines[number], column)
             if match and match[1]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PLACE = re.compile(r"(?:^|/)locale/([^/]+)/LC_MESSAGES/[^/]+\.po$")
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
-# The numbers that stand for "one" and "many" in every language's rule.
+# Numbers that are "one" and "many" in the plural rule of every language.
 _ONE, _MANY = 1, 5
 _REMEDY = "the source is not the file that this reader was written for"
 

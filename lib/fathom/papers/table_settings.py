@@ -42,7 +42,7 @@ class Mark(Part):
     """What a mark on a printed cell means."""
 
     means: Annotated[
-        Literal["significant", "difference", "difference beside"],
+        Literal["significant", "difference", "with difference"],
         About("A significant difference to `to`; the number is one; one is printed with it."),
     ]
     to: Annotated[str, About("A row, a column or a run.")]

@@ -13,7 +13,7 @@ from fathom.project import parameters
 from fathom.project.project import Project
 from fathom.runs import compatibility
 from fathom.runs.datasets import direction_findings
-from fathom.runs.scales import fits, path_findings
+from fathom.runs.scales import applies, path_findings
 from fathom.subwords.texts import text_findings
 
 # Parts of a run whose values need a source.
@@ -126,7 +126,7 @@ def _idle_rules(project: Project, name: str) -> Iterator[FathomError]:
     resolved = [(name.partition("/"), project.resolved(name)) for name in project.entries]
     runs = [((name[0], name[2]), run.entry, run.run) for name, run in resolved]
     for number, rule in enumerate(scale.rules):
-        if not any(run and fits(rule, entry, run, name) for name, entry, run in runs):
+        if not any(run and applies(rule, entry, run, name) for name, entry, run in runs):
             where = file.where(("rules", number, "when"))
             yield FathomError("the rule fits no run", where, "check its `when`, or delete it")
 

@@ -135,12 +135,12 @@ def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
         yield FathomError(what, entry.where(("decoding",)), remedy)
     if decoding is None:
         return
-    kept = run.training.keep_weights
+    saved_weights = run.training.keep_weights
     for key in ("average_of", "window"):
         count = getattr(decoding, key) or 1
-        if count > max(kept, 1):
+        if count > max(saved_weights, 1):
             yield FathomError(
-                f"{count} saved weights are decoded, and {kept} are kept",
+                f"{count} saved weights are decoded, and {saved_weights} are saved_weights",
                 entry.where(("decoding", key)),
                 f"write training.keep_weights: {count} or more",
             )

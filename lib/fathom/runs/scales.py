@@ -100,7 +100,7 @@ def scaled(
             changes[("data", key)] = scale.datasets[given], place
     changes |= _by_unit(paper, scale, name[0], top)
     for number, rule in enumerate(scale.rules):
-        if not fits(rule, entry, paper, name):
+        if not applies(rule, entry, paper, name):
             continue
         for dotted, value in rule.set.items():
             path = tuple(dotted.split("."))
@@ -113,11 +113,11 @@ def scaled(
     return entry
 
 
-def fits(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool:
+def applies(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool:
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
-    facts: dict[str, Any] = {"run": "/".join(name), "like": entry.ancestors}
+    origins: dict[str, Any] = {"run": "/".join(name), "like": entry.ancestors}
     return all(
-        bool(_several(facts[key] if key in facts else _value(paper, key)) & _several(values))
+        bool(_several(origins[key] if key in origins else _value(paper, key)) & _several(values))
         for key, values in rule.when.items()
     )
 

@@ -18,7 +18,7 @@ from fathom.tables.verdicts import Verdict, allowed_difference, judge
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-DIFFERENCE, DIFFERENCE_BESIDE = "difference", "difference beside"
+DIFFERENCE, WITH_DIFFERENCE = "difference", "with difference"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def compare_table(
         delta = None
         item = None if cell.ours else printed.get((cell.id, cell.column))
         mark = table.marks.get(item.mark) if item else None
-        if mark and mark.means in (DIFFERENCE, DIFFERENCE_BESIDE):
+        if mark and mark.means in (DIFFERENCE, WITH_DIFFERENCE):
             less = difference(own, result(_base(table.paper, cell, cells, mark.to), sources))
             own, delta = (less, None) if mark.means == DIFFERENCE else (own, less.value)
         verdict = _verdict(table, item, own, scale) if item else None

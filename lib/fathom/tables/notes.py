@@ -12,7 +12,7 @@ ADDED = "*"
 _MEANS = {
     "significant": "a significant difference",
     "difference": "the number is the difference",
-    "difference beside": "the number in parentheses is the difference",
+    "with difference": "the number in parentheses is the difference",
 }
 
 
