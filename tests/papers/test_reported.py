@@ -40,6 +40,7 @@ def test_a_misprint_keeps_its_digits_and_is_compared_as_corrected(printed):
         ("224", 287.0),
         ("314", 31.4),
         ("195", 185.0),
+        ("151", 176.0),
     ]
 
 

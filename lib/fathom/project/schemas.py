@@ -79,8 +79,21 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
 
 
 def text(schema: Mapping[str, Any]) -> str:
-    """Return a schema as a file has it."""
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
+    """Return a schema as a file has it.
+
+    Equal bounds of equal types are one object to typing, `1` or `1.0` by the order of imports; so
+    whole numbers are written without a point.
+    """
+    plain = _whole_numbers(schema)
+    return json.dumps(plain, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _whole_numbers(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
         count = getattr(decoding, key) or 1
         if count > max(saved_weights, 1):
             yield FathomError(
-                f"{count} saved weights are decoded, and {saved_weights} are saved_weights",
+                f"{count} saved weights are decoded, and {saved_weights} are kept",
                 entry.where(("decoding", key)),
                 f"write training.keep_weights: {count} or more",
             )
