@@ -170,6 +170,15 @@ def test_a_measurement_of_another_run_is_refused(summarised, paths):
     refused(paths, spec, "seed 2; delete it and measure again")
 
 
+def test_gates_of_other_weights_are_refused(summarised, paths):
+    spec, _ = summarised()
+    path = write(spec, 1, paths, "gates", {}, settings={"average_of": 3})
+    refused(paths, spec, "measured with other weights")
+    averaged = replace(spec, decoding=spec.decoding.model_copy(update={"average_of": 3}))
+    summarise(averaged, 1, paths, silent)
+    assert path.is_file()
+
+
 @pytest.mark.parametrize("name", ["training.json", "corpus.json", "tensors.json"])
 def test_a_missing_stage_is_named(summarised, paths, name):
     spec, _ = summarised()

@@ -3,7 +3,7 @@
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
 from fathom.errors import FathomError
-from fathom.inference.ready import require_weights
+from fathom.inference.ready import averaged, require_weights
 from fathom.provenance.measurements import Record
 
 
@@ -27,4 +27,5 @@ def gates(
         return gate_records(opened.trained(seed, device))
 
     report = report_of(opened.spec.folder)
-    measure(opened.spec, seed, opened.paths, "gates", records, report)
+    run_with = {"average_of": averaged(opened.spec)}
+    measure(opened.spec, seed, opened.paths, "gates", records, report, settings=run_with)

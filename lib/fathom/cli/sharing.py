@@ -2,7 +2,7 @@
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
-from fathom.inference.ready import require_weights
+from fathom.inference.ready import averaged, require_weights
 from fathom.provenance.measurements import Record
 
 
@@ -23,4 +23,5 @@ def sharing(
         return sharing_records(opened.trained(seed, device))
 
     report = report_of(opened.spec.folder)
-    measure(opened.spec, seed, opened.paths, "sharing", records, report)
+    run_with = {"average_of": averaged(opened.spec)}
+    measure(opened.spec, seed, opened.paths, "sharing", records, report, settings=run_with)

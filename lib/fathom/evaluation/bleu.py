@@ -1,4 +1,4 @@
-"""BLEU in the variants that differ by how text is cut into words; sacreBLEU does the counting."""
+"""BLEU by tokenizer; sacreBLEU counts."""
 
 import numpy as np
 from sacrebleu.metrics import BLEU
@@ -17,7 +17,7 @@ COLUMNS = (
 
 
 def variants(language: str) -> tuple[str, ...]:
-    """Return the names of the variants with which a target language is scored."""
+    """Return the tokenizers with which a target language is scored."""
     return EVERYWHERE + BY_LANGUAGE.get(language, ())
 
 
@@ -34,7 +34,7 @@ def statistics(hypotheses: list[str], references: list[str], variant: str) -> St
     counts = metric._extract_corpus_statistics(hypotheses, [references])
 
     def score_of(sums: np.ndarray) -> float:
-        return float(metric._compute_score_from_stats([int(each) for each in sums]).score)
+        return float(metric._compute_score_from_stats([int(count) for count in sums]).score)
 
     signature = str(metric.get_signature())
     return Statistics(variant, COLUMNS, np.array(counts, dtype=np.int64), signature, score_of)

@@ -45,7 +45,7 @@ class CheckpointScores:
                 raise FathomError("no references", where, "prepare the corpus again")
         one = next(iter(self.references.values()))[:1]
         signatures = [
-            {each.metric: each.signature for each in measure(one, one, language, "")}
+            {found.metric: found.signature for found in measure(one, one, language, "")}
             for language in self.languages.values()
         ]
         first = signatures[0]

@@ -1,4 +1,4 @@
-"""chrF: matches of character n-grams; sacreBLEU does the counting."""
+"""chrF: matches of character n-grams; sacreBLEU counts."""
 
 import numpy as np
 from sacrebleu.metrics import CHRF
@@ -23,7 +23,7 @@ def statistics(hypotheses: list[str], references: list[str]) -> Statistics:
     counts = metric._extract_corpus_statistics(hypotheses, [references])
 
     def score_of(sums: np.ndarray) -> float:
-        return float(metric._compute_score_from_stats([int(each) for each in sums]).score)
+        return float(metric._compute_score_from_stats([int(count) for count in sums]).score)
 
     signature = str(metric.get_signature())
     return Statistics(NAME, COLUMNS, np.array(counts, dtype=np.int64), signature, score_of)

@@ -20,6 +20,7 @@ def measure(
     report: Callable[[str], None],
     split: str | None = None,
     gates: str | None = None,
+    settings: dict[str, Any] | None = None,
 ) -> Measurements:
     """Measure a training, or record how one without a result ended; return what was written.
 
@@ -34,6 +35,7 @@ def measure(
         report: called with a line about the outcome or the missing tasks, and the file.
         split: "valid" or "test", where the rule measures one.
         gates: "plain", "soft" or "hard", where the measurement depends on them.
+        settings: what the rule is run with.
 
     Raises:
         FathomError: the training has not ended.
@@ -46,7 +48,7 @@ def measure(
     measured = records() if outcome.finished else {}
     for task, reason in next(iter(measured.values()), Record()).missing.items():
         report(f"{task}: {reason}")
-    write(spec, seed, paths, rule, measured, split, gates)
+    write(spec, seed, paths, rule, measured, split, gates, settings)
     report(str(path))
     return measurements.read(path)
 

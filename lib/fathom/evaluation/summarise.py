@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import FathomError
+from fathom.inference.ready import averaged
 from fathom.io.files import read_json, sha256
 from fathom.provenance import decoding_file, manifest, measurements, training_file
 from fathom.provenance.measurements import QUALIFIERS, RULES, Measurements
@@ -15,6 +16,7 @@ from fathom.runs.spec import Spec
 RUN_FILES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz", "training.json")
 DECODING_FILES = ("decoding.json", "scoring.json", "scores.tsv")
 SPLITS = ("valid", "test")
+MEASURE_AGAIN = "delete it and measure again"
 SCORE_AGAIN = "score again: fathom score"
 
 
@@ -76,7 +78,10 @@ def _measured(spec: Spec, seed: int, paths: Paths) -> Iterator[Measurements]:
             file = measurements.read(path)
             if (file.identity, file.seed) != (spec.identity, seed):
                 what = f"measured of {file.run}-{file.identity[:8]} seed {file.seed}"
-                raise FathomError(what, str(path), "delete it and measure again")
+                raise FathomError(what, str(path), MEASURE_AGAIN)
+            # The names of these files do not tell which weights they are of.
+            if file.settings.get("average_of", averaged(spec)) != averaged(spec):
+                raise FathomError("measured with other weights", str(path), MEASURE_AGAIN)
             yield file
 
 

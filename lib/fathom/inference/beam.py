@@ -1,7 +1,7 @@
-"""Beam search with a cap on length that is each sentence's own.
+"""Beam search in which every sentence has a cap on length of its own.
 
-fairseq's generator caps a whole batch by its longest source, so that a hypothesis depends on the
-sentences beside it. Here each sentence must end at its own cap, wherever it is translated.
+fairseq's generator caps a batch by its longest source, so that a hypothesis depends on the other
+sentences of its batch. Here a sentence ends at its own cap, in any batch.
 """
 
 import torch
@@ -15,14 +15,14 @@ from fathom.runs.settings import Decoding
 
 
 class CappedSearch(BeamSearch):
-    """fairseq's beam search, in which a sentence at its cap has the end symbol alone to choose.
+    """fairseq's beam search; a sentence at its cap can only choose the end symbol.
 
     Attributes:
         caps: (B,) the most pieces of each sentence of the batch, without the end symbol.
     """
 
     def __init__(self, dictionary: Dictionary):
-        """Wait for a batch's caps.
+        """Start without caps; they are set for each batch.
 
         Args:
             dictionary: the target side's.
@@ -40,14 +40,14 @@ class CappedSearch(BeamSearch):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Choose the candidates of one position.
 
-        At its cap every beam of a sentence ends, which fills its list of hypotheses: it is done.
+        At the cap of a sentence all of its beams end, which completes its hypotheses.
 
         Args:
             step: the position, from 0.
             lprobs: (B, beam, V) log-probabilities of the sentences that are still searched.
             scores: (B, beam, step) sums of log-probabilities up to each earlier position.
             prev_output_tokens: (B · beam, step + 1) the pieces so far.
-            original_batch_idxs: (B,) each sentence's place in the whole batch.
+            original_batch_idxs: (B,) each sentence's index in the batch.
 
         Returns:
             Scores, pieces and beams of the candidates, (B, 2 · beam) each.
@@ -65,7 +65,7 @@ class Beam:
     def __init__(
         self, network: FairseqEncoderDecoderModel, dictionary: Dictionary, settings: Decoding
     ):
-        """Put the network into inference and prepare the search.
+        """Prepare the search.
 
         Args:
             network: a model whose task and gates are set.
@@ -84,7 +84,7 @@ class Beam:
         self.pad, self.eos = dictionary.pad(), dictionary.eos()
 
     def cap(self, source_pieces: int) -> int:
-        """Return the most target pieces for a source of so many, both without the end symbol."""
+        """Return the cap for a number of source pieces; neither counts the end symbol."""
         settings = self.settings
         own = int(settings.cap_ratio * source_pieces) + settings.cap_constant
         return min(own, self.generator.max_len - 1)
@@ -99,9 +99,9 @@ class Beam:
         lengths = source.ne(self.pad).sum(dim=1)
         caps = [self.cap(length - 1) for length in lengths.tolist()]
         self.search.caps = torch.tensor(caps, device=source.device)
-        # The whole batch's bound: no sentence reaches it before its own cap.
+        # The bound of the batch: no sentence reaches it before its own cap.
         self.generator.max_len_b = max(caps)
         batch = {"net_input": {"src_tokens": source, "src_lengths": lengths}}
         found = self.generator.generate([], batch)
         hypotheses = [sentence[0]["tokens"].tolist() for sentence in found]
-        return [[piece for piece in each if piece != self.eos] for each in hypotheses]
+        return [[piece for piece in pieces if piece != self.eos] for pieces in hypotheses]

@@ -1,9 +1,8 @@
 """One task's layers of a trained network, as a checkpoint that fairseq reads without fathom.
 
-Hard gates keep some layers for a task and skip the others. Here the skipped ones are removed, and
-the gates with them; what is left is a plain Transformer. That holds only where the method does
-nothing else, which is tried and not believed: each hook must pass random hidden states on to the
-bit.
+Hard gates keep some layers for a task and skip the others. The skipped layers and the gates are
+removed; the rest is a plain Transformer. That is right only if the method does nothing else, which
+is tested: every hook must return random hidden states unchanged, to the bit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -119,7 +118,7 @@ def beyond_keeping(method: Method, task: int) -> str | None:
 
 
 def _tried(method: Method, active: Sequence[int]) -> Iterator[tuple[str, Tensor, Tensor]]:
-    """Yield each hook, what it makes of random states, and what the static model would make."""
+    """Yield each hook, what it returns for random states, and what the static model returns."""
     stack = method.stack
     stream = torch.Generator().manual_seed(1)
     states = [torch.randn(5, 1, stack.width, generator=stream) for _ in range(stack.layers + 1)]
@@ -185,7 +184,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
 
 
 def _require_plain_shape(spec: Spec) -> None:
-    """Refuse networks that fairseq's Transformer could not be, whatever their gates leave."""
+    """Refuse networks that are no Transformer of fairseq's, whatever their gates select."""
     model = spec.model
     foreign = {
         f"the architecture {model.architecture}": model.architecture != "transformer",
@@ -204,7 +203,7 @@ def _require_plain_shape(spec: Spec) -> None:
 
 
 def _active_layers(network: Network, task: int, where: str) -> dict[str, tuple[int, ...]]:
-    """Return the layers that stay, by stack; refuse what would not be a plain Transformer."""
+    """Return the layers that stay, by stack; refuse what is no plain Transformer."""
     methods = network.methods
     if all(method.depth() is None for method in methods.values()):
         raise FathomError("no method with gates", where, "choose a run whose gates skip layers")
@@ -230,7 +229,7 @@ def _checkpoint(
     languages: dict[str, str],
     folder: Path,
 ) -> dict[str, Any]:
-    """Return a checkpoint as fairseq reads it, of tensors and plain containers alone."""
+    """Return a checkpoint as fairseq reads it: tensors and plain containers only."""
     spec = run.spec
     longest, decoding = spec.data.max_pieces, spec.decoding
     # So that no hypothesis meets fairseq's bound before its own cap.

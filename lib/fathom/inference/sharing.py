@@ -15,7 +15,7 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
     `similarity` is the share of active groups that two tasks have in common, over the sites of all
     stacks together: the heat map of Pham, Yvon and Crego (2022), §4.3. `sharing` is its mean over
     all pairs of different tasks, and by task over the pairs with that task: the sharing rate of
-    their Table 6, which prints 0.63 for 8 active groups of 16, where chance gives 0.5.
+    their §4.4, which prints 0.63 for 8 active groups of 16, where chance gives 0.5.
 
     Args:
         run: a finished training.
