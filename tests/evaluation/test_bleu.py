@@ -43,7 +43,7 @@ def test_a_korean_target_is_also_scored_by_morphemes():
 
 
 def test_morphemes_give_korean_more_to_match_than_words():
-    """One ending differs: a whole word is lost for 13a, one morpheme for ko-mecab."""
+    """One ending differs: a word is lost for 13a, one morpheme for ko-mecab."""
     reference = ["이 서버에서 페이지를 찾을 수 없습니다."]
     hypothesis = ["이 서버에서 페이지는 찾을 수 없습니다."]
     words, morphemes = (

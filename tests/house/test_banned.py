@@ -16,9 +16,9 @@ from tests.house.tree import (
     files,
     imported,
     library,
+    listed,
     parameters,
     sources,
-    told,
 )
 
 EMPTY_NAMES = {"util", "utils", "helper", "helpers", "misc", "common", "base", "core"}
@@ -201,12 +201,12 @@ def open_ends(root: Path) -> list[str]:
 
 def test_nothing_banned_is_in_the_library():
     found = broken(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_no_work_is_left_in_comments():
     found = open_ends(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 @pytest.mark.parametrize(

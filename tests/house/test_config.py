@@ -8,7 +8,7 @@ import pytest
 
 from fathom.errors import Findings
 from fathom.project.load import load
-from tests.house.tree import ROOT, told
+from tests.house.tree import ROOT, listed
 
 # Each kind of config file, with a key that one of its files has.
 BREAKABLE = {
@@ -59,7 +59,7 @@ def undescribed(schema: dict) -> list[str]:
 )
 def test_every_key_is_described(path):
     missing = undescribed(json.loads(path.read_text(encoding="utf-8")))
-    assert not missing, told([f"{path.name}: {key} has no description" for key in missing])
+    assert not missing, listed([f"{path.name}: {key} has no description" for key in missing])
 
 
 def test_a_key_without_description_is_found():
@@ -91,6 +91,6 @@ def test_a_mistyped_key_is_found_with_its_line_and_nearest_name(project, pattern
     with pytest.raises(Findings) as caught:
         load(project)
     findings = [str(finding) for finding in caught.value.findings if f"'{wrong}'" in str(finding)]
-    assert len(findings) == 1, told(str(caught.value).split("\n"))
+    assert len(findings) == 1, listed(str(caught.value).split("\n"))
     assert findings[0].startswith(f"{path.relative_to(project)}:{line}: ")
     assert findings[0].endswith(f"'{key}'")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.test_text import texts
-from tests.house.tree import ROOT, Function, Source, library, told
+from tests.house.tree import ROOT, Function, Source, library, listed
 
 # A pattern, and what to write instead. Patterns match words, never parts of names.
 WORDS = {
@@ -78,20 +78,6 @@ NAMES = {
     "Sheet": "TableView",
     "Shown": "TableView",
 }
-# Exact text that uses a word in another sense, by the file that holds it.
-ALLOWED: dict[str, tuple[str, ...]] = {}
-# Files that are not clean yet; this list only shrinks.
-NOT_YET: tuple[str, ...] = (
-    "lib/fathom/cli/",
-    "lib/fathom/evaluation/",
-    "lib/fathom/inference/",
-    "lib/fathom/provenance/",
-    "tests/cli/",
-    "tests/evaluation/",
-    "tests/house/test_identity.py",
-    "tests/inference/",
-    "workflow/schemas/",
-)
 
 _WORD = {
     re.compile(rf"(?<![\w`-])(?:{pattern})(?![\w`-]|\()", re.IGNORECASE): plain
@@ -147,13 +133,11 @@ def worn_words(root: Path) -> list[str]:
     findings = []
     for path in texts(root):
         name = str(path.relative_to(root))
-        if (path.suffix not in _SUFFIXES and path.name not in _NAMED) or _not_yet(name):
+        if path.suffix not in _SUFFIXES and path.name not in _NAMED:
             continue
         if name == "tests/house/test_english.py":
             continue
         for number, line in prose(path):
-            for allowed in ALLOWED.get(name, ()):
-                line = line.replace(allowed, "")
             findings += [
                 f"{name}:{number}: '{match[0]}'; write {plain}"
                 for word, plain in _WORD.items()
@@ -167,7 +151,6 @@ def worn_names(root: Path) -> list[str]:
     return [
         f"{source.at(node)}: '{name}' as a name; write {NAMES[name.lstrip('_')]}"
         for source in library(root)
-        if not _not_yet(source.name)
         for node, name in _defined(source)
         if name.lstrip("_") in NAMES
     ]
@@ -184,18 +167,14 @@ def _defined(source: Source) -> Iterator[tuple[ast.AST | int, str]]:
             yield node, node.arg
 
 
-def _not_yet(name: str) -> bool:
-    return name.startswith(NOT_YET)
-
-
 def test_prose_has_no_worn_words():
     findings = worn_words(ROOT)
-    assert not findings, told(findings)
+    assert not findings, listed(findings)
 
 
 def test_the_library_has_no_worn_names():
     findings = worn_names(ROOT)
-    assert not findings, told(findings)
+    assert not findings, listed(findings)
 
 
 @pytest.mark.parametrize(
@@ -212,13 +191,11 @@ def test_the_library_has_no_worn_names():
         ),
     ],
 )
-def test_a_worn_word_is_found_in_prose_alone(small, monkeypatch, name, text, lines):
-    monkeypatch.setattr(f"{__name__}.NOT_YET", ())
+def test_a_worn_word_is_found_in_prose_alone(small, name, text, lines):
     findings = worn_words(small({name: text}))
     assert [int(finding.split(":")[1]) for finding in findings] == lines
 
 
-def test_a_worn_name_is_found(small, monkeypatch):
-    monkeypatch.setattr(f"{__name__}.NOT_YET", ())
+def test_a_worn_name_is_found(small):
     root = small({"lib/fathom/data/sample.py": "def kept(each):\n    found = 1\n"})
     assert [finding.split(":")[1] for finding in worn_names(root)] == ["1", "1", "2"]

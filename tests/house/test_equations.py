@@ -9,7 +9,7 @@ import pytest
 
 from fathom.papers.about import Equation
 from fathom.project.load import load
-from tests.house.tree import ROOT, Function, files, library, told
+from tests.house.tree import ROOT, Function, files, library, listed
 
 NUMBER = r"Eq\. \d+|Alg\. \d+"
 WELL_FORMED = re.compile(rf"(?:{NUMBER})(?: l\. \d+)?|App\. [A-Z](?:\.\d+)*")
@@ -87,7 +87,7 @@ def wrong(root: Path, equations: dict[str, dict[str, Equation]]) -> list[str]:
 def test_equations_are_computed_once_and_proven():
     catalog = load(ROOT, check=False)
     found = wrong(ROOT, {name: paper.about.equations for name, paper in catalog.papers.items()})
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_card_lists_equations_that_its_paper_lists():
@@ -98,7 +98,7 @@ def test_a_card_lists_equations_that_its_paper_lists():
         for number in card.about.equations
         if number not in catalog.papers[card.about.paper].about.equations
     ]
-    assert not unknown, told(unknown)
+    assert not unknown, listed(unknown)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from tests.house.tree import LEVELS, ROOT, Source, imported, library, told
+from tests.house.tree import LEVELS, ROOT, Source, imported, library, listed
 
 NETWORKS = frozenset({"torch", "fairseq", "numpy"})
 # urllib3's errors pass through requests unchanged.
@@ -112,7 +112,7 @@ def _way_back(start: str, reached: dict[str, set[str]], done: set[str]) -> list[
 
 def test_imports_go_downwards():
     found = upward(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_an_upward_import_inside_a_function_is_found(small):
@@ -147,7 +147,7 @@ def test_rooms_of_one_level_are_strangers(small):
 
 def test_each_room_takes_only_its_packages():
     found = foreign(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_foreign_package_is_found(small):
@@ -159,7 +159,7 @@ def test_a_foreign_package_is_found(small):
 
 def test_no_module_reaches_itself():
     found = circles(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_circle_is_found(small):

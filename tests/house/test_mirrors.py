@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.house.tree import LEVELS, ROOT, files, library, told
+from tests.house.tree import LEVELS, ROOT, files, library, listed
 
 
 def unmirrored(root: Path) -> list[str]:
@@ -29,7 +29,7 @@ def unmirrored(root: Path) -> list[str]:
 
 def test_modules_and_tests_mirror_each_other():
     found = unmirrored(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_missing_test_and_an_orphan_are_found(small):

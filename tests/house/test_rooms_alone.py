@@ -5,7 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.house.tree import LEVELS, ROOT, library, told
+from tests.house.tree import LEVELS, ROOT, library, listed
 
 NETWORKS = {"torch", "fairseq"}
 DRAWING = {"pandas", "matplotlib"}
@@ -65,7 +65,7 @@ def brought(room: str) -> list[str]:
 def test_rooms_load_nothing_that_they_must_do_without():
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = [each for part in pool.map(brought, FORBIDDEN) for each in part]
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_every_room_without_a_network_library_is_probed():

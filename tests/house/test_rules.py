@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.house.tree import ROOT, rule_files, told
+from tests.house.tree import ROOT, listed, rule_files
 
 CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
 # Look-ups of the rules are here, each with a name, a docstring and few lines.
@@ -59,7 +59,7 @@ def profile(name: str) -> dict:
 
 def test_rule_files_hold_no_code():
     found = code(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_code_in_a_rule_file_is_found(small):
@@ -81,7 +81,7 @@ def test_look_ups_are_short():
 
 def test_every_rule_has_a_line_of_help():
     found = without_help(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_rule_without_help_is_found(small):
@@ -94,7 +94,7 @@ def test_a_rule_without_help_is_found(small):
 def test_shells_quote_paths():
     """With `results: "my results"` in config.yaml every job failed at its log."""
     found = unquoted(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_path_without_quotes_is_found(small):

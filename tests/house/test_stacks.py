@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from tests.house.tree import ROOT, library, told
+from tests.house.tree import ROOT, library, listed
 
 LOOP = "run_layers"
 
@@ -32,7 +32,7 @@ def second_loops(root: Path) -> list[str]:
 
 def test_one_function_loops_over_layers():
     found = second_loops(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_second_loop_is_found(small):

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from tests.house.tree import OUTSIDE, ROOT, told
+from tests.house.tree import OUTSIDE, ROOT, listed
 
 # Built from numbers, so that this file has none of them either.
 SEPARATORS = re.compile("[" + "".join(map(chr, (0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029))) + "]")
@@ -35,7 +35,7 @@ def separators(root: Path) -> list[str]:
 
 def test_no_text_file_hides_a_line_separator():
     found = separators(ROOT)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 def test_a_hidden_separator_is_found(tmp_path):

@@ -153,6 +153,6 @@ def parameters(node: Function) -> list[ast.arg]:
     return [*parts.posonlyargs, *parts.args, *parts.kwonlyargs, *starred]
 
 
-def told(findings: list[str]) -> str:
+def listed(findings: list[str]) -> str:
     """Return findings as a test prints them: one a line."""
     return "\n".join(["", *findings])

@@ -35,8 +35,8 @@ def likelihood(
     def records() -> dict[str, Record]:
         from fathom.inference.likelihood import likelihood as predict
 
-        found = predict(opened.trained(seed, device), text, kind)
-        return perplexity.records(found.nats, found.tokens, found.no_layer, text, kind)
+        sums = predict(opened.trained(seed, device), text, kind)
+        return perplexity.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
 
     report = report_of(f"{opened.spec.folder} {text}, {kind}")
     measured = measure(opened.spec, seed, opened.paths, "likelihood", records, report, text, kind)

@@ -45,7 +45,7 @@ class CheckpointScores:
                 raise FathomError("no references", where, "prepare the corpus again")
         one = next(iter(self.references.values()))[:1]
         signatures = [
-            {found.metric: found.signature for found in measure(one, one, language, "")}
+            {score.metric: score.signature for score in measure(one, one, language, "")}
             for language in self.languages.values()
         ]
         first = signatures[0]
@@ -67,8 +67,8 @@ class CheckpointScores:
         for update, paths in files.items():
             for task, path in paths.items():
                 references = self.references[split, task]
-                found = measure(read_lines(path), references, self.languages[task], str(path))
-                for statistics in found:
+                measured = measure(read_lines(path), references, self.languages[task], str(path))
+                for statistics in measured:
                     if statistics.metric in scores:
                         value = round(statistics.value, DIGITS)
                         scores[statistics.metric][update][task] = value

@@ -38,15 +38,15 @@ def records(
     every = sum(tokens[task] for task in nats)
     overall = None if no_layer or not nats else mean(math.fsum(nats.values()), every, "all tasks")
     missing = {task: NO_LAYER.format(gates) for task in no_layer}
-    found: dict[str, Record] = {}
+    records_by_key: dict[str, Record] = {}
     for name, unit, number in (("nll", "nats", float), ("perplexity", None, math.exp)):
-        found[f"{name}.{split}.{gates}"] = Record(
+        records_by_key[f"{name}.{split}.{gates}"] = Record(
             unit=unit,
             tasks={task: Number(value=number(means[task]), n=tokens[task]) for task in means},
             all=None if overall is None else Number(value=number(overall), n=every),
             missing=missing,
         )
-    return found
+    return records_by_key
 
 
 def table(file: Measurements) -> Iterator[str]:

@@ -231,8 +231,8 @@ def _scores(task: str, statistics: list[Statistics], samples: int) -> Iterator[S
     """Yield the score of each metric; all intervals are of the same draws."""
     drawn = draws(len(statistics[0].counts), samples)
     for metric in statistics:
-        found = interval(metric, drawn)
-        numbers = (metric.value, found.low, found.high, found.stderr)
+        spread = interval(metric, drawn)
+        numbers = (metric.value, spread.low, spread.high, spread.stderr)
         rounded = [f"{number:.{DIGITS}f}" for number in numbers]
         yield Score(task, metric.metric, *rounded, str(len(metric.counts)), metric.signature)
 

@@ -102,6 +102,6 @@ class Beam:
         # The bound of the batch: no sentence reaches it before its own cap.
         self.generator.max_len_b = max(caps)
         batch = {"net_input": {"src_tokens": source, "src_lengths": lengths}}
-        found = self.generator.generate([], batch)
-        hypotheses = [sentence[0]["tokens"].tolist() for sentence in found]
+        sentences = self.generator.generate([], batch)
+        hypotheses = [sentence[0]["tokens"].tolist() for sentence in sentences]
         return [[piece for piece in pieces if piece != self.eos] for pieces in hypotheses]

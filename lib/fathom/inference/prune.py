@@ -114,7 +114,7 @@ def beyond_keeping(method: Method, task: int) -> str | None:
         task: the task's index.
     """
     tried = _tried(method, active_layers(method, task))
-    return next((hook for hook, found, plain in tried if not torch.equal(found, plain)), None)
+    return next((hook for hook, own, plain in tried if not torch.equal(own, plain)), None)
 
 
 def _tried(method: Method, active: Sequence[int]) -> Iterator[tuple[str, Tensor, Tensor]]:

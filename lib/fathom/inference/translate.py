@@ -147,20 +147,20 @@ def hypotheses(
     Raises:
         FathomError: a source is left without a hypothesis.
     """
-    found: dict[int, list[int]] = {}
+    hypotheses_by_number: dict[int, list[int]] = {}
     for batch in batches([len(source) for source in sources], tokens, sentences):
         chosen = [sources[number] for number in batch]
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
         # Not strict: what a batch loses is counted below, with a message.
-        found |= dict(zip(batch, beam.best(padded.to(device)), strict=False))
-    missing = [number + 1 for number in range(len(sources)) if number not in found]
+        hypotheses_by_number |= dict(zip(batch, beam.best(padded.to(device)), strict=False))
+    missing = [number + 1 for number in range(len(sources)) if number not in hypotheses_by_number]
     if missing:
         raise FathomError(
             f"{len(missing)} of {len(sources)} sentences have no hypothesis",
             f"sentence {missing[0]}",
             "report this; every sentence must be translated",
         )
-    return [found[number] for number in range(len(sources))]
+    return [hypotheses_by_number[number] for number in range(len(sources))]
 
 
 def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:

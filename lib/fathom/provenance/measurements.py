@@ -77,7 +77,7 @@ class Number(Part):
         high: upper end.
         stderr: standard deviation of the bootstrap's values.
         spread: standard deviation over `n` checkpoints.
-        n: sentences, tokens, pieces or checkpoints behind the number.
+        n: sentences, tokens, pieces or checkpoints that the number is taken from.
     """
 
     value: float
@@ -115,7 +115,9 @@ class Record(Part):
 
     @model_validator(mode="after")
     def _shape_fits_labels(self) -> "Record":
-        if self.values is not None and not _fits(self.values, [*map(self.labels.get, self.axes)]):
+        if self.values is not None and not _has_shape(
+            self.values, [*map(self.labels.get, self.axes)]
+        ):
             raise ValueError("the array's shape is not that of its labels; measure it again")
         return self
 
@@ -273,7 +275,7 @@ def _dotted(place: tuple[str | int, ...]) -> list[str]:
     return [".".join(map(str, place))] if place else []
 
 
-def _fits(values: list[Any], labels: list[list[str] | None]) -> bool:
+def _has_shape(values: list[Any], labels: list[list[str] | None]) -> bool:
     """Return whether nested lists of numbers have the lengths of the labels along each axis."""
     if not labels:
         return isinstance(values, int | float)
@@ -282,5 +284,5 @@ def _fits(values: list[Any], labels: list[list[str] | None]) -> bool:
         isinstance(values, list)
         and first is not None
         and len(values) == len(first)
-        and all(_fits(item, rest) for item in values)
+        and all(_has_shape(item, rest) for item in values)
     )
