@@ -1,27 +1,25 @@
 """The full chain at tiny scale: what it leaves, and what a second start does."""
 
 import csv
-import json
-from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from fathom.provenance.manifest import read
+from tests.pipeline import freeze
+
 pytestmark = pytest.mark.pipeline
 
 TABLE, FIGURE = "latent_depth_table5", "latent_depth_figure4"
-REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text(encoding="utf-8"))
 TASKS = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
 SENTENCES = dict(zip(TASKS, (68, 233, 261, 96, 214, 192, 684, 642), strict=True))
 
-# Between seeds, scores of these few short sentences differ by up to about a BLEU.
-SEED_NOISE = 1.0
-
 
 def manifests(project):
-    paths = sorted(project.folder.glob("results/tiny/runs/*/1/manifest.json"))
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    return {each["run"]: each for each in found}
+    """Return the manifests of the frozen runs by name."""
+    paths = sorted(project.folder.glob("results/runs/*/*/1/manifest.json"))
+    found = {manifest.run: manifest for manifest in map(read, paths)}
+    return {run: found[run] for run in freeze.reference()["runs"]}
 
 
 def rows(path):
@@ -29,41 +27,34 @@ def rows(path):
         return list(csv.DictReader(stream))
 
 
-def test_every_row_has_a_manifest_with_eight_cells_or_an_outcome_that_says_why(finished):
-    found = manifests(finished)
-    assert len(found) == 10
-    for run, manifest in found.items():
-        if manifest["outcome"]["kind"] != "finished":
-            assert manifest["outcome"]["reason"], run
-            continue
-        compared = manifest["scores"][manifest["compared"]["gates"]]
-        assert {task: each["sentences"] for task, each in compared.items()} == SENTENCES, run
-
-
-def test_the_anchor_has_learnt(finished):
-    assert "the network has learnt" in finished.run("fathom", "anchor")
-
-
-@pytest.mark.parametrize("run", sorted(REFERENCE))
-def test_losses_and_scores_lie_in_an_interval_around_the_frozen_ones(finished, run):
-    manifest, frozen = manifests(finished)[run], REFERENCE[run]
-    assert manifest["outcome"]["kind"] == frozen["outcome"]
-    # Other processors round otherwise, which comes to as much as another seed: 0.05 nats standard
-    # deviation between seeds were measured; six of them.
-    assert manifest["validation"]["nll"] == pytest.approx(frozen["nll"], abs=0.3)
-    scores = manifest["scores"][manifest["compared"]["gates"]]
-    for task, (low, high) in frozen["intervals"].items():
-        score = scores[task]["metrics"]["13a"]["value"]
-        assert low - SEED_NOISE <= score <= high + SEED_NOISE, (run, task)
-
-
-def test_latent_rows_are_scored_with_soft_and_hard_gates_and_say_their_depth(finished):
+def test_every_row_has_eight_scores_or_an_outcome_that_says_why(finished):
     for run, manifest in manifests(finished).items():
-        latent = run.startswith("ll_")
-        assert set(manifest["scores"]) == ({"soft", "hard"} if latent else {"plain"})
-        assert (manifest["depth"] is not None) == latent
-        for gates, tasks in manifest["no_layer"].items():
-            assert not set(tasks) & set(manifest["scores"][gates])
+        if not manifest.outcome.finished:
+            assert manifest.outcome.reason, run
+            continue
+        keys = ("bleu.test.plain.13a", "bleu.test.soft.13a")
+        record = next(manifest.measurements[key] for key in keys if key in manifest.measurements)
+        assert {task: number.n for task, number in record.tasks.items()} == SENTENCES, run
+
+
+def test_the_run_that_shows_whether_the_scale_works_has_learnt(finished):
+    assert "required): OK" in finished.run("fathom", "check-learning")
+
+
+def test_losses_and_scores_are_the_frozen_ones_or_their_recipe_was_raised(finished):
+    reference = freeze.reference()
+    assert freeze.raised(reference) == []
+    assert freeze.moved(reference, manifests(finished).values()) == []
+
+
+def test_runs_with_gates_are_scored_soft_and_hard_and_have_a_depth(finished):
+    for run, manifest in manifests(finished).items():
+        gated = "_ll_" in run
+        found = manifest.measurements
+        assert ("bleu.test.hard.13a" in found) == ("bleu.test.soft.13a" in found) == gated
+        assert any(key.startswith("depth.") for key in found) == gated
+        # The likeliest layer stays where hard gates would keep none.
+        assert not gated or set(found["bleu.test.hard.13a"].tasks) == set(TASKS)
 
 
 def test_the_comparison_has_a_verdict_for_every_reported_cell(finished):

@@ -83,7 +83,7 @@ def score(
         old.unlink(missing_ok=True)
     scores: list[Score] = []
     packed: dict[str, str] = {}
-    for task in decoded.tasks:
+    for task in (task for task in spec.data.tasks if task in decoded.tasks):
         statistics = _statistics(spec, task, folder, decoded, paths.corpus(spec.data))
         path = folder / f"sentences.{task}.tsv.gz"
         write_sentences(path, statistics)
