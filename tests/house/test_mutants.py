@@ -1,0 +1,42 @@
+"""The table of mutants fits the code, and its page lists what the table has."""
+
+from collections import Counter
+
+from benchmarks.mutants import Mutant, Verdict, page, problems, read
+from tests.house.tree import ROOT
+
+MUTANT = Mutant("group", ("tests",), "lib/a.py", "Eq. 1: the sign", "x + y", "x - y")
+
+
+def test_each_text_is_in_its_file_once_and_each_test_is_there():
+    assert problems(read()) == []
+
+
+def test_every_method_has_mutants():
+    counts = Counter(mutant.group for mutant in read())
+    methods = {path.stem for path in (ROOT / "config" / "methods").glob("*.yaml")}
+    assert methods <= set(counts)
+    assert min(counts[method] for method in methods) >= 5
+
+
+def test_a_text_that_is_gone_or_there_twice_is_found(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "a.py").write_text("z = x + y\nw = x + y\n", encoding="utf-8")
+    assert problems([MUTANT], tmp_path) == [
+        "group: lib/a.py has 2 times 'x + y'",
+        "group: no tests",
+    ]
+
+
+def test_a_mutant_replaces_its_text(tmp_path):
+    (tmp_path / "lib").mkdir()
+    path = tmp_path / "lib" / "a.py"
+    path.write_text("z = x + y\n", encoding="utf-8")
+    MUTANT.apply(tmp_path)
+    assert path.read_text(encoding="utf-8") == "z = x - y\n"
+
+
+def test_the_page_names_the_test_that_fails_first():
+    text = page([(MUTANT, Verdict("tests/a.py::test_sign[x|y]", 3, 1.6))])
+    assert "1 of 1 mutants are noticed." in text
+    assert "| Eq. 1: the sign | `lib/a.py` | `a.py::test_sign[x\\|y]` | 2 |" in text
