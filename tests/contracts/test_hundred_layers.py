@@ -13,7 +13,7 @@ from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, encoded, latent, specification
 
 EVERY_UPDATE = replace(OPTIONS, log_every=1)
-UPDATES = 50
+UPDATES = 20
 DEEP = {
     "model": {"encoder_layers": 2, "decoder_layers": 100},
     "training": {"updates": UPDATES, "validate_every": UPDATES},
@@ -31,7 +31,7 @@ def trained(spec, tensors, folder):
     return read_json(folder / "training.json"), read(folder / "metrics.tsv")
 
 
-def test_a_hundred_gated_layers_train_fifty_updates_with_finite_loss(tensors, tmp_path):
+def test_a_hundred_gated_layers_train_twenty_updates_with_finite_loss(tensors, tmp_path):
     spec = latent(DEEP | {"method": {"stacks": ("decoder",)}}, target_depth=50)
     ended, rows = trained(spec, tensors, tmp_path)
     assert ended["outcome"]["kind"] != "diverged"

@@ -1,9 +1,10 @@
 """A fresh interpreter that imports a room has not loaded what the room must do without."""
 
+import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from tests.house.tree import LEVELS, ROOT, library, listed
 
@@ -32,28 +33,46 @@ FORBIDDEN = {
 WITH_A_NETWORK = {"fathom.methods.loader"}
 # Imports the modules one by one, so that the answer names the one that brought a package.
 PROBE = """
-import importlib, sys
-forbidden = set(sys.argv[1].split(","))
-for name in sys.argv[2:]:
-    importlib.import_module(name)
-    for package in sorted(forbidden & set(sys.modules)):
-        forbidden.discard(package)
-        print(name, package)
+import importlib, json, sys
+for forbidden, modules in json.loads(sys.argv[1]):
+    forbidden = set(forbidden)
+    for name in modules:
+        importlib.import_module(name)
+        for package in sorted(forbidden & set(sys.modules)):
+            forbidden.discard(package)
+            print(name, package)
 """
 
 
-def brought(room: str) -> list[str]:
-    """Return what the modules of a room bring and must not."""
-    modules = sorted(
-        source.module
-        for source in library(ROOT)
-        if source.room == room and source.module not in WITH_A_NETWORK
+def chains(forbidden: dict[str, set[str]]) -> list[list[str]]:
+    """Return groups of rooms that one interpreter can import in turn: each forbids less."""
+    chains: list[list[str]] = []
+    for room in sorted(forbidden, key=lambda room: -len(forbidden[room])):
+        fitting = [chain for chain in chains if forbidden[room] <= forbidden[chain[-1]]]
+        if fitting:
+            fitting[0].append(room)
+        else:
+            chains.append([room])
+    return chains
+
+
+def brought(rooms: list[str], forbidden: dict[str, set[str]], root: Path) -> list[str]:
+    """Return what the modules of some rooms bring and must not."""
+    steps = []
+    for room in rooms:
+        modules = [source.module for source in library(root) if source.room == room]
+        steps.append([sorted(forbidden[room]), sorted(set(modules) - WITH_A_NETWORK)])
+    environment = {**os.environ, "PYTHONPATH": str(root / "lib")}
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, json.dumps(steps)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    command = [sys.executable, "-c", PROBE, ",".join(FORBIDDEN[room]), *modules]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "lib")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        return [f"{room} cannot be imported alone: {done.stderr.strip().split(chr(10))[-1]}"]
+        problem = done.stderr.strip().rpartition("\n")[2]
+        return [f"{', '.join(rooms)} cannot be imported alone: {problem}"]
     return [
         "lib/{}.py:1: importing it loads {}; import that inside the function that needs it".format(
             module.replace(".", "/"), package
@@ -63,9 +82,20 @@ def brought(room: str) -> list[str]:
 
 
 def test_rooms_load_nothing_that_they_must_do_without():
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        found = [each for part in pool.map(brought, FORBIDDEN) for each in part]
-    assert not found, listed(found)
+    findings = [line for chain in chains(FORBIDDEN) for line in brought(chain, FORBIDDEN, ROOT)]
+    assert not findings, listed(findings)
+
+
+def test_a_package_that_a_room_must_do_without_is_found_with_its_module(small):
+    packages = dict.fromkeys([f"lib/fathom/{room}__init__.py" for room in ("", "io/", "runs/")], "")
+    root = small(packages | {"lib/fathom/io/a.py": "", "lib/fathom/runs/b.py": "import wave\n"})
+    forbidden = {"runs": {"wave"}, "io": {"wave", "this"}}
+    (rooms,) = chains(forbidden)
+    assert rooms == ["io", "runs"]
+    assert brought(rooms, forbidden, root) == [
+        "lib/fathom/runs/b.py:1: importing it loads wave; import that inside the function that "
+        "needs it"
+    ]
 
 
 def test_every_room_without_a_network_library_is_probed():
