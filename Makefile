@@ -18,12 +18,12 @@ LOCKS := envs/torch.lock envs/requirements.lock envs/fairseq.lock
 REPORT := results/tiny/report.html
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-ifdef CI
-export PIP_PROGRESS_BAR := off
-endif
+LOG := .venv/install.log
 
 say = @printf '\n== %s\n' '$(1)'
-stopped = || { echo "environment: stopped at $(1), for the reason above; fix it and run make again" >&2; exit 1; }
+# pip writes to a log; where it fails, the end of the log says why.
+logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
+	echo "environment: could not install $(1); the reason is above, all of it in $(LOG)" >&2; exit 1; }
 
 .PHONY: help
 help: ## print this list
@@ -39,14 +39,20 @@ reproduce: environment ## train the tiny scale and make its table, figure, compa
 	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 --report $(REPORT)
 	$(BIN)/fathom check-learning
 	$(BIN)/fathom table latent_depth_table5 --show
+	$(call say,the frozen numbers and these)
+	$(BIN)/python -m tests.pipeline.compare_reference results
 	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: test
-test: environment lint ## lint and all tests: the fast ones, then the full chain
-	$(call say,fast tests)
-	$(BIN)/pytest -n 2 $(filter-out %/__pycache__/ tests/pipeline/,$(wildcard tests/*/)) tests/test_errors.py
+test: environment lint ## lint and all tests: first by room, then the full chain from text to table
+	$(call say,tests)
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline'
 	$(call say,the full chain)
-	$(BIN)/pytest tests/pipeline
+	$(BIN)/pytest -m pipeline tests/pipeline
+
+.PHONY: fast
+fast: environment ## the tests that take seconds: all but the chain and those that train for long
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow'
 
 .PHONY: lint
 lint: environment ## check style, rules and config; zero findings
@@ -71,6 +77,10 @@ bench: environment ## time pruned inference, and what diagnostics cost (after ma
 	$(BIN)/python benchmarks/pruned_inference.py
 	$(BIN)/python benchmarks/diagnostics.py m2o_diverse_ll_both_24_24 --scale tiny
 
+.PHONY: mutants
+mutants: environment ## break each equation, and list the test that notices in docs/mutants.md (long)
+	$(BIN)/python benchmarks/mutants.py
+
 .PHONY: environment
 environment: .venv/.complete ## build .venv from the locks in envs/
 
@@ -83,14 +93,14 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python envs/doctor.py network $(INDEX)
 	$(call say,environment 2/5: torch)
-	@$(PIP) $(INDEX) -r envs/torch.lock $(call stopped,torch)
+	@$(PIP) $(INDEX) -r envs/torch.lock $(call logged,torch)
 	$(call say,environment 3/5: the other packages)
-	@$(PIP) --no-deps --no-build-isolation -r envs/requirements.lock $(call stopped,the other packages)
+	@$(PIP) --no-deps --no-build-isolation -r envs/requirements.lock $(call logged,the other packages)
 	$(call say,environment 4/5: fairseq)
 	@READTHEDOCS=1 $(PIP) --no-cache-dir --no-deps --no-build-isolation --no-binary fairseq-fixed \
-		-r envs/fairseq.lock $(call stopped,fairseq)
+		-r envs/fairseq.lock $(call logged,fairseq)
 	$(call say,environment 5/5: fathom)
-	@$(PIP) --no-deps --no-build-isolation --editable . $(call stopped,fathom)
+	@$(PIP) --no-deps --no-build-isolation --editable . $(call logged,fathom)
 	@touch $@
 
 .PHONY: lock

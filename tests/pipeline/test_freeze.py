@@ -4,7 +4,7 @@ import pytest
 
 from fathom.provenance import manifest, recipe
 from fathom.provenance.measurements import Number, Record
-from tests.pipeline import freeze
+from tests.pipeline import compare_reference, freeze
 from tests.provenance.test_manifest import content
 
 
@@ -23,7 +23,8 @@ def run_of(tmp_path, nll=4.5, low=1.0, high=2.0, kind="finished"):
 @pytest.fixture
 def reference(tmp_path):
     frozen = freeze.frozen(run_of(tmp_path))
-    return {"recipe": dict(recipe.RECIPE), "runs": {"paper/run": frozen}}
+    other = freeze.machine() | {"processor": "another"}
+    return {"machine": other, "recipe": dict(recipe.RECIPE), "runs": {"paper/run": frozen}}
 
 
 def test_the_frozen_runs_are_of_todays_recipe():
@@ -39,7 +40,7 @@ def test_equal_numbers_have_not_moved(reference, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"nll": 5.0}, "validation NLL 5.000, frozen 4.500: raise RECIPE['training']"),
+        ({"nll": 5.0}, "validation NLL 5.0, frozen 4.5: raise RECIPE['training']"),
         ({"kind": "diverged"}, "diverged, frozen as finished: raise RECIPE['training']"),
         ({"low": 9.0, "high": 12.0}, "scores of bos are [9.0, 12.0], frozen [1.0, 2.0]: raise"),
     ],
@@ -48,6 +49,22 @@ def test_moved_numbers_name_the_recipe_to_raise(reference, tmp_path, changes, me
     (line,) = freeze.moved(reference, [run_of(tmp_path, **changes)])
     assert message in line
     assert "paper/run" in line
+
+
+def test_on_the_machine_of_the_frozen_numbers_each_digit_counts(reference, tmp_path):
+    here = reference | {"machine": freeze.machine()}
+    (line,) = freeze.moved(here, [run_of(tmp_path, nll=4.5 + 1e-12)])
+    assert "validation NLL 4.500000000001, frozen 4.5: raise RECIPE['training']" in line
+    assert freeze.moved(here, [run_of(tmp_path)]) == []
+
+
+def test_both_numbers_are_printed_side_by_side(reference, tmp_path):
+    run = run_of(tmp_path, nll=4.6)
+    _, line = compare_reference.side_by_side(reference, [run])
+    assert line.split() == ["paper/run", "4.5", "4.6", "differs"]
+    _, line = compare_reference.side_by_side(reference, [])
+    assert line.split() == ["paper/run", "4.5", "not", "trained", "differs"]
+    assert compare_reference.problems(reference, [run]) == []
 
 
 def test_a_raised_recipe_needs_numbers_that_are_frozen_again(reference, monkeypatch):

@@ -1,0 +1,43 @@
+"""The frozen numbers and those of some results, side by side; `make reproduce` ends with it.
+
+    python -m tests.pipeline.compare_reference results
+
+It ends with status 1 if numbers moved and no recipe was raised, or a recipe was raised and the
+numbers were not frozen again.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from fathom.provenance.manifest import Manifest
+from tests.pipeline import freeze
+
+
+def side_by_side(reference: dict[str, Any], manifests: Iterable[Manifest]) -> Iterator[str]:
+    """Yield a line for each frozen run: its validation NLL (nats a token) then and now."""
+    now = {manifest.run: freeze.frozen(manifest)["nll"] for manifest in manifests}
+    yield f"{'validation NLL':40} {'frozen':>20} {'now':>20}"
+    for run, before in reference["runs"].items():
+        numbers = [before["nll"], now[run]] if run in now else [before["nll"], "not trained"]
+        old, new = ("no result" if number is None else str(number) for number in numbers)
+        yield f"{run:40} {old:>20} {new:>20}{'' if old == new else '  differs'}"
+
+
+def problems(reference: dict[str, Any], manifests: list[Manifest]) -> list[str]:
+    """Return a sentence for each number that must not be as it is."""
+    frozen = [manifest for manifest in manifests if manifest.run in reference["runs"]]
+    return [*freeze.raised(reference), *freeze.moved(reference, frozen)]
+
+
+def main(results: str) -> None:
+    """Print both numbers of each run; end with status 1 if they must not be as they are."""
+    reference, manifests = freeze.reference(), freeze.manifests(Path(results))
+    sys.stdout.write("".join(f"{line}\n" for line in side_by_side(reference, manifests)))
+    if wrong := problems(reference, manifests):
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
