@@ -36,7 +36,7 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
     """One-to-many runs would train without knowing the target language."""
     monkeypatch.chdir(ROOT)
     runs = json.loads(call("list", "runs", "--json").out)
-    reason = "nothing tells the network yet which target language is asked for"
+    reason = "one-to-many translation needs a token for the target language, which is not built"
     assert reason in runs["latent_depth/o2m_diverse_12_12"]
     assert "not built" not in runs["latent_depth/m2o_diverse_12_12"]
     artefacts = json.loads(call("list", "artefacts", "--json").out)

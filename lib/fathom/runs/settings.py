@@ -20,7 +20,7 @@ NotNegative = Annotated[float, Ge(0)]
 StackName = Literal["encoder", "decoder"]
 Text = Annotated[str, MinLen(1)]
 
-TARGET_TOKEN = "nothing tells the network yet which target language is asked for"
+TARGET_TOKEN = "one-to-many translation needs a token for the target language, which is not built"
 
 
 class Subwords(Part):
@@ -298,7 +298,7 @@ class Training(Part):
     one_task_per_batch: Annotated[
         bool,
         About("Whether a micro-batch holds sentences of one task only."),
-        NotBuilt({True: "micro-batches of one task are not built yet"}),
+        NotBuilt({True: "micro-batches of one task are not built"}),
     ] = False
     label_smoothing: Annotated[Share, About("Mass spread over the vocabulary in the loss.")] = 0.0
     schedule: Annotated[
