@@ -119,11 +119,13 @@ def test_a_changed_setting_is_another_folder_and_leaves_the_old_one_alone(finish
 
 def test_compare_reads_what_exists_and_trains_nothing(finished):
     (folder,) = finished.folder.glob("results/runs/latent_depth/m2o_diverse_6_6-*")
-    aside = folder.with_name(f"aside-{folder.name}")
+    path = finished.folder / "results/tiny/compare.csv"
+    aside, before = folder.with_name(f"aside-{folder.name}"), path.read_bytes()
     folder.rename(aside)
     printed = finished.run("snakemake", "compare", "--cores", "2")
-    judged = rows(finished.folder / "results/tiny/compare.csv")
+    judged = rows(path)
     aside.rename(folder)
+    path.write_bytes(before)
     assert "nothing will be trained" in printed
     verdicts = {
         cell["verdict"] for cell in judged if (cell["paper"], cell["row"]) == (PAPER.name, "6/6")
@@ -135,7 +137,7 @@ def test_a_users_own_text_is_translated_as_the_test_sentences_are(finished):
     """Two test sentences and their hypotheses, from the encoder to the text."""
     project = load(finished.folder, check=False)
     spec, paths = (
-        project.spec("m2o_diverse_12_12", "tiny"),
+        project.spec("latent_depth/m2o_diverse_12_12", "tiny"),
         Paths(finished.folder / "results", "tiny"),
     )
     numbers, task = (3, 1), "fra"

@@ -29,7 +29,7 @@ UPDATES, TOKENS_A_TASK = 240, 41
 @pytest.fixture(scope="module")
 def text(finished) -> tuple[Spec, Tensors]:
     """A run of the tiny scale, and its encoded text."""
-    spec = project.load(finished.folder).spec("m2o_diverse_6_6", "tiny")
+    spec = project.load(finished.folder).spec("latent_depth/m2o_diverse_6_6", "tiny")
     return spec, load(Paths(finished.folder / "results", "tiny").tensors(spec.data))
 
 
