@@ -15,24 +15,33 @@ from torch import Tensor, nn
 
 from fathom.batches.tensors import EOS, PAD, load
 from fathom.inference.beam import Beam
-from fathom.inference.translate import hypotheses, trained
-from fathom.runs.spec import Decoding
-from tests.inference.pruned_runs import built, gated, pruned, set_gates, write_run, write_tensors
-from tests.support.small_networks import shape
+from fathom.inference.trained_run import TrainedRun
+from fathom.inference.translate import hypotheses
+from fathom.runs.paths import Paths
+from fathom.runs.settings import Decoding
+from tests.inference.pruned_runs import built, gated, pruned, write_run, write_tensors
+from tests.support.small_corpus import LANGUAGES, small_data
+from tests.support.trained import CPU, set_gates
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
 
-CPU = torch.device("cpu")
 TASKS = ("bos", "kor")
-KEPT = {
+ACTIVE = {
     "encoder": {"bos": (0, 2, 3), "kor": (1, 2)},
     "decoder": {"bos": (0, 1), "kor": (1, 2, 3)},
 }
 ENTRIES, FIRST = 20, 4
 UPDATES, BATCH = 300, 64
 SENTENCES, DISTINCT = 200, 100
-MODEL = shape(encoder_layers=4, decoder_layers=4, width=32, ffn=64)
+MODEL = {
+    "encoder_layers": 4,
+    "decoder_layers": 4,
+    "width": 32,
+    "ffn": 64,
+    "heads": 4,
+    "dropout": 0.0,
+}
 SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
 
 
@@ -80,24 +89,25 @@ def learn(network):
 
 @pytest.fixture(scope="module")
 def spec():
-    run = gated(MODEL)
-    return replace(
-        run,
-        data=replace(run.data, tasks=TASKS),
-        evaluation=replace(run.evaluation, decoding=SEARCH),
-    )
+    definition = {"tasks": [[task, LANGUAGES[task]] for task in TASKS], "pivot": "eng"}
+    return replace(gated(MODEL), data=small_data(definition), decoding=SEARCH)
 
 
 @pytest.fixture(scope="module")
-def tensors(tmp_path_factory):
-    return write_tensors(tmp_path_factory.mktemp("pruned") / "tensors", TASKS, ENTRIES)
+def paths(tmp_path_factory):
+    return Paths(tmp_path_factory.mktemp("results"), "tiny")
 
 
 @pytest.fixture(scope="module")
-def run(spec, tensors, tmp_path_factory):
-    network = built(spec, tensors)
-    set_gates(network, KEPT)
-    return write_run(tmp_path_factory.mktemp("run"), learn(network))
+def tensors(spec, paths):
+    return write_tensors(paths, spec.data, ENTRIES)
+
+
+@pytest.fixture(scope="module")
+def run(spec, paths, tensors):
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    return write_run(spec, paths, learn(network))
 
 
 def found(model, tensors):
@@ -109,21 +119,21 @@ def found(model, tensors):
 def counted(network):
     """Return a list to which each layer's place is added when it is computed."""
     calls = []
-    for side in KEPT:
+    for side in ACTIVE:
         for number, layer in enumerate(network.get_submodule(f"{side}.layers")):
             layer.register_forward_hook(lambda *_, s=side, n=number: calls.append((s, n)))
     return calls
 
 
 @pytest.fixture(scope="module")
-def skipped(spec, tensors, run):
+def skipped(tensors, run):
     """Hypotheses of each task with hard gates, whose layers at 0 must not be computed."""
-    network, answers = trained(spec, load(tensors), run, "hard", CPU), {}
+    network, answers = run.network("hard"), {}
     calls = counted(network)
     for number, task in enumerate(TASKS):
         calls.clear()
         answers[task] = found(network.for_task(number), tensors)
-        assert set(calls) == {(side, layer) for side in KEPT for layer in KEPT[side][task]}
+        assert set(calls) == {(side, layer) for side in ACTIVE for layer in ACTIVE[side][task]}
     return answers
 
 
@@ -134,31 +144,31 @@ def test_the_network_has_learnt_both_languages_and_keeps_different_layers_for_th
         right = [answer(row, number)[:-1].tolist() for row in sources]
         equal = sum(each == wanted for each, wanted in zip(skipped[task], right, strict=True))
         assert equal >= SENTENCES // 2, (task, equal)
-    for side in KEPT:
-        assert len({layers for layers in KEPT[side].values()}) == len(TASKS)
+    for side in ACTIVE:
+        assert len({layers for layers in ACTIVE[side].values()}) == len(TASKS)
 
 
 def test_layers_that_are_computed_and_multiplied_by_zero_give_the_same_hypotheses(
-    spec, tensors, run, skipped
+    tensors, run, skipped
 ):
-    network = trained(spec, load(tensors), run, "hard", CPU)
+    network = TrainedRun(run.spec, run.seed, run.paths, CPU).network("hard")
     calls = counted(network)
     for each in network.methods.values():
         each.keep = lambda layer: True
     for number, task in enumerate(TASKS):
         assert found(network.for_task(number), tensors) == skipped[task]
-    assert len(set(calls)) == MODEL.encoder_layers + MODEL.decoder_layers
+    assert len(set(calls)) == MODEL["encoder_layers"] + MODEL["decoder_layers"]
 
 
 def test_layers_that_are_removed_give_the_same_hypotheses_in_fairseqs_own_transformer(
-    spec, tensors, run, skipped
+    tensors, run, skipped
 ):
     for task, other in zip(TASKS, reversed(TASKS), strict=True):
-        folder, said = pruned(spec, tensors, run, task)
+        folder, described = pruned(run, task)
         (model,), _, _ = load_model_ensemble_and_task([str(folder / "model.pt")])
         assert type(model) is TransformerModel
-        for side in KEPT:
-            assert len(model.get_submodule(f"{side}.layers")) == len(KEPT[side][task])
-            assert said["kept"][side] == list(KEPT[side][task])
+        for side in ACTIVE:
+            assert len(model.get_submodule(f"{side}.layers")) == len(ACTIVE[side][task])
+            assert described["active"][side] == list(ACTIVE[side][task])
         assert found(model, tensors) == skipped[task]
         assert found(model, tensors) != skipped[other]

@@ -17,9 +17,9 @@ from fathom.io.files import read_json, write_json
 from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
+from fathom.runs.spec import DataSpec, Spec
 from tests.support.run_files import training
-from tests.support.small_corpus import TASKS, silent, small_data
+from tests.support.small_corpus import silent, small_data
 from tests.support.specs import small_spec
 from tests.support.trained import CPU, save
 
@@ -45,16 +45,17 @@ def gated(
     return replace(spec, data=small_data())
 
 
-def write_tensors(paths: Paths) -> Path:
-    """Write what is read of encoded text besides sentences; return its folder."""
-    folder = paths.tensors(small_data())
+def write_tensors(paths: Paths, data: DataSpec | None = None, entries: int = ENTRIES) -> Path:
+    """Write what is read of encoded text except its sentences; return its folder."""
+    data = data or small_data()
+    folder = paths.tensors(data)
     folder.mkdir(parents=True)
     dictionary = Dictionary()
-    for number in range(len(dictionary), ENTRIES):
+    for number in range(len(dictionary), entries):
         dictionary.add_symbol(f"p{number}")
     for side in SIDES:
         dictionary.save(str(dictionary_path(folder, side)))
-    content = {"tasks": list(TASKS), "sides": list(SIDES), "unigram_nll": 3.0}
+    content = {"tasks": list(data.tasks), "sides": list(SIDES), "unigram_nll": 3.0}
     write_json(folder / "tensors.json", content | {"unigram_nll_by_task": {}})
     return folder
 
@@ -64,14 +65,14 @@ def built(spec: Spec, paths: Paths) -> Network:
     text = TrainedRun(spec, 1, paths, CPU).tensors
     torch.manual_seed(3)
     dictionaries = text.source_dictionary, text.target_dictionary
-    return build(spec.model, spec.method, len(TASKS), *dictionaries)
+    return build(spec.model, spec.method, len(text.tasks), *dictionaries)
 
 
 def write_run(spec: Spec, paths: Paths, network: Network, kind: str = "finished") -> TrainedRun:
     """Write a training's end and its weights."""
     run = TrainedRun(spec, 1, paths, CPU)
     save(run, network.state_dict())
-    write_json(run.folder / "training.json", training(kind, TASKS))
+    write_json(run.folder / "training.json", training(kind, spec.data.tasks))
     return run
 
 

@@ -190,7 +190,8 @@ class Training:
             number: signal.signal(number, self._remember_signal)
             for number in (signal.SIGTERM, signal.SIGINT)
         }
-        self.reporter.start(self.spec.folder, self.update, self.updates)
+        if self.ranks.first:
+            self.reporter.start(self.spec.folder, self.update, self.updates)
         try:
             while self.update < self.updates:
                 ended = self._one_update()

@@ -97,7 +97,7 @@ def test_shared_embeddings_are_refused(shared):
 
 def test_a_method_is_told_of_both_stacks():
     stacks = RnmtPlus.describe_stacks(recurrent(encoder_layers=6), tasks=3)
-    assert [(each.side, each.layers, each.width) for each in stacks.values()] == [
+    assert [(each.name, each.layers, each.width) for each in stacks.values()] == [
         ("encoder", 6, 16),
         ("decoder", 4, 8),
     ]
