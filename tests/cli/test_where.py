@@ -18,8 +18,8 @@ def test_an_equation_is_found_by_its_number(call, number):
     assert answer.code == 0
     (line,) = answer.out.removesuffix("\n").split("\n")
     assert line.startswith("[latent_depth Eq. 5] Gumbel-softmax sample of a layer's gate: lib/")
-    assert "latent_layers.py" in line
-    assert "proven at tests/methods/test_latent_layers.py:" in line
+    assert "lib/fathom/methods/latent_layers/" in line
+    assert "proven at tests/methods/latent_layers/" in line
 
 
 def test_an_algorithm_is_found_as_well(call):
