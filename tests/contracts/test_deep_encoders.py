@@ -11,7 +11,8 @@ Mean loss (nats a piece, the end symbol is one) of the last 25 of 400 updates, 2
     lingvo, plain           2.54      2.49
     post, plain             2.98      2.65
 
-The tests take seed 1 and draw the line for failing at 2, for training at 0.5.
+The tests take seed 1. A stack trains if 25 updates in a row have a mean below 0.5, and fails if the
+last 25 of 300 have one above 2.
 """
 
 import math
@@ -25,7 +26,7 @@ from fathom.models.size import Entries
 from tests.support.small_networks import EOS, method, nll, shape
 
 SYMBOLS, LENGTH, FIRST = 38, 8, 4
-LAYERS, SENTENCES, UPDATES = 20, 32, 400
+LAYERS, SENTENCES, UPDATES, WINDOW = 20, 32, 300, 25
 PEAK, WARM_UP = 2e-3, 100
 FAILED, TRAINED = 2.0, 0.5
 SEED = 1
@@ -56,7 +57,7 @@ def loss_of(network: nn.Module, stream: torch.Generator) -> Tensor:
 
 
 def trained(name: str, norm: str, seed: int = SEED) -> float:
-    """Train a deep network and return the mean loss of its last 25 updates."""
+    """Train a deep network until it has learnt; return the mean loss of the last 25 updates."""
     network = deep(name, norm, LAYERS, seed)
     optimiser = torch.optim.Adam(network.parameters(), betas=(0.9, 0.98), fused=True)
     stream = torch.Generator().manual_seed(1000 + seed)
@@ -70,21 +71,27 @@ def trained(name: str, norm: str, seed: int = SEED) -> float:
         loss.backward()
         optimiser.step()
         losses.append(loss.item())
-    return sum(losses[-25:]) / 25
+        if len(losses) >= WINDOW and sum(losses[-WINDOW:]) / WINDOW < TRAINED:
+            break
+    return sum(losses[-WINDOW:]) / WINDOW
 
 
+@pytest.mark.slow
 def test_a_plain_stack_trains_under_pre_norm():
     assert trained("static", "pre") < TRAINED
 
 
+@pytest.mark.slow
 def test_a_plain_stack_fails_under_lingvos_norm():
     assert trained("static", "lingvo") > FAILED
 
 
+@pytest.mark.slow
 def test_a_plain_stack_fails_under_post_norm():
     assert trained("static", "post") > FAILED
 
 
+@pytest.mark.slow
 def test_mixtures_of_all_layers_train_under_lingvos_norm():
     assert trained("transparent", "lingvo") < TRAINED
 

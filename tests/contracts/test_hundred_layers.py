@@ -12,6 +12,8 @@ from fathom.training.train import train
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, encoded, latent, specification
 
+pytestmark = pytest.mark.slow
+
 EVERY_UPDATE = replace(OPTIONS, log_every=1)
 UPDATES = 20
 DEEP = {

@@ -28,7 +28,8 @@ def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1)
     if "last_validation" not in measured:
         what = f"{run}: {manifest.outcome.words} at update {manifest.outcome.update}"
         raise FathomError(what, str(path), "read train.log next to it")
-    below = measured["unigram_nll"].all.value - measured["last_validation"].all.value
+    unigram, last = measured["unigram_nll"].all, measured["last_validation"].all
+    below = unigram.value - last.value  # pyright: ignore
     line = f"{run}: validation loss is {below:.2f} nats below the unigram baseline"
     bound = f">= {required.nats_below_unigram:g} required"
     if below < required.nats_below_unigram:

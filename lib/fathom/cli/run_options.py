@@ -73,7 +73,7 @@ class OpenRun:
             FathomError: neither the user nor the run gives a size.
         """
         decoding = self.spec.decoding
-        if size is None and decoding.window is None:
+        if decoding is None or (size is None and decoding.window is None):
             what = "the run has no window of checkpoints"
             raise FathomError(what, self.spec.name, "give --size, or set decoding.window")
         chosen = decoding.model_copy(update={"window": size or decoding.window})

@@ -19,7 +19,9 @@ def About(text: str, unit: str | None = None, source: str = "") -> Any:
         unit: "layers", "width" or "updates" where a scale multiplies the value.
         source: where the default is from.
     """
-    extra = {key: value for key, value in (("unit", unit), ("source", source)) if value}
+    extra: dict[str, Any] = {
+        key: value for key, value in (("unit", unit), ("source", source)) if value
+    }
     return Field(description=text, json_schema_extra=extra or None)
 
 

@@ -1,7 +1,7 @@
 """BLEU by tokenizer; sacreBLEU counts."""
 
 import numpy as np
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 from fathom.evaluation.bootstrap import Statistics
 

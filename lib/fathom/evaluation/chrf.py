@@ -1,7 +1,7 @@
 """chrF: matches of character n-grams; sacreBLEU counts."""
 
 import numpy as np
-from sacrebleu.metrics import CHRF
+from sacrebleu.metrics.chrf import CHRF
 
 from fathom.evaluation.bootstrap import Statistics
 

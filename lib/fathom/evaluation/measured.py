@@ -80,7 +80,7 @@ def write(
     """
     training = training_file.read(paths.training(spec, seed))
     recipe = RECIPE["scoring"]
-    file = training_file.of_run(training, spec, seed, rule, recipe, records, settings)
+    file = training_file.of_run(training, spec, seed, rule, recipe, records, settings)  # pyright: ignore
     path = path_of(spec, seed, paths, rule, split, gates)
     measurements.write(path, file)
     return path

@@ -233,8 +233,9 @@ def _scores(task: str, statistics: list[Statistics], samples: int) -> Iterator[S
     for metric in statistics:
         spread = interval(metric, drawn)
         numbers = (metric.value, spread.low, spread.high, spread.stderr)
-        rounded = [f"{number:.{DIGITS}f}" for number in numbers]
-        yield Score(task, metric.metric, *rounded, str(len(metric.counts)), metric.signature)
+        value, low, high, stderr = (f"{number:.{DIGITS}f}" for number in numbers)
+        sentences = str(len(metric.counts))
+        yield Score(task, metric.metric, value, low, high, stderr, sentences, metric.signature)
 
 
 def _number(line: Score) -> Number:

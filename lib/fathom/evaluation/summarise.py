@@ -90,7 +90,7 @@ def _names(spec: Spec) -> Iterator[str]:
     for rule in RULES:
         if rule in ("scores", "likelihood", "window"):
             splits = ("test",) if rule == "window" else SPLITS
-            for split, gates in product(splits, QUALIFIERS["gates"]):
+            for split, gates in product(splits, QUALIFIERS["gates"] or ()):
                 yield measurements.file_name(rule, spec, split, gates)
         elif rule != "statistics":
             yield measurements.file_name(rule, spec)
@@ -98,7 +98,7 @@ def _names(spec: Spec) -> Iterator[str]:
 
 def _decodings(spec: Spec, seed: int, paths: Paths) -> Iterator[tuple[Path, str]]:
     """Yield the folder and the gates of each decoding that was scored."""
-    for split, gates in product(SPLITS, QUALIFIERS["gates"]):
+    for split, gates in product(SPLITS, QUALIFIERS["gates"] or ()):
         folder = paths.decoding(spec, seed, split, gates)
         if (folder / "scoring.json").is_file():
             yield folder, gates

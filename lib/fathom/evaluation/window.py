@@ -29,6 +29,7 @@ class Translations(Protocol):
 
     def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         """Return the files of a split by update and task."""
+        ...
 
 
 def best_window(
@@ -59,7 +60,10 @@ def best_window(
     Raises:
         FathomError: another process writes here, or text or references are missing.
     """
-    size = spec.decoding.window
+    size = spec.decoding.window if spec.decoding else None
+    if size is None:
+        what = "the run has no window of checkpoints"
+        raise FathomError(what, spec.name, "give --size, or set decoding.window")
     scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
     folder = paths.window(spec, seed, gates)
     with only_writer(folder):
@@ -81,7 +85,8 @@ def best_window(
         path = write(spec, seed, paths, "window", records, None, gates, run_with)
     for metric, window in windows.items():
         number = records[key_of(metric, JUDGES, gates, "window")].all
-        report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")
+        if number:
+            report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")
     if len(updates) < size:
         report(f"{len(updates)} checkpoints were saved, fewer than {size}: all are taken")
     return path

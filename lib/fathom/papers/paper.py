@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, overload
 
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
@@ -123,6 +124,18 @@ def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Ite
         yield error
     else:
         yield from reported.findings(table, cells, printed, known)
+
+
+@overload
+def find(
+    papers: Mapping[str, Paper], target: str, verb: Literal["table"]
+) -> tuple[Paper, Table]: ...
+
+
+@overload
+def find(
+    papers: Mapping[str, Paper], target: str, verb: Literal["figure"]
+) -> tuple[Paper, Figure]: ...
 
 
 def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Table | Figure]:

@@ -74,8 +74,8 @@ def _default_source(run: Part, path: KeyPath) -> str:
     """Return where the default of a class is from."""
     part: Any = run
     for key in path[:-1]:
-        part = getattr(part, key)
-    extra = type(part).model_fields[path[-1]].json_schema_extra
+        part = getattr(part, str(key))
+    extra = type(part).model_fields[str(path[-1])].json_schema_extra
     return str(extra.get("source", "")) if isinstance(extra, dict) else ""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from fathom.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
 from fathom.project.demands import Demands
+from fathom.runs.datasets import BuiltDataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
 
@@ -63,7 +64,8 @@ class Corpora:
         for _, reason in dataset.not_built():
             what = f"cannot be made yet: {reason}"
             raise FathomError(what, f"data set {name}", "choose another data set")
-        return [self.paths.source(source) / "source.json" for source in dataset.sources]
+        sources = dataset.sources if isinstance(dataset, BuiltDataset) else ()
+        return [self.paths.source(source) / "source.json" for source in sources]
 
     def corpus(self, folder: str) -> Path:
         """Return the corpus that a folder's subword models are trained on."""

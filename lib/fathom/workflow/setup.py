@@ -57,8 +57,8 @@ def set_environment(project: Path, switches: dict[str, Any]) -> None:
 def _put_first(variable: str, first: list[str], last: list[str] | None = None) -> None:
     """Add folders to a search path, each once."""
     old = os.environ.get(variable, "").split(os.pathsep)
-    folders = dict.fromkeys([*first, *filter(None, old), *(last or [])])
-    os.environ[variable] = os.pathsep.join(folders)
+    folders: list[str] = [*first, *filter(None, old), *(last or [])]
+    os.environ[variable] = os.pathsep.join(dict.fromkeys(folders))
 
 
 def gpus_for(device: str) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fathom.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
+from fathom.papers.figures import Figure
 from fathom.papers.known import full_name
 from fathom.project.demands import Artefact, Demands
 from fathom.project.project import Project
@@ -166,7 +167,7 @@ class Targets:
         Of what a training records by itself, training.json is the file: it is written last.
         """
         drawn = artefact.drawn
-        series = drawn.settings.runs if artefact.verb == "figure" else ()
+        series = drawn.settings.runs if isinstance(drawn, Figure) else ()
         recorded = {full_name(artefact.paper.name, run) for run in series}
         files = [
             path
@@ -201,7 +202,7 @@ class Targets:
     def printed(self, artefact: Artefact) -> list[Path]:
         """Return the files of config that a table or figure is drawn from."""
         drawn = artefact.drawn
-        names = [drawn.name] if artefact.verb == "table" else drawn.settings.tables
+        names = drawn.settings.tables if isinstance(drawn, Figure) else [drawn.name]
         columns = self.project.root / "config" / "columns.yaml"
         return self._shown([columns, *(artefact.paper.reported(name) for name in names)])
 

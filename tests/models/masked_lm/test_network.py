@@ -2,6 +2,7 @@
 
 import math
 from argparse import Namespace
+from functools import cache
 
 import pytest
 import torch
@@ -308,11 +309,18 @@ PAPER = {
 VOCABULARY = 40_000 + 4
 
 
+@cache
+def counted(layers, name="static", norm="pre", **settings):
+    """Return the parameters of the paper's network for 25 languages, by part."""
+    model = size(**(PAPER | {"encoder_layers": layers, "norm": norm}))
+    stacks = () if name == "static" else ("encoder",)
+    return count(model, method(name, stacks, **settings), 25, VOCABULARY, 1)
+
+
 @pytest.mark.parametrize(("layers", "printed"), [(24, 202), (48, 372), (96, 712)])
 @pytest.mark.parametrize("kind", ["pre", "post"])
 def test_counts_are_the_papers_within_a_thousandth(layers, printed, kind):
-    model = size(**(PAPER | {"encoder_layers": layers, "norm": kind}))
-    found = count(model, method("static", ()), 25, VOCABULARY, 1)
+    found = counted(layers, norm=kind)
     width, rows = 768, VOCABULARY + 1
     layer = 4 * (width**2 + width) + 2 * width * 3072 + 3072 + width + 4 * width
     tables = rows * width + 514 * width
@@ -333,8 +341,5 @@ def test_counts_are_the_papers_within_a_thousandth(layers, printed, kind):
     ],
 )
 def test_deep_stacks_are_built_with_every_method(layers, name, settings, logits):
-    model = size(**(PAPER | {"encoder_layers": layers}))
-    sides = () if name == "static" else ("encoder",)
-    with_method = count(model, method(name, sides, **settings), 25, VOCABULARY, 1)
-    without = count(model, method("static", ()), 25, VOCABULARY, 1)
-    assert with_method["total"] - without["total"] == logits * layers
+    added = counted(layers, name, **settings)["total"] - counted(layers)["total"]
+    assert added == logits * layers
