@@ -161,7 +161,8 @@ def run(mutant: Mutant | None, group: str, tests: tuple[str, ...]) -> Verdict:
         signal.alarm(LIMIT)
         recorder = Recorder(group, method_names(folder))
         start = time.monotonic()
-        pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests], plugins=[recorder])
+        options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+        pytest.main([*options, *tests], plugins=[recorder])
         return Verdict(recorder.killer, recorder.passed, time.monotonic() - start)
     finally:
         signal.alarm(0)

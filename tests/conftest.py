@@ -12,6 +12,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_collection_modifyitems(items):
+    """Run the long tests first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture
 def project(tmp_path):
     """A folder with config/ as it is."""

@@ -101,6 +101,7 @@ def one_of_two(inner):
     return train
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inner", [1, 3])
 def test_two_processes_make_algorithm_twos_updates_together(tensors, inner):
     expected, tokens = reference(tensors, inner)

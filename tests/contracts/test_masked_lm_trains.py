@@ -105,6 +105,7 @@ def trained(tensors, batches, name, stacks, updates=UPDATES, **chosen):
     return network, losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stacks", "chosen"),
     [

@@ -24,7 +24,10 @@ from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.trained import CPU, set_gates
 
 # fairseq's own network masks padding and the future with unlike types.
-pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask"),
+]
 
 TASKS = ("bos", "kor")
 ACTIVE = {

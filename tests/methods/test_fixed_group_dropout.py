@@ -40,6 +40,14 @@ def test_more_tasks_than_there_are_groups_for_are_refused():
     assert fixed_masks(8, 16, 0, 2).sum() == 16
 
 
+def test_tasks_have_several_groups_of_their_own_one_after_another():
+    assert fixed_masks(3, 8, 2, 2).tolist() == [
+        [1, 1, 1, 1, 0, 0, 0, 0],
+        [1, 1, 0, 0, 1, 1, 0, 0],
+        [1, 1, 0, 0, 0, 0, 1, 1],
+    ]
+
+
 def test_groups_that_would_differ_in_size_are_refused():
     with pytest.raises(FathomError, match="cannot be divided"):
         FixedGroupDropout(stack(width=40), **CARD)

@@ -31,6 +31,15 @@ def test_a_draw_repeats_and_differs_by_seed_update_and_side():
         assert other != drawn()
 
 
+def test_each_layer_has_a_draw_of_its_own():
+    drop = LayerDrop(stack("decoder", 3), p=0.5)
+    combinations = set()
+    for update in range(1, 201):
+        drop.start_update(1, update)
+        combinations.add(tuple(drop.active_layers))
+    assert len(combinations) == 2**3
+
+
 def test_every_layer_is_computed_at_inference():
     drop = LayerDrop(stack("decoder", 3), p=1.0)
     drop.start_update(1, 1)

@@ -69,6 +69,7 @@ def rows_without_clock(folder):
     ]
 
 
+@pytest.mark.slow
 def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(tensors, tmp_path):
     # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
     spec, kills = latent({"training": {"updates": 96}}), (50, 91)

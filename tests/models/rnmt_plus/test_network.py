@@ -158,6 +158,7 @@ def learnt():
     return learn(fresh, 200).for_task(0)
 
 
+@pytest.mark.slow
 def test_it_learns_to_turn_sentences_round(learnt):
     rows = sentences(64, 5, seed=999)[1:]
     found = Beam(learnt, Dictionary(ENTRIES), SEARCH).best(padded(rows))
