@@ -59,7 +59,7 @@ lint: environment ## check style, rules and config; zero findings
 	$(call say,lint)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --project pyproject.toml
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 	$(BIN)/fathom validate
