@@ -17,6 +17,10 @@ from envs.lock import FAIRSEQ, TORCH, canonical, conda_file, header, pins, post_
 ROOT = Path(__file__).resolve().parents[2]
 ENVS = ROOT / "envs"
 LOCKS = ("torch.lock", "requirements.lock", "fairseq.lock")
+# Listed though nothing imports them: builders, commands, plugins, and what pandas writes with.
+COMMANDS = {"setuptools", "wheel", "snakemake", "pyright", "pytest-xdist", "ruff", "snakefmt"}
+COMMANDS |= {"snakemake-executor-plugin-cluster-generic", "snakemake-executor-plugin-slurm"}
+COMMANDS |= {"tabulate"}
 DERIVED = {"fathom.yaml": conda_file, "fathom.post-deploy.sh": post_deploy}
 
 
@@ -104,21 +108,33 @@ def test_fairseq_is_installed_without_compiled_parts():
     assert not list(Path(folder).rglob("*.so"))
 
 
-def test_every_package_that_the_library_imports_is_listed(versions):
-    listed, providers = pins(versions), packages_distributions()
-    unlisted = set()
-    for path in ROOT.glob("lib/**/*.py"):
+def imported(*folders: str) -> dict[str, set[str]]:
+    """Return the packages that provide each imported module, by `file:line: module`."""
+    providers, places = packages_distributions(), {}
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             modules = []
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules = [node.module]
-            for package in {module.split(".")[0] for module in modules}:
-                names = {canonical(each) for each in providers.get(package, [])} - {"fathom"}
-                if names and not names & set(listed):
-                    unlisted.add(f"{path.relative_to(ROOT)}:{node.lineno}: {package}")
+            for module in {module.split(".")[0] for module in modules}:
+                packages = {canonical(package) for package in providers.get(module, [])}
+                places[f"{path.relative_to(ROOT)}:{node.lineno}: {module}"] = packages - {"fathom"}
+    return places
+
+
+def test_every_package_that_the_library_imports_is_listed(versions):
+    listed = set(pins(versions))
+    unlisted = {
+        place for place, packages in imported("lib").items() if packages and not packages & listed
+    }
     assert not unlisted, "add them to envs/versions.txt and run make lock"
+
+
+def test_every_listed_package_is_imported_or_a_command(versions):
+    used = set().union(*imported("lib", "tests").values())
+    assert set(pins(versions)) - used == COMMANDS, "delete the others, and run make lock"
 
 
 def test_the_project_says_one_version_everywhere():

@@ -10,7 +10,7 @@ NETWORKS = frozenset({"torch", "fairseq", "numpy"})
 FETCHING = frozenset({"pooch", "requests", "urllib3"})
 OUTSIDE_PACKAGES = {
     "io": frozenset({"filelock", "pandas"}),
-    "config": frozenset({"yaml", "jsonschema", "pydantic"}),
+    "config": frozenset({"yaml", "pydantic"}),
     "provenance": frozenset({"pydantic"}),
     "runs": frozenset({"pydantic", "annotated_types"}),
     "papers": frozenset({"pydantic"}),

@@ -1,10 +1,10 @@
 """JSON Schemas for editors: the project's own files are valid by them."""
 
+import jsonschema
 import pytest
 
 from fathom.project.schemas import schemas, text
 
-jsonschema = pytest.importorskip("jsonschema")
 KINDS = {"runs": "runs", "tables": "tables", "parameters": "parameters", "paper": "paper"}
 KINDS |= {"scale": "scale", "method": "method", "deviations": "deviations", "columns": "columns"}
 
