@@ -15,7 +15,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENVIRONMENT = os.path.join(ROOT, ".venv")
 TRIED = (3, 11)
-# Measured: 1.7 GB with a CPU build of torch, and pip unpacks each package before it moves it.
+# Measured: 2.0 GB with a CPU build of torch, and pip unpacks each package before it moves it.
 GIGABYTES = 4
 # Estimated, with the packages of a CUDA build of torch.
 GIGABYTES_CUDA = 12

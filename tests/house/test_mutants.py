@@ -2,7 +2,9 @@
 
 from collections import Counter
 
-from benchmarks.mutants import Mutant, Verdict, page, problems, read
+import pytest
+
+from benchmarks.mutants import PAGE, Mutant, Verdict, page, problems, read
 from tests.house.tree import ROOT
 
 MUTANT = Mutant("group", ("tests",), "lib/a.py", "Eq. 1: the sign", "x + y", "x - y")
@@ -40,3 +42,12 @@ def test_the_page_names_the_test_that_fails_first():
     text = page([(MUTANT, Verdict("tests/a.py::test_sign[x|y]", 3, 1.6))])
     assert "1 of 1 mutants are noticed." in text
     assert "| Eq. 1: the sign | `lib/a.py` | `a.py::test_sign[x\\|y]` | 2 |" in text
+
+
+def test_the_page_has_a_row_for_each_mutant():
+    path = ROOT / PAGE
+    if not path.exists():
+        pytest.skip("make mutants writes docs/mutants.md")
+    rows = [line for line in path.read_text(encoding="utf-8").split("\n") if line[:2] == "| "]
+    table = [line.split(" | ")[0] for line in rows if not line.startswith(("| what", "| ---"))]
+    assert table == [f"| {mutant.breaks}" for mutant in read()], "run make mutants"
