@@ -90,3 +90,10 @@ def test_the_projects_own_file_is_no_second_layer(tmp_path, monkeypatch):
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "config.yaml").write_text("scale: tiny\n")
     assert [layer.value for layer in layers(tmp_path, tmp_path)] == [{}, {}]
+
+
+@pytest.mark.parametrize("text", ["x", "[]", "3"])
+def test_a_variable_that_holds_no_mapping_is_one_line(tmp_path, monkeypatch, text):
+    monkeypatch.setenv(VARIABLE, text)
+    with pytest.raises(FathomError, match=f"{VARIABLE}: this is no JSON mapping"):
+        layers(tmp_path, tmp_path)

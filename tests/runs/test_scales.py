@@ -178,3 +178,11 @@ def test_a_rule_without_when_fits_every_run(at_scale):
     resolved = at_scale("static")
     rule = Rule(set={"model.dropout": 0.0})
     assert applies(rule, resolved.entry, resolved.run, ("paper", "static"))
+
+
+def test_a_rule_may_ask_for_a_value_that_is_a_mapping(at_scale):
+    from fathom.runs.scales import Rule
+
+    resolved = at_scale("static")
+    rule = Rule(when={"training.schedule": {"name": "noam"}}, set={"model.dropout": 0.0})
+    assert not applies(rule, resolved.entry, resolved.run, ("paper", "static"))

@@ -16,7 +16,6 @@ from fathom.papers.tables import Table
 from fathom.project.project import Project
 from fathom.provenance.measurements import file_of
 from fathom.runs.paths import Paths
-from fathom.runs.spec import DataSpec
 from fathom.tables.comparison import ComparedTable, compare_table
 from fathom.tables.sources import CORPUS, Source
 
@@ -45,9 +44,10 @@ class Artefacts:
     def source(self, name: str) -> Source:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
         if name in self.project.datasets:
-            data = self.corpus(name)
-            path = self.paths.statistics(data)
-            same = data.dataset == name
+            here = self.project.scale(self.scale).datasets.get(name, name)
+            folder = self.project.datasets[here].corpus_folder(self.project.sources)
+            path = self.paths.corpus_named(folder) / "statistics.json"
+            same = here == name
             return Source(name, {CORPUS: path.parent}, lambda _: path.stem, comparable=same)
         spec = self.project.spec(name, self.scale)
         return Source(
@@ -60,12 +60,6 @@ class Artefacts:
             spec.identity,
             self.project.comparable(name, self.scale),
         )
-
-    def corpus(self, name: str) -> DataSpec:
-        """Return a data set, or what the scale uses in its place."""
-        here = self.project.scale(self.scale).datasets.get(name, name)
-        folders = self.project.data_folders(self.scale).values()
-        return next(data for data in folders if data.dataset == here)
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
         """Return a table's cells; tasks are those of the data at the scale."""

@@ -196,9 +196,12 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
         for first, *others in names.values():
             for other in others:
                 where = project.entries[other].where(())
-                at = f" at scale {scale}" if scale else ""
-                what = f"the settings of '{other}' equal those of '{first}'{at}"
-                yield FathomError(what, where, f"use '{first}', and delete this run")
+                what = f"the settings of '{other}' equal those of '{first}'"
+                remedy = f"use '{first}', and delete this run"
+                if scale:
+                    what += f" at scale {scale}"
+                    remedy = f"add a rule for `run: {other}` to config/scales/{scale}.yaml"
+                yield FathomError(what, where, remedy)
 
 
 def _unused_runs(project: Project, known: Known, shown: Set[str]) -> Iterator[FathomError]:

@@ -112,11 +112,16 @@ def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None
         changes: what `--config` or a module's `config:` gives.
 
     Raises:
-        FathomError: the working folder's file is not YAML.
+        FathomError: the working folder's file is not YAML, or the variable is no mapping.
     """
     own = folder.resolve() / FILE
     used = own.is_file() and own != project.resolve() / FILE
-    given = json.loads(os.environ.get(VARIABLE, "{}"))
+    try:
+        given = json.loads(os.environ.get(VARIABLE, "{}"))
+    except json.JSONDecodeError:
+        given = None
+    if not isinstance(given, dict):
+        raise FathomError("this is no JSON mapping", VARIABLE, "unset the variable")
     return [
         *([read(own, folder.resolve())] if used else []),
         YamlFile(VARIABLE, given, {}),

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from fathom.config.inheritance import Entry
 from fathom.config.places import Place
-from fathom.config.settings import About, Part, Several
+from fathom.config.settings import About, Part, Several, plain
 from fathom.config.validation import check, field_names
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, nearest
@@ -117,7 +117,11 @@ def applies(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
     origins: dict[str, Any] = {"run": "/".join(name), "like": entry.ancestors}
     return all(
-        bool(_several(origins[key] if key in origins else _value(paper, key)) & _several(values))
+        any(
+            plain(value) == given
+            for value in _several(origins[key] if key in origins else _value(paper, key))
+            for given in _several(values)
+        )
         for key, values in rule.when.items()
     )
 
@@ -175,8 +179,8 @@ def _value(part: Any, dotted: str) -> Any:
     return part
 
 
-def _several(value: Any) -> set[Any]:
-    return set(value) if isinstance(value, list | tuple) else {value}
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def read_scale(file: YamlFile) -> tuple[Scale | None, list[FathomError]]:

@@ -7,7 +7,7 @@ cards, `config/methods/<name>.yaml`.
 
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Le, MinLen
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import Field, model_validator
 
 from fathom.config.settings import About, NotBuilt, Part, Several
@@ -15,6 +15,7 @@ from fathom.config.settings import About, NotBuilt, Part, Several
 Count = Annotated[int, Ge(1), Le(2**53)]
 Whole = Annotated[int, Ge(0), Le(2**53)]
 Share = Annotated[float, Ge(0), Le(1)]
+BelowOne = Annotated[float, Ge(0), Lt(1)]
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 StackName = Literal["encoder", "decoder"]
@@ -251,7 +252,7 @@ class ReplicaRamp(Schedule):
 class Adam(Part):
     """Adam's constants."""
 
-    betas: Annotated[tuple[Share, Share], Several, About("Decay rates of the two moments.")]
+    betas: Annotated[tuple[BelowOne, BelowOne], Several, About("Decay rates of the two moments.")]
     eps: Annotated[Positive, About("Added to the root of the second moment.")]
 
 

@@ -186,7 +186,8 @@ class Targets:
     def definition(self, artefact: Artefact) -> str:
         """Return the hash of an artefact's definition: a changed one is drawn again."""
         files = [str(path) for path in self.measured(artefact)]
-        return short(identity([artefact.drawn.entry.values, files]))
+        cells = [[cell.id, cell.column, cell.source, cell.key] for cell in artefact.cells]
+        return short(identity([artefact.drawn.entry.values, files, cells]))
 
     def reduced(self, artefact: Artefact) -> str:
         """Return a sentence on the runs that do not have the paper's own settings; or nothing."""
