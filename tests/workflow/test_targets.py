@@ -4,7 +4,8 @@ import pytest
 from docutils.core import publish_parts
 
 from fathom.errors import FathomError
-from fathom.workflow.targets import label, plain_text
+from fathom.tables.view import label
+from fathom.workflow.targets import plain_text
 from tests.support.targets import ROOT, TABLE, targets
 
 NOT_BUILT = "latent_depth_table3"
@@ -163,7 +164,8 @@ def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_pat
 
 
 def test_a_label_is_what_a_reader_looks_for(tmp_path):
-    assert label(targets(tmp_path).artefact(TABLE)).startswith("Table 5 · Many-to-one")
+    drawn = targets(tmp_path).artefact(TABLE).drawn
+    assert label(drawn.name, drawn.title).startswith("Table 5 · Many-to-one")
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,8 @@ def caption_of(wildcards):
 
 def labels_of(wildcards):
     """Return how the report names a table or figure: `Table <number> · <title>`."""
-    return {"artefact": label(artefact_of(wildcards))}
+    drawn = artefact_of(wildcards).drawn
+    return {"artefact": label(drawn.name, drawn.title)}
 
 
 def category_of(wildcards):

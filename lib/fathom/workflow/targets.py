@@ -234,13 +234,6 @@ class Targets:
         return short(identity([str(path) for path in self.manifests()]))
 
 
-def label(artefact: Artefact) -> str:
-    """Return how a reader names an artefact: `Table <number> · <title>`."""
-    words = re.fullmatch(r"([a-z]+)_?(.*)", artefact.drawn.name)
-    kind, number = words.groups() if words else (artefact.drawn.name, "")
-    return f"{kind.capitalize()} {number} · {artefact.drawn.title}"
-
-
 def plain_text(text: str) -> str:
     """Return text as reStructuredText that shows it as it is: every sign is escaped."""
     return re.sub(r"([^\w\s]|_)", r"\\\1", " ".join(text.split()))
