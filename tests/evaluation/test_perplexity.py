@@ -56,7 +56,12 @@ def test_no_token_is_an_error_that_names_the_task():
 def test_the_table_has_a_line_for_each_task_and_one_for_all():
     found = records(NATS, TOKENS, (), "test", "plain")
     file = Measurements(
-        rule="likelihood", recipe=1, run="paper/run", identity="0", seed=1, measurements=found
+        rule="likelihood",
+        recipe={"scoring": 1},
+        run="paper/run",
+        identity="0",
+        seed=1,
+        measurements=found,
     )
     assert list(table(file)) == [
         "task\ttokens\tnats\tbits\tperplexity",

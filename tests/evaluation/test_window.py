@@ -118,6 +118,8 @@ def test_a_checkpoint_of_the_window_without_a_test_score_is_named():
 class Spoilt:
     """Hypotheses of six checkpoints: the references with more words replaced in the outer ones."""
 
+    recipe = 1
+
     def __init__(self, folder):
         self.folder, self.asked = folder, []
 
@@ -152,6 +154,7 @@ def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
     assert path == path_of(spec, 1, paths, "window", None, "plain")
     file = measurements.read(path)
+    assert file.recipe == {"training": 1, "decoding": 1, "scoring": 1}
     updates = tuple(file.settings["updates"]["char"])
     valid = made.of("valid", UPDATES)
     means = {update: fmean(map(bleu, files.values())) for update, files in valid.items()}

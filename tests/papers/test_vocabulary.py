@@ -44,7 +44,7 @@ def test_a_task_has_a_tolerance_of_its_own(vocabulary):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  chrf:", "  chfr:", "columns.yaml:13: measurements.chfr: nothing measures 'chfr'; near"),
+        ("  chrf:", "  chfr:", "columns.yaml:14: measurements.chfr: nothing measures 'chfr'; near"),
         ("within: 1%", "within: 1 %", "nll.within: '1 %' is no tolerance; write 0.5, 1% of the"),
         ("of: network", "of: net", "parameters.of: 'net' is not possible here; nearest valid nam"),
         ("value: nll.valid", "value: nll.vaild", "nll_valid.value: nll has no 'vaild'; nearest"),

@@ -41,7 +41,7 @@ def write_scores(artefacts, name, value=20.0):
     ):
         file = Measurements(
             rule=rule,
-            recipe=1,
+            recipe={"training": 1, "scoring": 1},
             run=name,
             identity=spec.identity,
             seed=seed,

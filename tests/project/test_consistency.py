@@ -192,6 +192,27 @@ FAULTS = {
         "check_learning: {run: latent_depth/m2o_diverse_12_13",
         "no run 'latent_depth/m2o_diverse_12_13'",
     ),
+    "a target depth on a stack without the method": (
+        4,
+        LATENT,
+        "method: {name: latent_layers, stacks: [decoder], target_depth: 12}",
+        "method: {name: latent_layers, stacks: [encoder], target_depth: 12}",
+        "target_depth 12.0 acts on no stack of the method; write [encoder], or target_depth: null",
+    ),
+    "a target depth of more layers than there are": (
+        3,
+        LATENT,
+        "layers: 12/48, seeds: 5, method: {target_depth: 24}",
+        "layers: 12/48, seeds: 5, method: {target_depth: 49}",
+        "method.target_depth: 49.0 layers, but the decoder has 48; write 48 or less",
+    ),
+    "a list of stacks of an unknown setting": (
+        5,
+        CARD,
+        "stacks_of: target_depth",
+        "stacks_of: target_dept",
+        "stacks_of: no setting 'target_dept'; nearest valid name: 'target_depth'",
+    ),
     "an unknown paper of a card": (
         2,
         CARD,

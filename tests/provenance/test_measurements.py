@@ -29,7 +29,7 @@ class Spec:
 def likelihood(**records):
     return Measurements(
         rule="likelihood",
-        recipe=1,
+        recipe={"training": 1, "scoring": 1},
         run="paper/run",
         identity="b" * 64,
         seed=1,

@@ -54,7 +54,7 @@ def write_array(files, key, rule, axes, labels, values):
     record = Record(axes=axes, labels=labels, values=values)
     file = Measurements(
         rule=rule,
-        recipe=1,
+        recipe={"training": 1, "scoring": 1},
         run=files.name,
         identity="f" * 64,
         seed=files.seed,

@@ -92,7 +92,7 @@ class Results:
         """Have no files yet; runs have the paper's settings where `comparable`."""
         self.folder, self.comparable = folder, comparable
 
-    def write(self, run, records, seed=1, outcome="finished", recipe=1, identity="f" * 64):
+    def write(self, run, records, seed=1, outcome="finished", identity="f" * 64):
         """Write records by key into their files; the training's file is always there."""
         files = {"training": {}}
         for key, record in records.items():
@@ -100,7 +100,7 @@ class Results:
         for stem, measured in files.items():
             file = Measurements(
                 rule=stem.partition(".")[0],
-                recipe=recipe,
+                recipe={"training": 1, "decoding": 1, "scoring": 1},
                 run=run,
                 identity=identity,
                 seed=seed,
@@ -117,7 +117,11 @@ class Results:
     def corpus(self, name, records):
         """Write the statistics of a corpus."""
         file = Measurements(
-            rule="statistics", recipe=1, corpus=name, identity="0" * 64, measurements=records
+            rule="statistics",
+            recipe={"scoring": 1},
+            corpus=name,
+            identity="0" * 64,
+            measurements=records,
         )
         write(self.folder / name / "statistics.json", file)
 

@@ -78,6 +78,14 @@ def test_most_seeds_without_a_result_give_the_outcome(results, cell):
     assert (own.value, own.words, own.seeds) == (None, "failed to train (2 of 2 seeds)", 2)
 
 
+def test_seeds_without_a_result_are_counted_by_their_words(results, cell):
+    results.write("p/small", {}, 1, outcome="diverged")
+    results.write("p/small", {}, 2)
+    own = cell(results, "6/6", "bos")
+    assert (own.words, own.seeds) == ("diverged at update 122 (1 of 2 seeds)", 1)
+    assert own.note.startswith("1 of 2 seeds: not measured")
+
+
 @pytest.mark.parametrize("column", ["bos", "avg", "fra"])
 def test_an_outcome_is_in_every_score_column_means_included(tmp_path, cell, column):
     assert cell(typical(tmp_path), "24/24", column).words == "diverged at update 122"
@@ -106,6 +114,14 @@ def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(tmp_path, cell)
     text = "t: {title: T, section: S, columns: [nll_valid], rows: {a: small}}"
     (only,) = table(tmp_path, "t", text).cells(KNOWN)
     assert result(only, results.sources).value == pytest.approx(2.0)  # bits
+
+
+def test_a_number_over_all_tasks_is_not_taken_where_a_block_shows_some(tmp_path, cell):
+    results = Results(tmp_path)
+    tasks = {"bos": Number(value=20.0), "fra": Number(value=38.0)}
+    results.write("p/deep", {BLEU: Record(tasks=tasks, all=Number(value=29.0))})
+    assert cell(results, "deep", "avg", "table4", "A").value == 20.0
+    assert cell(results, "24/24", "avg").value == 29.0
 
 
 def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):

@@ -80,12 +80,12 @@ def test_a_run_without_a_result_has_its_parameters(results):
     assert reading.record is not None
 
 
-def test_an_older_recipe_is_named(results, monkeypatch):
+@pytest.mark.parametrize("stage", RECIPE)
+def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
     results.write("p/deep", {KEY: scores(20.0)})
-    monkeypatch.setitem(RECIPE, "training", 2)
+    monkeypatch.setitem(RECIPE, stage, 2)
     (reading,) = readings(results)
-    assert "training" in reading.stale
-    assert "scoring" not in reading.stale
+    assert reading.stale == f"{stage}: recipe 1 is older than 2"
 
 
 def test_files_of_another_run_are_refused(results):

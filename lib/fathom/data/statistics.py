@@ -48,7 +48,7 @@ def measure(
             records |= _vocabulary(counts, f"{split}.{short(language)}")
     file = Measurements(
         rule="statistics",
-        recipe=RECIPE["scoring"],
+        recipe={"scoring": RECIPE["scoring"]},
         corpus=built.name,
         identity=identity(built.definition(sources)),
         measurements=records,

@@ -62,6 +62,7 @@ def write(
     split: str | None = None,
     gates: str | None = None,
     settings: dict[str, Any] | None = None,
+    decoding_recipe: int | None = None,
 ) -> Path:
     """Write a measurement file, and return its path.
 
@@ -74,12 +75,15 @@ def write(
         split: "valid" or "test", where the rule measures one.
         gates: "plain", "soft" or "hard", where the measurement depends on them.
         settings: what the rule was run with.
+        decoding_recipe: of the translations that were measured.
 
     Raises:
         FathomError: the training has not ended.
     """
     training = training_file.read(paths.training(spec, seed))
-    recipe = RECIPE["scoring"]
+    recipe = {"scoring": RECIPE["scoring"]}
+    if decoding_recipe is not None:
+        recipe["decoding"] = decoding_recipe
     file = training_file.of_run(training, spec, seed, rule, recipe, records, settings)  # pyright: ignore
     path = path_of(spec, seed, paths, rule, split, gates)
     measurements.write(path, file)

@@ -105,7 +105,7 @@ def score(
         ["\t".join(COLUMNS), *("\t".join(asdict(line).values()) for line in scores)],
     )
     records = records_of(scores, split, gates, decoded.no_layer)
-    write(spec, seed, paths, "scores", records, split, gates)
+    write(spec, seed, paths, "scores", records, split, gates, decoding_recipe=decoded.recipe)
 
 
 def records_of(

@@ -1,6 +1,6 @@
 """Gather what is known of a run into its manifest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,14 +37,13 @@ def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]
     training = training_file.read(paths.training(spec, seed))
     measured = list(_measured(spec, seed, paths))
     folders = list(_decodings(spec, seed, paths))
-    recipe, versions = {"training": training.recipe}, dict(training.versions)
+    recipes, versions = [{"training": training.recipe}], dict(training.versions)
     for folder, gates in folders:
         decoded = decoding_file.read(folder, spec, gates, training.outcome)
         scored = _scored(folder)
         versions = scored["versions"] | decoded.versions | versions
-        recipe["decoding"] = min(decoded.recipe, recipe.get("decoding", decoded.recipe))
-    scoring = [file.recipe for file in measured if file.rule != "training"]
-    recipe |= {"scoring": min(scoring)} if scoring else {}
+        recipes.append({"decoding": decoded.recipe})
+    recipes += [file.recipe for file in measured]
     content = {
         "run": spec.name,
         "identity": spec.identity,
@@ -56,7 +55,7 @@ def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]
             for key, record in file.measurements.items()
         },
         "data": _data(spec, paths),
-        "recipe": recipe,
+        "recipe": _oldest(recipes),
         "versions": versions,
         "totals": training.totals.model_dump(),
         "files": _files(paths.run(spec, seed), [folder for folder, _ in folders]),
@@ -68,6 +67,12 @@ def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]
     report(f"{training.outcome.words}: {path}")
     for stage, reason in manifest.read(path).stale.items():
         report(f"stale: {stage}: {reason}")
+
+
+def _oldest(recipes: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Return the lowest recipe of each stage."""
+    stages = sorted({stage for recipe in recipes for stage in recipe})
+    return {stage: min(recipe[stage] for recipe in recipes if stage in recipe) for stage in stages}
 
 
 def _measured(spec: Spec, seed: int, paths: Paths) -> Iterator[Measurements]:

@@ -27,6 +27,11 @@ CHOOSES, JUDGES = "valid", "test"
 class Translations(Protocol):
     """Hypotheses of single checkpoints (inference/checkpoint_translations.py)."""
 
+    @property
+    def recipe(self) -> int:
+        """The recipe of the stage that decodes."""
+        ...
+
     def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         """Return the files of a split by update and task."""
         ...
@@ -82,7 +87,9 @@ def best_window(
         }
         chosen = {metric: list(window) for metric, window in windows.items()}
         run_with = {"size": size, "updates": chosen}
-        path = write(spec, seed, paths, "window", records, None, gates, run_with)
+        path = write(
+            spec, seed, paths, "window", records, None, gates, run_with, decoding_recipe=made.recipe
+        )
     for metric, window in windows.items():
         number = records[key_of(metric, JUDGES, gates, "window")].all
         if number:

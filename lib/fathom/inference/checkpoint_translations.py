@@ -62,6 +62,7 @@ class CheckpointTranslations:
             FathomError: the encoded text is missing.
         """
         self.run, self.gates, self.report = run, gates, report
+        self.recipe = RECIPE["decoding"]
         self.folder = run.paths.window(run.spec, run.seed, gates)
         tensors = run.paths.tensors(run.spec.data) / "tensors.json"
         if not tensors.is_file():
@@ -71,7 +72,7 @@ class CheckpointTranslations:
         self._made_with = {
             "settings": settings,
             "tensors_sha256": sha256(tensors),
-            "recipe": RECIPE["decoding"],
+            "recipe": self.recipe,
             "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
         }
         self._weights: dict[int, str] = {}

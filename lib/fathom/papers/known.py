@@ -47,9 +47,10 @@ class Known:
     methods: tuple[str, ...] = ()
 
     def names(self, paper: str) -> tuple[str, ...]:
-        """Return the names by which a paper's files may call runs: its own have the short one."""
+        """Return the names by which a paper's files may call runs: its own, short, come first."""
         start = f"{paper}/"
-        return tuple(name.removeprefix(start) for name in self.runs)
+        own = [name.removeprefix(start) for name in self.runs if name.startswith(start)]
+        return (*own, *(name for name in self.runs if not name.startswith(start)))
 
 
 def full_name(paper: str, run: str) -> str:

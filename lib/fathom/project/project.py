@@ -211,6 +211,10 @@ class Project:
 
     def not_built(self, name: str, scale: str) -> str:
         """Return why a run cannot be trained yet at a scale; empty where it can."""
+        return "; ".join(self._not_built(name, scale))
+
+    def _not_built(self, name: str, scale: str) -> tuple[str, ...]:
+        """Return the reasons of the run, then those that only the run it starts from has."""
         run = self.run(name, scale)
         reasons = [f"{path}: {reason}" for path, reason in run.not_built()]
         reasons += [
@@ -220,9 +224,9 @@ class Project:
             for _, reason in self.datasets[dataset].not_built()
         ]
         other = self.start_name(name)
-        if other is not None and (reason := self.not_built(other, scale)):
-            reasons.append(f"it starts from {other}: {reason}")
-        return "; ".join(dict.fromkeys(reasons))
+        inherited = self._not_built(other, scale) if other is not None else ()
+        reasons += [f"{other}: {reason}" for reason in inherited if reason not in reasons]
+        return tuple(dict.fromkeys(reasons))
 
     def run_named(self, text: str, scale: str) -> Spec:
         """Return the spec of a run that a user names, also by its folder `<run>-<hash8>`.

@@ -128,7 +128,7 @@ class Measurements(BaseModel):
     Attributes:
         schema_: the version of this form; `schema` in the file.
         rule: one of RULES.
-        recipe: the recipe of the stage that measured (provenance/recipe.py).
+        recipe: the recipe of each stage that the numbers went through (provenance/recipe.py).
         run: the run's name, `<paper>/<run>`.
         corpus: the data set's name, where no run is measured.
         identity: of the run's training, or of the corpus.
@@ -145,7 +145,7 @@ class Measurements(BaseModel):
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     rule: str
-    recipe: int
+    recipe: dict[str, int]
     run: str | None = None
     corpus: str | None = None
     identity: str

@@ -1,5 +1,6 @@
 """training.json: how a training ended, and what its measurements and its manifest repeat."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -163,7 +164,7 @@ def measured(training: TrainingFile, run: Run, seed: int) -> Measurements:
             tasks = {task: Number(value=value) for task, value in validation.by_task.items()}
             every = Number(value=validation.nll)
             records["last_validation"] = Record(unit=NATS, tasks=tasks, all=every)
-    return of_run(training, run, seed, "training", training.recipe, records)
+    return of_run(training, run, seed, "training", {}, records)
 
 
 def of_run(
@@ -171,7 +172,7 @@ def of_run(
     run: Run,
     seed: int,
     rule: str,
-    recipe: int,
+    recipe: Mapping[str, int],
     records: dict[str, Record],
     settings: dict[str, Any] | None = None,
 ) -> Measurements:
@@ -182,13 +183,13 @@ def of_run(
         run: the run's spec.
         seed: of the training.
         rule: what measured.
-        recipe: of the stage that measured.
+        recipe: of each stage after the training.
         records: by key; none where the training has no result.
         settings: what the rule was run with.
     """
     return Measurements(
         rule=rule,
-        recipe=recipe,
+        recipe={"training": training.recipe, **recipe},
         run=run.name,
         identity=run.identity,
         seed=seed,

@@ -42,6 +42,7 @@ def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
     yield from _shape(run.model, entry)
     yield from _tables(run, entry)
     yield from _method(run, card, entry)
+    yield from _stacks(run, card, entry)
     yield from _masking(run, entry)
     yield from _decoding(run, entry)
 
@@ -101,6 +102,24 @@ def _method(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
             where,
             "change the method's settings",
         )
+
+
+def _stacks(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+    """Yield settings that count layers and act on no stack, or count more than it has."""
+    layers = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}
+    for name, setting in card.about.settings.items():
+        number = run.method.settings.get(setting.stacks_of or "")
+        if setting.stacks_of is None or number is None:
+            continue
+        stacks = [stack for stack in run.method.settings[name] if stack in run.method.stacks]
+        if not stacks:
+            what = f"{setting.stacks_of} {shown(number)} acts on no stack of the method"
+            remedy = f"write [{', '.join(run.method.stacks)}], or {setting.stacks_of}: null"
+            yield FathomError(what, entry.where(("method", name)), remedy)
+        elif number > (most := max(layers[stack] for stack in stacks)):
+            what = f"{shown(number)} layers, but the {' and the '.join(stacks)} has {most}"
+            where = entry.where(("method", setting.stacks_of))
+            yield FathomError(what, where, f"write {most} or less")
 
 
 def _masking(run: Run, entry: Entry) -> Iterator[FathomError]:

@@ -41,6 +41,9 @@ class CardSetting(Part):
     minimum: Annotated[float | None, About("The smallest value.")] = None
     above: Annotated[float | None, About("The value must be more than this.")] = None
     maximum: Annotated[float | None, About("The largest value.")] = None
+    stacks_of: Annotated[
+        str | None, About("The setting, of unit layers, that acts on the stacks of this list.")
+    ] = None
     optional: Annotated[bool, About("Whether null is possible, which turns it off.")] = False
     absent: Annotated[
         Any, About("What the code did before the setting existed; never changed.")
@@ -205,6 +208,13 @@ def _findings(card: Card) -> Iterator[FathomError]:
     where = card.file.where
     _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
     yield from wrong
+    for name, setting in card.about.settings.items():
+        if setting.stacks_of not in (None, *card.about.settings):
+            what, place = (
+                f"no setting '{setting.stacks_of}'",
+                where(("settings", name, "stacks_of")),
+            )
+            yield FathomError(what, place, nearest(setting.stacks_of, card.about.settings))
     if wrong:
         return
     parts: list[tuple[tuple[str | int, ...], Mapping[str, Any]]] = [

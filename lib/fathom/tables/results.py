@@ -1,6 +1,7 @@
 """The value of a cell over the seeds of its run, or the words that take its place."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
@@ -84,7 +85,8 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     without = [item for item in outcomes if isinstance(item, Reading)]
     if not numbers or len(numbers) < len(without):
         return _without_value(cell, source, without, len(outcomes))
-    notes = [f"{len(without)} of {len(outcomes)} seeds: {without[0].words}"] if without else []
+    counts = Counter(reading.words for reading in without)
+    notes = [f"{count} of {len(outcomes)} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
     return _with_value(cell, source, numbers, "; ".join(notes))
 
@@ -106,17 +108,19 @@ def difference(cell: CellResult, base: CellResult) -> CellResult:
 def number(cell: Cell, reading: Reading) -> Number | Reading:
     """Return a cell's number from one record, or why it has none.
 
-    A task's own number comes first, then the one over all tasks, then the mean over the tasks that
-    the table's block shows.
+    A cell of one task has that task's number. Any other cell has the number over all tasks where
+    the table's block shows all of them, or else the mean over those that it shows. A record without
+    tasks, such as the number of parameters, has the same number for each.
     """
     record = reading.record
     if record is None:
         return reading
-    if cell.task is not None and (record.tasks or record.missing):
+    measured = (*record.tasks, *record.missing)
+    if cell.task is not None and measured:
         return _task_number(cell.task, record)
-    if record.all is not None:
+    tasks = cell.tasks or measured
+    if record.all is not None and set(tasks) >= set(measured):
         return _number(record.all, record)
-    tasks = cell.tasks or (*record.tasks, *record.missing)
     return _mean({task: _task_number(task, record) for task in tasks})
 
 
@@ -171,13 +175,15 @@ def _without_value(
     if not readings:
         return CellResult(cell, words=NOT_RUN, comparable=source.comparable)
     words = next((reading.words for reading in readings if reading.outcome), readings[0].words)
-    several = f" ({len(readings)} of {seeds} seeds)" if seeds > 1 else ""
-    details = dict.fromkeys(reading.detail for reading in readings if reading.detail)
+    counts = Counter(reading.words for reading in readings)
+    own = counts.pop(words)
+    notes = [f"{count} of {seeds} seeds: {other}" for other, count in counts.items()]
+    notes += dict.fromkeys(reading.detail for reading in readings if reading.detail)
     return CellResult(
         cell,
-        seeds=len(readings),
-        words=words + several,
-        note="; ".join(details),
+        seeds=own,
+        words=f"{words} ({own} of {seeds} seeds)" if seeds > 1 else words,
+        note="; ".join(notes),
         comparable=source.comparable,
     )
 

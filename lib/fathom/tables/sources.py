@@ -78,7 +78,7 @@ class Source:
             return self._missing(seed, path, key)
         outcome = None if key in WITHOUT_RESULT else _outcome(file)
         if outcome is None and key in file.measurements:
-            return Reading(file.measurements[key], stale=self._stale(path, seed, file))
+            return Reading(file.measurements[key], stale=_stale(file))
         return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
 
     def _missing(self, seed: int, path: Path, key: str) -> Reading:
@@ -93,13 +93,6 @@ class Source:
             detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
             return _outcome(training) or Reading(words=OTHER_DECODING, detail=detail)
         return _outcome(training) or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
-
-    def _stale(self, path: Path, seed: int, file: Measurements) -> str:
-        """Return the stages whose recipe is not today's, in words."""
-        training = self._read(path.with_name("training.json"), seed)
-        recorded = {"scoring": file.recipe} if file.rule != "training" else {}
-        recorded |= {"training": training.recipe} if training else {}
-        return "; ".join(f"{stage}: {words}" for stage, words in stale(recorded).items())
 
     def _read(self, path: Path, seed: int) -> Measurements | None:
         """Return a file's content; each file is read once."""
@@ -117,6 +110,11 @@ class Source:
                 "move the file to its own run's folder",
             )
         return file
+
+
+def _stale(file: Measurements) -> str:
+    """Return the stages whose recipe is not today's, in words."""
+    return "; ".join(f"{stage}: {words}" for stage, words in stale(file.recipe).items())
 
 
 def _outcome(file: Measurements) -> Reading | None:

@@ -22,6 +22,8 @@ def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
 def depth_of(alpha: Tensor, threshold: float) -> Depth:
     """Return how many layers each task uses, by hard gates and by probability.
 
+    Layers that a decoding keeps in any case (`decoding.hard_at_least`) do not count.
+
     Args:
         alpha: (N, L) the logits, without a gradient.
         threshold: the probability from which a hard gate is open.
