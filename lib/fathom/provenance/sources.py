@@ -25,10 +25,10 @@ def commit(folder: Path) -> str | None:
     return done.stdout.strip() or None
 
 
-def hashed(folder: Path) -> str:
-    """Return one SHA-256 over the paths and bytes of all Python files in a folder."""
+def hashed(folder: Path, pattern: str = "*.py") -> str:
+    """Return one SHA-256 over the paths and bytes of all files of a pattern in a folder."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(filter(Path.is_file, folder.rglob(pattern))):
         digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

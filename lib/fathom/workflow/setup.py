@@ -13,6 +13,7 @@ from fathom.project.demands import Demands
 from fathom.project.load import load
 from fathom.project.switches import VARIABLE, layers
 from fathom.runs.paths import Paths
+from fathom.workflow import checked
 from fathom.workflow.targets import Targets
 
 T = TypeVar("T")
@@ -27,12 +28,18 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     Args:
         project: the project's folder.
         changes: Snakemake's config: `--config`, or a module's `config:`.
-        head: whether this is the process that the user started; its jobs check nothing again.
+        head: whether this is the process that the user started. Only this one checks all of
+            config/, once for each state of it.
 
     Raises:
         Findings: what is wrong in config/ or after `--config`.
     """
-    loaded = load(project, check=head, layers=layers(project, Path.cwd(), changes))
+    given = layers(project, Path.cwd(), changes)
+    state = checked.state(project, given)
+    check = head and not checked.is_checked(state, Path.cwd())
+    loaded = load(project, check=check, layers=given)
+    if check:
+        checked.remember(state, Path.cwd())
     switches = loaded.switches
     loaded.scale(switches.scale)
     set_environment(project, switches.model_dump(exclude_none=True))

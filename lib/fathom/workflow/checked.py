@@ -1,0 +1,34 @@
+"""The state of config/ that an earlier start has checked, so that the next start need not."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fathom.config.yaml_files import YamlFile
+from fathom.io.hashes import identity
+from fathom.provenance.sources import PACKAGE, hashed
+
+MARKER = Path(".snakemake") / "fathom_checked"
+
+
+def state(project: Path, layers: Iterable[YamlFile]) -> str:
+    """Return one hash of config/, the switches and the code that checks them.
+
+    Args:
+        project: the project's folder.
+        layers: switches that come after config.yaml's (project/switches.py).
+    """
+    switches = [layer.value for layer in layers]
+    return identity([hashed(project / "config", "*.*"), hashed(PACKAGE), switches])
+
+
+def is_checked(state_: str, folder: Path) -> bool:
+    """Return whether an earlier start in a working folder found nothing wrong in this state."""
+    marker = folder / MARKER
+    return marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == state_
+
+
+def remember(state_: str, folder: Path) -> None:
+    """Note in a working folder that nothing is wrong in this state."""
+    marker = folder / MARKER
+    marker.parent.mkdir(exist_ok=True)
+    marker.write_text(state_, encoding="utf-8")
