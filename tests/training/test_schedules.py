@@ -3,7 +3,8 @@ from typing import get_args
 
 import pytest
 
-from fathom.runs.settings import Noam, Polynomial, Training
+from fathom.runs.schedules import Noam, Polynomial
+from fathom.runs.settings import Training
 from fathom.training.schedules import (
     SCHEDULES,
     inverse_sqrt,

@@ -22,8 +22,8 @@ from fathom.papers.paper import Paper
 from fathom.papers.reported import Reported
 from fathom.papers.tables import Table
 from fathom.project.project import Project
-from fathom.runs.settings import Count, Text
 from fathom.runs.spec import Spec
+from fathom.runs.types import Count, Text
 
 KEY = "parameters"
 # A share of the printed number.

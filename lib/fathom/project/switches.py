@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from fathom.config.settings import About, Part
 from fathom.config.yaml_files import KeyPath, YamlFile, read
 from fathom.errors import FathomError
-from fathom.runs.settings import Count, Text, Whole
+from fathom.runs.types import Count, Text, Whole
 
 FILE = Path("config") / "config.yaml"
 # How a workflow gives its switches, as JSON, to the commands that its rules run.

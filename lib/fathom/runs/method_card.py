@@ -16,7 +16,8 @@ from fathom.config.settings import About, Absent, Part, Several
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, nearest
-from fathom.runs.settings import Method, StackName, Text
+from fathom.runs.settings import Method
+from fathom.runs.types import StackName, Text
 
 Gates = Literal["plain", "soft", "hard"]
 Norm = Literal["pre", "post", "lingvo", "none"]

@@ -13,7 +13,8 @@ from fathom.config.settings import About, Part, Several, plain
 from fathom.config.validation import check, field_names
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, nearest
-from fathom.runs.settings import Count, Run, Text, Whole
+from fathom.runs.settings import Run
+from fathom.runs.types import Count, Text, Whole
 
 _RATIO = re.compile(r"([1-9]\d*)/([1-9]\d*)")
 _UPDATES = ("training", "updates")

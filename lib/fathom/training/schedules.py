@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from inspect import signature
 
-from fathom.runs.settings import Schedule
+from fathom.runs.schedules import Schedule
 
 LearningRate = Callable[[int], float]
 
