@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from fathom.errors import FathomError, Findings, nearest
+from tests.support.refused import prose
 
 
 def test_an_error_is_one_line_of_where_what_and_remedy():
@@ -26,8 +27,9 @@ def test_findings_are_a_line_each_in_their_order():
 
 
 def test_findings_are_caught_as_an_error_is():
-    with pytest.raises(FathomError, match="what is wrong"):
+    with pytest.raises(FathomError) as caught:
         raise Findings([FathomError("what is wrong", "here", "fix it")])
+    assert caught.value.what == "what is wrong"
 
 
 def test_an_error_keeps_its_parts_between_processes():
@@ -37,23 +39,23 @@ def test_an_error_keeps_its_parts_between_processes():
 
 def test_the_nearest_name_is_named():
     names = ("static_6_6", "static_12_12", "layerdrop_24_24")
-    assert nearest("static_12_21", names) == "nearest valid name: 'static_12_12'"
+    assert nearest("static_12_21", names) == prose("nearest", "static_12_12")
 
 
 def test_where_none_is_near_all_are_named():
-    assert nearest("xyz", ("tiny", "paper")) == "valid names: tiny, paper"
+    assert nearest("xyz", ("tiny", "paper")) == prose("valid names", "tiny, paper")
 
 
 def test_of_many_names_the_first_twelve_are_named():
     names = [f"name_{number}" for number in range(13)]
-    assert nearest("xyz", names) == f"valid names: {', '.join(names[:12])}, …"
-    assert nearest("xyz", names[:12]) == f"valid names: {', '.join(names[:12])}"
+    assert nearest("xyz", names) == prose("valid names", ", ".join([*names[:12], "…"]))
+    assert nearest("xyz", names[:12]) == prose("valid names", ", ".join(names[:12]))
 
 
 def test_where_there_are_no_names_it_says_so():
-    assert nearest("xyz", ()) == "valid names: none"
+    assert nearest("xyz", ()) == prose("valid names", "none")
 
 
 @pytest.mark.parametrize("name", [True, None, 3, 1.5])
 def test_what_is_no_text_can_be_misspelt_as_well(name):
-    assert nearest(name, (20, 40)) == "valid names: 20, 40"
+    assert nearest(name, (20, 40)) == prose("valid names", "20, 40")

@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.claims.expressions import Reference, parts
+from tests.support.refused import prose, says
 
 FILE = "latent_depth/claims.yaml"
 
@@ -47,41 +48,62 @@ def test_a_guard_is_an_expression_too(all_claims):
         (
             "  claim: falling(table7",
             "  claim: fallling(table7",
-            "loss_terms_help.claim: no function 'fallling'; nearest valid name: 'falling'",
+            says(
+                "unknown", "function", "fallling", where="loss_terms_help.claim", nearest="falling"
+            ),
         ),
         (
             "  for: {t: [table3, table4]}\n  claim: failed",
             "  for: {u: [table3, table4]}\n  claim: failed",
-            "static_decoders_diverge.claim: `for` gives no <t>; ",
+            says("placeholder", "for", "t", where="static_decoders_diverge.claim"),
         ),
         (
             "  supports: {table3: holds, table4: holds, table5: fails}",
             "  supports: {table3: holds, table4: holds, tabel5: fails}",
-            "latent_decoder_beats_static.supports.tabel5: no part 'tabel5'; nearest valid name: 't",
+            says(
+                "unknown",
+                "part",
+                "tabel5",
+                where="latent_decoder_beats_static.supports.tabel5",
+                nearest="table5",
+            ),
         ),
         (
             "  supports: {table3: holds, table4: holds, table5: fails}",
             "  supports: {table3: holds, table4: holds}",
-            "latent_decoder_beats_static.supports: no answer for part 'table5'; add `table5: hold",
+            says(
+                "no answer",
+                "table5",
+                where="latent_decoder_beats_static.supports",
+                remedy=prose("add an answer", "table5"),
+            ),
         ),
         (
             "  supports: {table3: holds, table4: holds, table5: fails}",
             "  supports: hold",
-            "latent_decoder_beats_static.supports: 'hold' is not possible here; nearest valid nam",
+            says(
+                "not possible",
+                "hold",
+                where="latent_decoder_beats_static.supports",
+                nearest="holds",
+            ),
         ),
         (
             "  for: {t: [table3, table4]}\n  claim: failed",
             "  for: {t: table3}\n  claim: failed",
-            "static_decoders_diverge.for.t: this is no list of values; write {name: [values]}",
+            says(
+                "no list of values",
+                where="static_decoders_diverge.for.t",
+                remedy=prose("list of values"),
+            ),
         ),
         (
             "  guard: table6",
             "  gaurd: table6",
-            "depth_grows_with_beta.gaurd: unknown key 'gaurd'; nearest valid name: 'guard'",
+            says("unknown key", "gaurd", where="depth_grows_with_beta.gaurd", nearest="guard"),
         ),
     ],
 )
 def test_a_fault_is_found_with_line_and_nearest_name(faults, old, new, message):
-    found = [line for line in faults(FILE, old, new) if message in line]
-    assert found
+    found = message.check(faults(FILE, old, new))
     assert found[0].startswith(f"config/papers/{FILE}:")

@@ -7,7 +7,8 @@ import pytest
 from fathom.config.inheritance import combinations, expand
 from fathom.config.places import Place
 from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, Findings
+from fathom.errors import Findings
+from tests.support.refused import prose, refused, says
 
 
 @pytest.fixture
@@ -132,7 +133,9 @@ def test_a_short_form_beside_its_long_form_is_refused(written):
     def normal(entry):
         return entry.spelled("layers", {("model", "layers"): 6})
 
-    with pytest.raises(Findings, match=r"yaml:1: a.model.layers: 'layers' gives model.layers as"):
+    with refused(
+        "two forms", "layers", "model.layers", where="yaml:1: a.model.layers", error=Findings
+    ):
         expand(written("a: {layers: 6, model: {layers: 7}}\n"), normal=normal)
 
 
@@ -148,21 +151,42 @@ def test_a_value_can_be_set_from_another_file(written):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: {like: b}\nb: {like: a}\n", "yaml:2: b.like: `like` goes in a circle: a > b > a"),
-        ("a: {like: a}\n", "yaml:1: a.like: `like` goes in a circle: a > a"),
-        ("base: {}\nb: {like: bse}\n", "yaml:2: b.like: no entry 'bse'; nearest valid name: 'base"),
-        ("a: {like: 3}\n", "yaml:1: a.like: this names no entries; write a name or a list"),
-        ("a: 3\n", "yaml:1: a: this is no mapping; write {…}"),
-        ("a_<x>: {for: {y: [1]}}\n", "yaml:1: a_<x>: `for` gives no <x>"),
-        ("a: {for: {y: [1, 2]}}\n", "yaml:1: a: the name 'a' is taken by runs.yaml:1: a; choose"),
-        ("a_<x>: {for: {x: 3}}\n", "yaml:1: a_<x>.for.x: this is no list of values; write {name"),
-        ("a_<x>: {for: []}\n", "yaml:1: a_<x>.for: this chooses nothing; write {name: [values]}"),
+        ("a: {like: b}\nb: {like: a}\n", says("circle", "a > b > a", where="yaml:2: b.like")),
+        ("a: {like: a}\n", says("circle", "a > a", where="yaml:1: a.like")),
+        (
+            "base: {}\nb: {like: bse}\n",
+            says("unknown", "entry", "bse", where="yaml:2: b.like", nearest="base"),
+        ),
+        (
+            "a: {like: 3}\n",
+            says("names nothing", where="yaml:1: a.like", remedy="a name or a list"),
+        ),
+        ("a: 3\n", says("no inner mapping", where="yaml:1: a", remedy="{…}")),
+        ("a_<x>: {for: {y: [1]}}\n", says("placeholder", "for", "x", where="yaml:1: a_<x>")),
+        (
+            "a: {for: {y: [1, 2]}}\n",
+            says(
+                "name taken",
+                "a",
+                "runs.yaml:1: a",
+                where="yaml:1: a",
+                remedy=prose("choose another name"),
+            ),
+        ),
+        (
+            "a_<x>: {for: {x: 3}}\n",
+            says("no list of values", where="yaml:1: a_<x>.for.x", remedy=prose("list of values")),
+        ),
+        (
+            "a_<x>: {for: []}\n",
+            says("chooses nothing", where="yaml:1: a_<x>.for", remedy=prose("list of values")),
+        ),
     ],
 )
 def test_what_cannot_be_resolved_is_refused_with_its_line(written, text, message):
     with pytest.raises(Findings) as raised:
         expand(written(text))
-    assert message in str(raised.value)
+    message.check(raised.value)
 
 
 def test_all_that_is_wrong_is_found_at_once(written):
@@ -173,11 +197,13 @@ def test_all_that_is_wrong_is_found_at_once(written):
 
 def test_a_run_and_a_family_of_one_name_are_refused(written):
     text = "families: {a: {}}\nruns:\n  a: {}\n"
-    with pytest.raises(Findings, match=r"yaml:1: families.a: the name 'a' is taken by runs"):
+    with refused(
+        "name taken", "a", "runs.yaml:3: runs.a", where="yaml:1: families.a", error=Findings
+    ):
         expand(written(text), "runs", also=["families"])
 
 
 def test_combinations_name_the_key_that_is_wrong():
     file = YamlFile("claims.yaml", {}, {("for",): 3})
-    with pytest.raises(FathomError, match=r"claims.yaml:3: for: this chooses nothing"):
+    with refused("chooses nothing", where="claims.yaml:3: for"):
         combinations("x", Place(file, ("for",)))

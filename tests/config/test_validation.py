@@ -5,6 +5,7 @@ from pydantic import Field
 
 from fathom.config.settings import Part, Several
 from fathom.config.validation import check, field_names
+from tests.support.refused import prose, says
 
 
 class Cosine(Part):
@@ -33,63 +34,68 @@ def where(path):
     return "a.yaml:7: " + ".".join(map(str, path))
 
 
-def lines(value, **options):
-    return [str(finding) for finding in check(Training, value, where, **options)[1]]
+def findings(value, **options):
+    return check(Training, value, where, **options)[1]
 
 
 def test_a_right_value_gives_the_part_and_no_findings():
-    part, findings = check(Training, GOOD, where)
+    part, found = check(Training, GOOD, where)
     assert part.updates == 3
-    assert findings == []
+    assert found == []
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"updats": 1}, "updats: unknown key 'updats'; nearest valid name: 'updates'"),
-        ({"updates": 3.0}, "updates: 3.0 is not a whole number; write a whole number"),
-        ({"updates": 0}, "updates: 0 is too small; write 1 or more"),
+        ({"updats": 1}, says("unknown key", "updats", where="updats", nearest="updates")),
         (
-            {"precision": "fp23"},
-            "precision: 'fp23' is not possible here; nearest valid name: 'fp32'",
+            {"updates": 3.0},
+            says("wrong type", "3.0", "a whole number", where="updates", remedy="a whole number"),
         ),
+        (
+            {"updates": 0},
+            says("limit", 0, prose("too small"), where="updates", remedy=prose("or more", 1)),
+        ),
+        ({"precision": "fp23"}, says("not possible", "fp23", where="precision", nearest="fp32")),
         (
             {"precision": False},
-            "precision: YAML reads no, on, yes and off as true or false; put it in quotes",
+            says("YAML boolean", where="precision", remedy=prose("put it in quotes")),
         ),
-        ({"title": 3}, "title: YAML reads 3 as a number; put it in quotes"),
+        ({"title": 3}, says("YAML number", 3, where="title", remedy=prose("put it in quotes"))),
         (
             {"schedule": {"name": "cosine", "rate": "1e-3"}},
-            "schedule.rate: YAML reads 1e-3 as text; write 1.0e-3",
+            says("YAML text", "1e-3", where="schedule.rate", remedy="1.0e-3"),
         ),
         (
             {"schedule": {"name": "cosin", "rate": 1}},
-            "schedule: 'cosin' is not possible here; nearest valid name: 'cosine'",
+            says("not possible", "cosin", where="schedule", nearest="cosine"),
         ),
         (
             {"schedule": {"name": "linear", "rate": 0.1, "ends": 3, "end": 3}},
-            "schedule.ends: unknown key 'ends'; nearest valid name: 'end'",
+            says("unknown key", "ends", where="schedule.ends", nearest="end"),
         ),
-        ({"schedule": 3}, "schedule: 3 is not a mapping; write a mapping"),
-        ({"betas": 0.9}, "betas: 0.9 is not a list; write a list"),
+        ({"schedule": 3}, says("wrong type", 3, "a mapping", where="schedule", remedy="a mapping")),
+        ({"betas": 0.9}, says("wrong type", "0.9", "a list", where="betas", remedy="a list")),
     ],
 )
 def test_a_finding_says_where_what_and_what_to_write(change, line):
-    assert lines(GOOD | change) == [f"a.yaml:7: {line}"]
+    (finding,) = findings(GOOD | change)
+    assert finding.where.startswith("a.yaml:7: ")
+    line.check(finding)
 
 
 def test_all_findings_come_at_once():
-    assert len(lines({"updates": "x", "schedule": {"name": "linear", "rate": 0}, "y": 1})) == 4
+    assert len(findings({"updates": "x", "schedule": {"name": "linear", "rate": 0}, "y": 1})) == 4
 
 
 def test_what_is_missing_does_not_count_in_a_partial_entry():
-    assert len(lines({})) == 2
-    assert lines({}, partial=True) == []
+    assert len(findings({})) == 2
+    assert findings({}, partial=True) == []
 
 
 def test_a_part_of_a_file_is_placed_by_its_path():
-    _, findings = check(Training, {}, where, path=("runs", "big"))
-    assert str(findings[0]).startswith("a.yaml:7: runs.big.updates: no value is given")
+    _, found = check(Training, {}, where, path=("runs", "big"))
+    says("no value", where="a.yaml:7: runs.big.updates").check(found[0])
 
 
 def test_the_names_at_a_place_are_those_of_the_chosen_branch():

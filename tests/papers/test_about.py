@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.papers.about import PaperSettings
+from tests.support.refused import prose, says
 
 
 def test_a_reference_names_authors_title_and_year(papers):
@@ -36,15 +37,35 @@ def test_every_paper_says_why_its_metric_is_the_papers(papers):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("authors:", "author:", "paper.yaml:4: author: unknown key 'author'; nearest valid name"),
-        ("  key: pham", "  kye: pham", "citation.kye: unknown key 'kye'; nearest valid name: 'key"),
-        ('year: "2022"', "year: 2022", "citation.year: YAML reads 2022 as a number; put it in qu"),
-        ("  Eq. 2: {title: H", "  Eq 2: {title: H", "equations.Eq 2: 'Eq 2' does not match "),
-        ("means: difference,", "means: diference,", "marks.added.means: 'diference' is not possib"),
+        (
+            "authors:",
+            "author:",
+            says("unknown key", "author", where="paper.yaml:4: author", nearest="authors"),
+        ),
+        (
+            "  key: pham",
+            "  kye: pham",
+            says("unknown key", "kye", where="citation.kye", nearest="key"),
+        ),
+        (
+            'year: "2022"',
+            "year: 2022",
+            says("YAML number", 2022, where="citation.year", remedy=prose("put it in quotes")),
+        ),
+        (
+            "  Eq. 2: {title: H",
+            "  Eq 2: {title: H",
+            says("pattern", "Eq 2", where="equations.Eq 2"),
+        ),
+        (
+            "means: difference,",
+            "means: diference,",
+            says("not possible", "diference", where="marks.added.means", nearest="difference"),
+        ),
     ],
 )
 def test_a_fault_is_found_with_its_line(faults, old, new, message):
-    assert message in "\n".join(faults("lamgd/paper.yaml", old, new))
+    message.check(faults("lamgd/paper.yaml", old, new))
 
 
 def test_settings_have_a_metric_even_where_paper_yaml_has_none():

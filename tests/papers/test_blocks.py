@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.papers.blocks import blocks
+from tests.support.refused import prose, says
 
 DIVERSE = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
 
@@ -49,29 +50,55 @@ TABLES = "lamgd/tables.yaml"
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        (TABLES, "corpus: ted8_diverse", "corpus: ted8_divers", "no data set 'ted8_divers'; near"),
-        (TABLES, "corpus: domains6", "corpus: domain6", "table1.corpus: no data set 'domain6'"),
-        (TABLES, "  rows:\n    8: o2m_", "  lines:\n    8: o2m_", "table6.lines: unknown key"),
-        (TABLES, "columns: [avg, sharing_rate]", "columns: []", "a table without columns; add"),
+        (
+            TABLES,
+            "corpus: ted8_diverse",
+            "corpus: ted8_divers",
+            says("unknown", "data set", "ted8_divers", nearest="ted8_diverse"),
+        ),
+        (
+            TABLES,
+            "corpus: domains6",
+            "corpus: domain6",
+            says("unknown", "data set", "domain6", where="table1.corpus"),
+        ),
+        (
+            TABLES,
+            "  rows:\n    8: o2m_",
+            "  lines:\n    8: o2m_",
+            says("unknown key", where="table6.lines"),
+        ),
+        (
+            TABLES,
+            "columns: [avg, sharing_rate]",
+            "columns: []",
+            says("no columns", remedy="`columns`"),
+        ),
         (
             "latent_depth/tables.yaml",
             "  rows:\n    6/6: m2o_diverse_6_6",
             "  rows:\n    6/6: m2o_divers_6_6",
-            "table5.rows.6/6: no run 'm2o_divers_6_6'; nearest valid name: 'm2o_diverse_6_6'",
+            says(
+                "unknown",
+                "run",
+                "m2o_divers_6_6",
+                where="table5.rows.6/6",
+                nearest="m2o_diverse_6_6",
+            ),
         ),
         (
             "latent_depth/tables.yaml",
             "  corpus: wikipedia25\n",
             "",
-            "table11.rows: these rows name no runs; write {row: run}, or name a `corpus`",
+            says("rows without runs", where="table11.rows", remedy=prose("row or corpus")),
         ),
     ],
 )
 def test_a_fault_is_found_with_the_nearest_name(faults, file, old, new, message):
-    assert message in "\n".join(faults(file, old, new))
+    message.check(faults(file, old, new))
 
 
 def test_a_table_without_rows_is_found(faults):
     old = "rows: {beta = 0: beta_0, beta = 1: beta_1, beta = 10: beta_10}"
     found = faults("latent_depth/tables.yaml", old, "rows: {}")
-    assert any("table6: a table without rows; add `rows`" in line for line in found)
+    says("no rows", where="table6", remedy="`rows`").check(found)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.support.refused import prose, says
+
 
 @pytest.fixture
 def cell(papers, known):
@@ -106,97 +108,124 @@ TRANSPARENT = "transparent_attention/tables.yaml"
             LATENT,
             "  columns: [params, perplexity]",
             "  columns: [params, perplxity]",
-            "table2.columns.1: 'perplxity' is no task of latent_depth/masked_lm_24, and names "
-            "neither value nor run; nearest valid name: 'perplexity'",
+            says(
+                "neither task nor value",
+                "perplxity",
+                "latent_depth/masked_lm_24",
+                where="table2.columns.1",
+                nearest="perplexity",
+            ),
             id="column",
         ),
         pytest.param(
             TRANSPARENT,
             "  columns: [6, 12, 16, 20, big6]",
             "  columns: {6: bleu.window, 12: bleu, 16: bleu, 20: bleu, big6: bleu}",
-            "table1.rows.params: row 'params' and column '6' both name a value; delete one",
+            says("two values", "params", 6, where="table1.rows.params", remedy=prose("one of two")),
             id="two values",
         ),
         pytest.param(
             LATENT,
             "    12/24: o2m_related_12_24",
             "    12/24: o2m_related_12_42",
-            "table3.rows.12/24: no run 'o2m_related_12_42'; nearest valid name: 'o2m_related_",
+            says(
+                "unknown",
+                "run",
+                "o2m_related_12_42",
+                where="table3.rows.12/24",
+                nearest="o2m_related_12_24",
+            ),
             id="run",
         ),
         pytest.param(
             LATENT,
             "value: bleu.valid\n",
             "value: bleu.vaild\n",
-            "table10.value: bleu has no 'vaild'; nearest valid name: 'valid'",
+            says("qualifier", "bleu", "vaild", where="table10.value", nearest="valid"),
             id="value of the table",
         ),
         pytest.param(
             LAMGD,
             "proportion: share.train",
             "proportion: shares.train",
-            "table1.rows.proportion: no measurement 'shares'; nearest valid name: 'share'",
+            says(
+                "unknown", "measurement", "shares", where="table1.rows.proportion", nearest="share"
+            ),
             id="value of the row",
         ),
         pytest.param(
             LAMGD,
             "{train: pairs.train in thousands, valid",
             "{train: pairs.train in thousand, valid",
-            "table2.columns.train: no unit 'thousand'; nearest valid name: 'thousands'",
+            says("unknown", "unit", "thousand", where="table2.columns.train", nearest="thousands"),
             id="value of the column",
         ),
         pytest.param(
             LAMGD,
             "Adapter: {run: split_adapters, law: domains_adapters}",
             "Adapter: {run: split_adapters, lwa: domains_adapters}",
-            "table4.rows.Adapter.lwa: no column 'lwa'; nearest valid name: 'law'",
+            says("unknown", "column", "lwa", where="table4.rows.Adapter.lwa", nearest="law"),
             id="run of a column",
         ),
         pytest.param(
             TRANSPARENT,
             "transparent: {run: <system>_transparent_<column>, empty: [big6]}",
             "transparent: {run: <system>_transparent_<column>, empty: [big7]}",
-            "table1.rows.transparent.empty: no column 'big7'; nearest valid name: 'big6'",
+            says(
+                "unknown", "column", "big7", where="table1.rows.transparent.empty", nearest="big6"
+            ),
             id="empty column",
         ),
         pytest.param(
             TRANSPARENT,
             "baseline: <system>_plain_<column>",
             "baseline: <systm>_plain_<column>",
-            "table1.rows.baseline: `with` gives no <systm>; nearest valid name: 'system'",
+            says("placeholder", "with", "systm", where="table1.rows.baseline", nearest="system"),
             id="placeholder",
         ),
         pytest.param(
             LAMGD,
             "proportion: share.train",
             "proportion: bleu",
-            "table1.rows.proportion: 'bleu' is not measured of a corpus; name runs, or another",
+            says(
+                "not of",
+                "bleu",
+                "corpus",
+                where="table1.rows.proportion",
+                remedy=prose("name runs"),
+            ),
             id="corpus without the value",
         ),
         pytest.param(
             LATENT,
             "value: bleu.valid\n",
             "value: pairs.valid\n",
-            "'pairs' is not measured of a run; name a `corpus`, or another value",
+            says("not of", "pairs", "run", remedy=prose("name a corpus")),
             id="run without the value",
         ),
         pytest.param(
             LATENT,
             "Ro, Fr, Fi",
             "Rm, Fr, Fi",
-            "table11.rows.5: neither 'Rm' nor 'sentences_millions' is a task of wikipedia25; near",
+            says(
+                "neither is a task",
+                "Rm",
+                "sentences_millions",
+                "wikipedia25",
+                where="table11.rows.5",
+                nearest="my",
+            ),
             id="task of a corpus",
         ),
         pytest.param(
             LAMGD,
             "HMGD: domains_hmgd",
             "HMGD: {value: bleu}",
-            "table3.rows.HMGD: row 'HMGD' names no run; write `row: run`",
+            says("row without a run", "HMGD", where="table3.rows.HMGD", remedy=prose("row: run")),
             id="row without a run",
         ),
     ],
 )
 def test_a_fault_is_found_with_line_and_nearest_name(faults, file, old, new, message):
-    found = [line for line in faults(file, old, new) if message in line]
-    assert found
+    found = message.check(faults(file, old, new))
     assert found[0].startswith(f"config/papers/{file}:")

@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.papers import deviations
+from tests.support.refused import prose, says
 
 
 def test_an_entry_keeps_its_parts(papers):
@@ -21,13 +22,10 @@ def test_every_silent_value_of_all_papers_is_explained(papers):
 
 def test_without_entries_every_line_that_says_silent_is_found(papers):
     runs = papers["latent_depth"].files["runs"]
-    found = [str(finding) for finding in deviations.silent_findings((), runs)]
+    found = list(deviations.silent_findings((), runs))
     assert len(found) > 25
-    assert any(
-        "families.ted.training.clip: the paper is silent, and deviations.yaml says nothing; "
-        "name one of its values in the `settings` of an entry, as training.clip" in line
-        for line in found
-    )
+    key = "training.clip"
+    says("silent", where=f"families.ted.{key}", remedy=prose("name in settings", key)).check(found)
 
 
 FILE = "latent_depth/deviations.yaml"
@@ -36,20 +34,41 @@ FILE = "latent_depth/deviations.yaml"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("applies: [layerdrop]", "applies: [layerdorp]", "layer_drop_rate.applies.0: no family, m"),
-        ("applies: [layerdrop]", "applies: [m2o_diverse_6_6]", "'m2o_diverse_6_6' is a run; name"),
-        ("applies: [layerdrop]", "applies: []", "layer_drop_rate.applies: [] is too short"),
-        ("  title: Rate of", "  titel: Rate of", "layer_drop_rate.titel: unknown key 'titel'; n"),
+        (
+            "applies: [layerdrop]",
+            "applies: [layerdorp]",
+            says(
+                "unknown",
+                "family, method, table or figure",
+                "layerdorp",
+                where="layer_drop_rate.applies.0",
+                nearest="layerdrop",
+            ),
+        ),
+        (
+            "applies: [layerdrop]",
+            "applies: [m2o_diverse_6_6]",
+            says("run as applies", "m2o_diverse_6_6", remedy=prose("family or method")),
+        ),
+        (
+            "applies: [layerdrop]",
+            "applies: []",
+            says("limit", "[]", prose("too short"), where="layer_drop_rate.applies"),
+        ),
+        (
+            "  title: Rate of",
+            "  titel: Rate of",
+            says("unknown key", "titel", where="layer_drop_rate.titel", nearest="title"),
+        ),
         (
             "  settings: [training.precision]\n",
             "",
-            "families.transformer.training.precision: the paper is silent, and deviations.yaml",
+            says("silent", where="families.transformer.training.precision"),
         ),
     ],
 )
 def test_a_fault_is_found_with_its_line(faults, old, new, message):
-    found = "\n".join(faults(FILE, old, new))
-    assert message in found
+    message.check(faults(FILE, old, new))
 
 
 def test_a_paper_as_a_whole_may_be_named(faults):

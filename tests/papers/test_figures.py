@@ -6,6 +6,7 @@ from fathom.config.settings import Part
 from fathom.config.yaml_files import read
 from fathom.errors import Findings
 from fathom.papers import figures
+from tests.support.refused import prose, says
 
 
 class Curves(Part):
@@ -51,22 +52,50 @@ def test_a_figure_hands_other_keys_to_its_kind(loaded):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("kind: curves", "kind: curve", "yaml:2: figure1.kind: no kind of figure 'curve'; nearest"),
-        ("smooth: 21", "smoth: 21", "yaml:6: figure2.smoth: unknown key 'smoth'; nearest valid na"),
+        (
+            "kind: curves",
+            "kind: curve",
+            says(
+                "unknown", "kind of figure", "curve", where="yaml:2: figure1.kind", nearest="curves"
+            ),
+        ),
+        (
+            "smooth: 21",
+            "smoth: 21",
+            says("unknown key", "smoth", where="yaml:6: figure2.smoth", nearest="smooth"),
+        ),
         (
             "smooth: 21",
             "captoin: x",
-            "yaml:6: figure2.captoin: unknown key 'captoin'; nearest vali",
+            says("unknown key", "captoin", where="yaml:6: figure2.captoin", nearest="caption"),
         ),
-        ("smooth: 21", "smooth: x", "yaml:6: figure2.smooth: 'x' is not a whole number; write a"),
-        ("  title: Gradients\n", "", "yaml:1: figure1.title: no value is given; add the key"),
-        ("{like: figure1,", "{like: figure3,", "yaml:6: figure2.like: no entry 'figure3'; near"),
+        (
+            "smooth: 21",
+            "smooth: x",
+            says(
+                "wrong type",
+                "'x'",
+                "a whole number",
+                where="yaml:6: figure2.smooth",
+                remedy="a whole number",
+            ),
+        ),
+        (
+            "  title: Gradients\n",
+            "",
+            says("no value", where="yaml:1: figure1.title", remedy=prose("add the key")),
+        ),
+        (
+            "{like: figure1,",
+            "{like: figure3,",
+            says("unknown", "entry", "figure3", where="yaml:6: figure2.like", nearest="figure2"),
+        ),
     ],
 )
 def test_a_fault_is_found_with_its_line(loaded, old, new, message):
     with pytest.raises(Findings) as raised:
         loaded(TEXT.replace(old, new, 1))
-    assert message in str(raised.value)
+    message.check(raised.value)
 
 
 def test_every_figure_of_the_papers_has_title_and_section(papers):

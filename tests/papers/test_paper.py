@@ -1,10 +1,13 @@
 """A paper's files fit together, and a target names one of its tables or figures."""
 
+import re
+
 import pytest
 
 from fathom.errors import FathomError
 from fathom.papers.paper import find
 from tests.support.papers import findings_of
+from tests.support.refused import prose, says
 
 PAPERS = ("latent_depth", "transparent_attention", "lamgd")
 
@@ -18,18 +21,17 @@ def test_a_paper_without_tables_and_figures_is_refused_in_one_line(project, know
     folder = project / "config/papers/lamgd"
     (folder / "tables.yaml").unlink()
     (folder / "figures.yaml").unlink()
-    assert findings_of(project, "lamgd", known) == [
-        "config/papers/lamgd/paper.yaml: a paper without tables and figures; "
-        "add tables.yaml or figures.yaml"
-    ]
+    (finding,) = findings_of(project, "lamgd", known)
+    assert finding.startswith("config/papers/lamgd/paper.yaml: ")
+    says("empty paper", where="paper.yaml", remedy="tables.yaml or figures.yaml").check(finding)
 
 
 def test_faults_of_several_files_are_found_at_once(project, edit, known):
     edit("config/papers/lamgd/tables.yaml", "title: Active groups", "titel: Active groups")
     edit("config/papers/lamgd/figures.yaml", "kind: heat_map", "kind: heatmap")
     found = findings_of(project, "lamgd", known)
-    assert any("tables.yaml" in line and "'titel'" in line for line in found)
-    assert any("figures.yaml" in line and "'heat_map'" in line for line in found)
+    says("unknown key", "titel", where=re.compile(r"tables\.yaml.*")).check(found)
+    says(where=re.compile(r"figures\.yaml.*"), nearest="heat_map").check(found)
 
 
 def test_a_target_names_a_table_or_a_figure(papers):
@@ -42,11 +44,31 @@ def test_a_target_names_a_table_or_a_figure(papers):
 @pytest.mark.parametrize(
     ("target", "verb", "message"),
     [
-        ("latent_depth_tabel5", "table", "target: no table 'latent_depth_tabel5'; nearest valid"),
-        ("latent_depth_figure4", "table", "latent_depth_figure4: a figure, not a table; draw it"),
+        (
+            "latent_depth_tabel5",
+            "table",
+            says(
+                "unknown",
+                "table",
+                "latent_depth_tabel5",
+                where="target",
+                nearest="latent_depth_table5",
+            ),
+        ),
+        (
+            "latent_depth_figure4",
+            "table",
+            says(
+                "other kind",
+                "figure",
+                "table",
+                where="latent_depth_figure4",
+                remedy=prose("draw it", "figure"),
+            ),
+        ),
     ],
 )
 def test_an_unknown_target_is_refused_with_the_nearest(papers, target, verb, message):
     with pytest.raises(FathomError) as raised:
         find(papers, target, verb)
-    assert message in str(raised.value)
+    message.check(raised.value)

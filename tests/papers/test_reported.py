@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fathom.papers import reported
+from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]
 
@@ -82,40 +83,97 @@ SIX = "6/6,bos,20.7,,,,"
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        (FILE, SIX, "6/6,bos,2O.7,,,,", f"{FILE}:3: '2O.7' is no number; write the digits as"),
-        (FILE, SIX, "6/7,bos,20.7,,,,", f"{FILE}:3: no row '6/7'; nearest valid name: '6/6'"),
-        (FILE, SIX, "6/6,bso,20.7,,,,", f"{FILE}:3: row '6/6' has no column 'bso'; nearest valid"),
-        (FILE, f"{SIX}\n", "", f"{FILE}: no reported cell for row '6/6' and column 'bos'; add it"),
-        (FILE, SIX, f"{SIX}\n{SIX}", f"{FILE}:4: this cell is also in line 3; delete one of the"),
-        (FILE, SIX, "6/6,bos,,,,,", f"{FILE}:3: neither a number nor an outcome; "),
-        (FILE, SIX, "6/6,bos,,,,,divergd", f"{FILE}:3: no outcome 'divergd'; nearest valid name: "),
-        (FILE, SIX, "6/6,bos,,,,,N/A as printed", f"{FILE}:3: N/A, where the table has latent_d"),
-        (FILE, SIX, "6/6,bos,20.7,0.1,,,", f"{FILE}:3: ± of a run with one seed, latent_depth/m2"),
-        (FILE, SIX, "6/6,bos,20.7,,bold,,", f"{FILE}:3: mark 'bold' has no meaning; "),
-        (FILE, SIX, "6/6,bos,,,bold,,diverged", f"{FILE}:3: stderr, mark or right without a num"),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,2O.7,,,,",
+            says("no number", "'2O.7'", where=f"{FILE}:3", remedy=prose("write the digits")),
+        ),
+        (
+            FILE,
+            SIX,
+            "6/7,bos,20.7,,,,",
+            says("unknown", "row", "6/7", where=f"{FILE}:3", nearest="6/6"),
+        ),
+        (
+            FILE,
+            SIX,
+            "6/6,bso,20.7,,,,",
+            says("column of a row", "6/6", "bso", where=f"{FILE}:3", nearest="bos"),
+        ),
+        (
+            FILE,
+            f"{SIX}\n",
+            "",
+            says(
+                "no reported cell",
+                "6/6",
+                "bos",
+                where=FILE,
+                remedy=prose("add a cell", reported.EMPTY),
+            ),
+        ),
+        (
+            FILE,
+            SIX,
+            f"{SIX}\n{SIX}",
+            says("cell in two lines", 3, where=f"{FILE}:4", remedy=prose("one of two")),
+        ),
+        (FILE, SIX, "6/6,bos,,,,,", says("no number or outcome", where=f"{FILE}:3")),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,,,,,divergd",
+            says("unknown", "outcome", "divergd", where=f"{FILE}:3", nearest="diverged"),
+        ),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,,,,,N/A as printed",
+            says("N/A", "latent_depth/m2o_diverse_6_6", where=f"{FILE}:3"),
+        ),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,20.7,0.1,,,",
+            says("one seed", "latent_depth/m2o_diverse_6_6", where=f"{FILE}:3"),
+        ),
+        (FILE, SIX, "6/6,bos,20.7,,bold,,", says("mark", "bold", where=f"{FILE}:3")),
+        (FILE, SIX, "6/6,bos,,,bold,,diverged", says("mark without number", where=f"{FILE}:3")),
         (
             FILE,
             SIX,
             "6/6,bos,20.7,,,",
-            f"{FILE}:3: 6 fields; write 7; quote an id that has a comma",
+            says("fields of a CSV", 6, where=f"{FILE}:3", remedy=prose("quote a comma", 7)),
         ),
-        (FILE, "row,column", "rows,column", f"{FILE}:1: another header; write row,column,value,"),
+        (
+            FILE,
+            "row,column",
+            "rows,column",
+            says("header", where=f"{FILE}:1", remedy="row,column,value,stderr,mark,right,note"),
+        ),
         (
             "transparent_attention/reported/table1.csv",
             "transparent,big6,,,,,N/A as printed",
             "transparent,big6,27.1,,,,",
-            "table1.csv:21: this cell is empty in the table; note N/A as printed",
+            says("empty cell", where="table1.csv:21", remedy=prose("note N/A", reported.EMPTY)),
         ),
         (
             "lamgd/paper.yaml",
             "  added: {means: difference, to: Transformer}",
             "  added: {means: difference, to: Transfromer}",
-            "table3.csv:31: no row, column or run 'Transfromer'; nearest valid name: 'Transformer'",
+            says(
+                "unknown",
+                "row, column or run",
+                "Transfromer",
+                where="table3.csv:31",
+                nearest="Transformer",
+            ),
         ),
     ],
 )
 def test_a_fault_is_found_with_line_and_nearest_name(faults, file, old, new, message):
-    assert message in "\n".join(faults(file, old, new))
+    message.check(faults(file, old, new))
 
 
 def test_a_table_without_reported_cells_is_found(project, known):
@@ -123,4 +181,4 @@ def test_a_table_without_reported_cells_is_found(project, known):
 
     (project / "config/papers" / FILE).unlink()
     found = findings_of(project, "latent_depth", known)
-    assert any(f"{FILE}: no such file; copy the paper's numbers into it" in line for line in found)
+    says("no such file", where=FILE, remedy=prose("copy the numbers")).check(found)

@@ -4,6 +4,7 @@ import pytest
 
 from fathom.config.validation import check
 from fathom.papers.table_settings import Block, Metric, Row, TableSettings
+from tests.support.refused import prose, says
 
 TABLE = {"title": "T", "section": "§1", "columns": ["avg"], "rows": {"6/6": "run"}}
 
@@ -45,15 +46,24 @@ def test_a_metric_changes_only_what_it_says():
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"widht": {}}, "widht: unknown key 'widht'; nearest valid name: 'with'"),
-        ({"gates": "sotf"}, "gates: 'sotf' is not possible here; nearest valid name: 'soft'"),
-        ({"metric": {"tokenize": "13"}}, "'13' is not possible here; nearest valid name: '13a'"),
-        ({"first": {"row": "a", "avg": [3, 2]}}, "first: avg: 3.0 is above 2.0; write [low, high]"),
-        ({"marks": {"bold": {"means": "big", "to": "a"}}}, "marks.bold.means: 'big' is not possib"),
-        ({"columns": [True]}, "columns.0: YAML reads no, on, yes and off as true or false; put it"),
-        ({"rows": {"a": {"run": 3}}}, "YAML reads 3 as a number; put it in quotes"),
+        ({"widht": {}}, says("unknown key", "widht", where="widht", nearest="with")),
+        ({"gates": "sotf"}, says("not possible", "sotf", where="gates", nearest="soft")),
+        ({"metric": {"tokenize": "13"}}, says("not possible", 13, nearest="13a")),
+        (
+            {"first": {"row": "a", "avg": [3, 2]}},
+            says("band", "avg: 3.0", "2.0", where="first", remedy="[low, high]"),
+        ),
+        (
+            {"marks": {"bold": {"means": "big", "to": "a"}}},
+            says("not possible", "big", where="marks.bold.means"),
+        ),
+        (
+            {"columns": [True]},
+            says("YAML boolean", where="columns.0", remedy=prose("put it in quotes")),
+        ),
+        ({"rows": {"a": {"run": 3}}}, says("YAML number", 3, remedy=prose("put it in quotes"))),
     ],
 )
 def test_a_fault_names_its_key_and_the_nearest_name(keys, message):
     _, findings = checked(**keys)
-    assert message in "\n".join(map(str, findings))
+    message.check(map(str, findings))

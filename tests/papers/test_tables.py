@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 
+from tests.support.refused import prose, says
+
 
 def test_every_printed_cell_of_all_papers_resolves(papers, known):
     kinds = Counter(
@@ -46,74 +48,79 @@ UNEQUAL = "unequal: adapters start from the Transformer's weights"
             LAMGD,
             f"  {UNEQUAL}\n",
             "",
-            "table3: rows train unequally long (adapters 25000, domains 200000, domains 300000); "
-            "add `unequal` and say why",
+            says(
+                "unequally long",
+                "adapters 25000, domains 200000, domains 300000",
+                where="table3",
+                remedy=prose("say why"),
+            ),
             id="unequal without a reason",
         ),
         pytest.param(
             LAMGD,
             "  columns: [avg, sharing_rate]",
             f"  columns: [avg, sharing_rate]\n  {UNEQUAL}",
-            "table6.unequal: all rows train equally long; delete `unequal`",
+            says("equally long", where="table6.unequal", remedy=prose("delete unequal")),
             id="a reason without unequal rows",
         ),
         pytest.param(
             LATENT,
             "first: {row: 12/12, avg",
             "first: {row: 12/21, avg",
-            "table5.first.row: no row '12/21'; nearest valid name: '12/12'",
+            says("unknown", "row", "12/21", where="table5.first.row", nearest="12/12"),
             id="first row",
         ),
         pytest.param(
             LATENT,
             "avg: [27.0, 28.2]",
             "agv: [27.0, 28.2]",
-            "table5.first.agv: no column 'agv'; nearest valid name: 'avg'",
+            says("unknown", "column", "agv", where="table5.first.agv", nearest="avg"),
             id="first column",
         ),
         pytest.param(
             LATENT,
             "first: {row: 12/12, avg: [27.0, 28.2]}",
             "first: {row: 12/12}",
-            "table5.first: no column has a band; write `column: [low, high]`",
+            says("no band", where="table5.first", remedy=prose("write a band")),
             id="first without a band",
         ),
         pytest.param(
             LATENT,
             "metric: {unknown_for: [mar, kor]}",
             "metric: {unknown_for: [mar, kro]}",
-            "table4.metric.unknown_for: no task 'kro'; nearest valid name: 'kor'",
+            says("unknown", "task", "kro", where="table4.metric.unknown_for", nearest="kor"),
             id="task of unknown metric",
         ),
         pytest.param(
             LAMGD,
             "to: law}",
             "to: lwa}",
-            "table4.marks.delta.to: no row, column or run 'lwa'; nearest valid name: 'law'",
+            says(
+                "unknown", "row, column or run", "lwa", where="table4.marks.delta.to", nearest="law"
+            ),
             id="what a mark compares with",
         ),
         pytest.param(
             LATENT,
             "  columns: [avg, tasks]\n  gates: hard",
             "  columns: [avg, bos, tasks]\n  gates: hard",
-            "column 'bos' meet 2 times; delete the repeated row or column",
+            says("cell twice", ..., "bos", 2, remedy=prose("delete a row or column")),
             id="a column twice",
         ),
         pytest.param(
             LAMGD,
             "table6:\n",
             "table6:\n  like: tabel5\n",
-            "table6.like: no entry 'tabel5'; nearest valid name: 'table5'",
+            says("unknown", "entry", "tabel5", where="table6.like", nearest="table5"),
             id="unknown like",
         ),
     ],
 )
 def test_a_fault_is_found_with_line_and_nearest_name(faults, file, old, new, message):
-    found = [line for line in faults(file, old, new) if message in line]
-    assert found
+    found = message.check(faults(file, old, new))
     assert found[0].startswith(f"config/papers/{file}:")
 
 
 def test_a_circle_of_tables_is_found(faults):
     found = faults("transparent_attention/tables.yaml", "table1:\n", "table1:\n  like: table2\n")
-    assert any("`like` goes in a circle: table1 > table2 > table1" in line for line in found)
+    says("circle", "table1 > table2 > table1").check(found)

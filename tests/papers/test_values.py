@@ -6,6 +6,7 @@ import pytest
 
 from fathom.errors import FathomError
 from fathom.papers.values import Value, parse
+from tests.support.refused import prose, says
 
 KNOWN = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pairs")
 
@@ -34,21 +35,42 @@ def test_qualifiers_may_have_any_order(text, value):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("blue.valid", "blue.valid: no measurement 'blue'; nearest valid name: 'bleu'"),
-        ("bleu.vaild", "bleu.vaild: bleu has no 'vaild'; nearest valid name: 'valid'"),
-        ("bleu.soft.hard", "bleu.soft.hard: bleu has no 'hard'; "),
-        ("depth.soft", "depth.soft: depth has no 'soft'; "),
-        ("nll in bit", "nll in bit: no unit 'bit'; nearest valid name: 'bits'"),
-        ("depth", "depth: depth needs a stack; write depth.encoder or depth.decoder"),
-        ("tokens.train", "tokens.train: tokens needs a language; write tokens.train.en"),
-        ("mean(bleu.*)", "'mean(bleu.*)' is no value; write `measurement.qualifiers in unit`"),
-        ("", "'' is no value"),
+        ("blue.valid", says("unknown", "measurement", "blue", where="blue.valid", nearest="bleu")),
+        ("bleu.vaild", says("qualifier", "bleu", "vaild", where="bleu.vaild", nearest="valid")),
+        ("bleu.soft.hard", says("qualifier", "bleu", "hard", where="bleu.soft.hard")),
+        ("depth.soft", says("qualifier", "depth", "soft", where="depth.soft")),
+        ("nll in bit", says("unknown", "unit", "bit", where="nll in bit", nearest="bits")),
+        (
+            "depth",
+            says(
+                "needs a qualifier",
+                "depth",
+                "stack",
+                where="depth",
+                remedy="depth.encoder or depth.decoder",
+            ),
+        ),
+        (
+            "tokens.train",
+            says(
+                "needs a qualifier",
+                "tokens",
+                "language",
+                where="tokens.train",
+                remedy="tokens.train.en",
+            ),
+        ),
+        (
+            "mean(bleu.*)",
+            says("no value of this form", "mean(bleu.*)", remedy=prose("write a value")),
+        ),
+        ("", says("no value of this form", "")),
     ],
 )
 def test_what_is_no_value_is_refused_with_the_nearest_name(text, message):
     with pytest.raises(FathomError) as raised:
         parse(text, KNOWN)
-    assert message in str(raised.value)
+    message.check(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from fathom.config.yaml_files import read
 from fathom.errors import Findings
 from fathom.papers.values import QUALIFIERS_OF, parse
 from fathom.papers.vocabulary import Tolerance, load
+from tests.support.refused import says
 
 FILE = "config/columns.yaml"
 
@@ -44,15 +45,45 @@ def test_a_task_has_a_tolerance_of_its_own(vocabulary):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  chrf:", "  chfr:", "columns.yaml:14: measurements.chfr: nothing measures 'chfr'; near"),
-        ("within: 1%", "within: 1 %", "nll.within: '1 %' is no tolerance; write 0.5, 1% of the"),
-        ("of: network", "of: net", "parameters.of: 'net' is not possible here; nearest valid nam"),
-        ("value: nll.valid", "value: nll.vaild", "nll_valid.value: nll has no 'vaild'; nearest"),
-        ("title: Avg.}", "titel: Avg.}", "columns.avg.titel: unknown key 'titel'; nearest valid"),
+        (
+            "  chrf:",
+            "  chfr:",
+            says(
+                "nothing measures",
+                "chfr",
+                where="columns.yaml:14: measurements.chfr",
+                nearest="chrf",
+            ),
+        ),
+        (
+            "within: 1%",
+            "within: 1 %",
+            says(
+                "tolerance",
+                "1 %",
+                where="nll.within",
+                remedy="0.5, 1% of the reported value, or 0.4 or the interval",
+            ),
+        ),
+        (
+            "of: network",
+            "of: net",
+            says("not possible", "net", where="parameters.of", nearest="network"),
+        ),
+        (
+            "value: nll.valid",
+            "value: nll.vaild",
+            says("qualifier", "nll", "vaild", where="nll_valid.value", nearest="valid"),
+        ),
+        (
+            "title: Avg.}",
+            "titel: Avg.}",
+            says("unknown key", "titel", where="columns.avg.titel", nearest="title"),
+        ),
     ],
 )
 def test_a_fault_is_found_with_its_line(project, edit, old, new, message):
     edit(FILE, old, new)
     with pytest.raises(Findings) as raised:
         load(read(project / FILE, project))
-    assert message in str(raised.value)
+    message.check(raised.value)

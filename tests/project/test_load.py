@@ -4,6 +4,7 @@ import pytest
 
 from fathom.errors import FathomError, Findings
 from fathom.project.load import load
+from tests.support.refused import says
 from tests.support.small_project import write_config
 
 
@@ -20,9 +21,7 @@ def findings(folder):
 
 def test_a_name_with_other_signs_is_refused(small):
     (small / "config/scales/small.yaml").rename(small / "config/scales/Small-1.yaml")
-    assert any(
-        "config: scale 'Small-1': a name has small letters" in line for line in findings(small)
-    )
+    says("name rule", where="config: scale 'Small-1'").check(findings(small))
 
 
 def test_a_file_that_is_no_yaml_hides_nothing_behind_consequences(small):
@@ -40,7 +39,7 @@ def test_broken_files_are_reported_together(small):
 def test_runs_are_checked_unless_a_start_has_checked_them(small):
     path = small / "config/papers/sample/runs.yaml"
     path.write_text(path.read_text().replace("heads: 4", "heads: 3"))
-    assert any("16 is no multiple of 3 heads" in line for line in findings(small))
+    says("heads", 16, 3).check(findings(small))
     assert load(small, check=False).entries
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.errors import FathomError
+from tests.support.refused import refused
 
 
 def test_a_run_is_named_with_or_without_its_paper(own_project):
@@ -11,16 +11,15 @@ def test_a_run_is_named_with_or_without_its_paper(own_project):
 
 
 @pytest.mark.parametrize(
-    ("name", "remedy"),
+    ("name", "nearest"),
     [
-        ("m2o_diverse_12_13", "nearest valid name: 'm2o_diverse_12_12'"),
-        ("lamgd/domains_hmg", "nearest valid name: 'lamgd/domains_hmgd'"),
+        ("m2o_diverse_12_13", "m2o_diverse_12_12"),
+        ("lamgd/domains_hmg", "lamgd/domains_hmgd"),
     ],
 )
-def test_an_unknown_run_is_refused_with_the_nearest(own_project, name, remedy):
-    with pytest.raises(FathomError) as caught:
+def test_an_unknown_run_is_refused_with_the_nearest(own_project, name, nearest):
+    with refused("unknown", "run", name, nearest=nearest):
         own_project.run_name(name)
-    assert caught.value.remedy == remedy
 
 
 def test_the_ten_tiny_rows_have_the_settings_that_they_were_frozen_with(own_project):
@@ -61,5 +60,5 @@ def test_what_is_not_built_says_each_reason_once(own_project):
 def test_a_folder_whose_settings_have_changed_is_refused(own_project):
     folder = own_project.spec("latent_depth/m2o_diverse_6_6", "tiny").folder
     assert own_project.run_named(folder, "tiny").folder == folder
-    with pytest.raises(FathomError, match="no longer those of 00000000"):
+    with refused("settings changed", ..., "00000000"):
         own_project.run_named("m2o_diverse_6_6-00000000", "tiny")

@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
-
-from fathom.errors import FathomError
 from fathom.provenance import decoding_file
 from fathom.provenance.training_file import Ended
+from tests.support.refused import prose, refused
 from tests.support.specs import small_spec
 
 SPEC = replace(small_spec(), gates=("soft", "hard"))
@@ -45,18 +43,18 @@ def test_other_settings_gates_or_weights_are_refused(tmp_path):
         (replace(SPEC, decoding=wider), "soft"),
         (replace(SPEC, decoding=averaged), "soft"),
     ):
-        with pytest.raises(FathomError, match="other settings or weights; translate again"):
+        with refused("other settings or weights", remedy=prose("translate again")):
             decoding_file.read(tmp_path, spec, gates, FINISHED)
 
 
 def test_another_ending_of_the_training_is_refused(tmp_path):
     decoding_file.write(tmp_path, content())
     ended = Ended(kind="diverged", update=5, reason="")
-    with pytest.raises(FathomError, match="'finished', but the training is 'diverged'"):
+    with refused("other outcome", "finished", "diverged"):
         decoding_file.read(tmp_path, SPEC, "soft", ended)
 
 
 def test_what_is_no_decoding_is_never_written(tmp_path):
-    with pytest.raises(FathomError, match="recipe"):
+    with refused(where="recipe"):
         decoding_file.write(tmp_path, content(recipe="1"))
     assert not list(tmp_path.iterdir())

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.provenance import manifest
 from fathom.provenance.measurements import Number, Record
+from tests.support.refused import prose, refused
 from tests.support.run_files import attempt
 
 REAL = Record(unit="BLEU", tasks={"bos": Number(value=1.5, low=1.0, high=2.0, n=68)}, how="nrefs:1")
@@ -68,7 +68,7 @@ def test_the_last_fifty_attempts_are_kept_and_all_are_counted(path):
 @pytest.mark.parametrize(
     ("change", "where", "remedy"),
     [
-        (lambda value: value.pop("recipe"), "recipe", "add the key"),
+        (lambda value: value.pop("recipe"), "recipe", prose("add the key")),
         (lambda value: value.update(measurments={}), "measurments", "'measurements'"),
         (lambda value: value["outcome"].update(kind="divergd"), "outcome.kind", "'diverged'"),
         (lambda value: value["totals"].update(seconds=float("nan")), "totals.seconds", "finite"),
@@ -82,20 +82,16 @@ def test_what_is_no_manifest_is_refused_in_writing_and_reading(path, change, whe
     change(value)
     written = {key: value[key] for key in value if key not in ("schema", "attempts_in_all")}
     path.unlink()
-    with pytest.raises(FathomError, match=where) as raised:
+    with refused(where=where, remedy=remedy):
         manifest.write(path, written)
-    assert remedy in str(raised.value)
     assert not path.exists()
     if where != "totals.seconds":
         write_json(path, value)
-        with pytest.raises(FathomError, match=where):
+        with refused(where=where):
             manifest.read(path)
 
 
 def test_an_older_schema_is_refused_in_one_line_that_names_the_command(path):
     write_json(path, {"schema": 1, "scores": {}})
-    with pytest.raises(FathomError) as raised:
+    with refused("schema", 1, 2, where=path, remedy="fathom summarise"):
         manifest.read(path)
-    assert str(raised.value) == (
-        f"{path}: schema 1, but 2 is needed; make it again: fathom summarise"
-    )

@@ -17,6 +17,7 @@ from fathom.provenance.measurements import (
     rule_of,
     words_of,
 )
+from tests.support.refused import prose, refused, says
 
 
 class Spec:
@@ -80,18 +81,18 @@ def test_every_name_has_keys_of_its_rule():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("belu.test.soft.13a", "no measurement 'belu'; nearest valid name: 'bleu'"),
-        ("nll.vaild.soft", "'vaild' is no split; nearest valid name: 'valid'"),
-        ("nll.valid.sotf", "'sotf' is no gates; nearest valid name: 'soft'"),
-        ("depth", "no stack"),
-        ("bleu.test.soft", "no tokenizer"),
-        ("nll.valid.soft.13a", "one word too many; write nll.<split>.<gates>"),
+        ("belu.test.soft.13a", says("unknown", "measurement", "belu", nearest="bleu")),
+        ("nll.vaild.soft", says("no word", "vaild", "split", nearest="valid")),
+        ("nll.valid.sotf", says("no word", "sotf", "gates", nearest="soft")),
+        ("depth", says("needs a word", "stack")),
+        ("bleu.test.soft", says("needs a word", "tokenizer")),
+        ("nll.valid.soft.13a", says("one word too many", remedy="nll.<split>.<gates>")),
     ],
 )
 def test_a_wrong_key_gets_the_nearest_word(key, message):
-    with pytest.raises(FathomError, match=key) as raised:
+    with refused(where=key) as raised:
         rule_of(key)
-    assert message in str(raised.value)
+    message.check(raised.value)
 
 
 def test_what_is_written_is_read_again(tmp_path):
@@ -123,16 +124,24 @@ def test_a_run_without_a_result_has_its_outcome_and_no_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("records", "where", "message"),
     [
-        ({"nll.valid.soft": {"unti": "nats"}}, "measurements.nll.valid.soft.unti", "'unit'"),
-        ({"nll.vaild.soft": {}}, "nll.vaild.soft", "nearest valid name: 'valid'"),
-        ({"bleu.test.soft.13a": {}}, "bleu.test.soft.13a", "not measured by 'likelihood'"),
-        ({"nll.valid.soft": {"all": {"value": None}}}, "soft.all.value", "number"),
+        (
+            {"nll.valid.soft": {"unti": "nats"}},
+            "measurements.nll.valid.soft.unti",
+            says(nearest="unit"),
+        ),
+        ({"nll.vaild.soft": {}}, "nll.vaild.soft", says(nearest="valid")),
+        ({"bleu.test.soft.13a": {}}, "bleu.test.soft.13a", says("other rule", ..., "likelihood")),
+        (
+            {"nll.valid.soft": {"all": {"value": None}}},
+            "soft.all.value",
+            says("wrong type", "None", "a number"),
+        ),
         (
             {"nll.valid.soft": {"axes": ["task"], "labels": {"task": ["bos"]}, "values": [1, 2]}},
             "measurements.nll.valid.soft",
-            "shape",
+            says("shape"),
         ),
-        ({"nll.valid.soft": {"axes": ["task"], "values": [1.0]}}, "nll.valid.soft", "shape"),
+        ({"nll.valid.soft": {"axes": ["task"], "values": [1.0]}}, "nll.valid.soft", says("shape")),
     ],
 )
 def test_what_does_not_fit_is_refused_with_file_and_key(tmp_path, records, where, message):
@@ -141,13 +150,14 @@ def test_what_does_not_fit_is_refused_with_file_and_key(tmp_path, records, where
     write_json(path, read_json(path) | {"measurements": records})
     with pytest.raises(FathomError) as raised:
         measurements.read(path)
-    for part in (str(path), where, message):
+    for part in (str(path), where):
         assert part in str(raised.value)
+    message.check(raised.value)
 
 
 def test_another_schema_is_refused_in_one_line(tmp_path):
     write_json(tmp_path / "x.json", {"schema": 1, "scores": {}})
-    with pytest.raises(FathomError, match="schema 1, but 2 is needed; delete it and measure again"):
+    with refused("schema", 1, 2, remedy=prose("measure again")):
         measurements.read(tmp_path / "x.json")
 
 

@@ -1,6 +1,7 @@
 """A result is stale if a stage's recipe was raised after it."""
 
 from fathom.provenance import recipe
+from tests.support.refused import prose
 
 
 def test_each_stage_has_a_recipe_of_its_own():
@@ -10,5 +11,5 @@ def test_each_stage_has_a_recipe_of_its_own():
 def test_only_what_was_made_with_another_recipe_is_stale(monkeypatch):
     monkeypatch.setattr(recipe, "RECIPE", {"training": 2, "decoding": 1, "scoring": 1})
     assert recipe.stale({"training": 2, "decoding": 1}) == {}
-    assert recipe.stale({"training": 1, "scoring": 1}) == {"training": "recipe 1 is older than 2"}
-    assert "update fathom" in recipe.stale({"decoding": 5})["decoding"]
+    assert recipe.stale({"training": 1, "scoring": 1}) == {"training": prose("older recipe", 1, 2)}
+    assert recipe.stale({"decoding": 5}) == {"decoding": prose("newer recipe", 5, 1)}

@@ -5,6 +5,7 @@ import pytest
 from fathom.config.settings import Part
 from fathom.config.yaml_files import read
 from fathom.runs.cards import read_card, read_card_of_kind
+from tests.support.refused import prose, says
 
 
 class Bird(Part):
@@ -41,7 +42,7 @@ def test_a_card_is_called_like_its_file(card):
 def test_a_card_does_not_name_itself(card):
     bird, (finding,) = read_card(Bird, "heron", card("kind: bird\nwings: 2\nname: gull\n"))
     assert bird is None
-    assert (finding.where, finding.what) == ("heron.yaml:3: name", "unknown key 'name'")
+    says("unknown key", "name", where="heron.yaml:3: name").check(finding)
 
 
 def test_one_key_chooses_the_class(card):
@@ -52,15 +53,16 @@ def test_one_key_chooses_the_class(card):
 @pytest.mark.parametrize(
     ("text", "where", "remedy"),
     [
-        ("kind: brid\nwings: 2\n", "heron.yaml:1: kind", "nearest valid name: 'bird'"),
-        ("wings: 2\n", "heron.yaml: kind", "write kind: bird or fish"),
-        ("kind: bird\nwing: 2\nwings: 2\n", "heron.yaml:2: wing", "nearest valid name: 'wings'"),
+        ("kind: brid\nwings: 2\n", "heron.yaml:1: kind", prose("nearest", "bird")),
+        ("wings: 2\n", "heron.yaml: kind", "kind: bird or fish"),
+        ("kind: bird\nwing: 2\nwings: 2\n", "heron.yaml:2: wing", prose("nearest", "wings")),
     ],
 )
 def test_a_wrong_key_is_named_with_its_line(card, text, where, remedy):
     bird, (finding,) = read_card_of_kind(KINDS, "kind", "heron", card(text))
     assert bird is None
-    assert (finding.where, finding.remedy) == (where, remedy)
+    assert finding.where == where
+    assert finding.remedy.endswith(remedy)
 
 
 def test_all_findings_come_at_once(card):

@@ -3,8 +3,9 @@
 import pytest
 
 from fathom.config.yaml_files import read
-from fathom.errors import FathomError, Findings
+from fathom.errors import Findings
 from fathom.runs.families import read_families, read_runs
+from tests.support.refused import refused, says
 
 TEXT = """\
 families:
@@ -62,20 +63,19 @@ def test_short_forms_are_written_out(runs_of):
 
 @pytest.mark.parametrize("layers", ["6", "6/x", "6/6/6", "6.0/6"])
 def test_layers_of_another_form_are_refused(runs_of, layers):
-    with pytest.raises(FathomError, match=r"runs\.yaml:3: families\.base\.layers: .* write 12/24"):
+    with refused("layers", layers, where="runs.yaml:3: families.base.layers", remedy="12/24"):
         runs_of(TEXT.replace("layers: 6/6", f"layers: {layers}"))
 
 
 def test_a_wrong_key_of_a_family_that_no_run_uses_is_found(runs_of):
     text = TEXT.replace("  deep:", "  unused: {model: {widht: 8}}\n  deep:")
-    _, findings = runs_of(text)
-    assert [str(finding) for finding in findings] == [
-        "runs.yaml:6: families.unused.model.widht: unknown key 'widht'; nearest valid name: 'width'"
-    ]
+    _, (finding,) = runs_of(text)
+    place = "runs.yaml:6: families.unused.model.widht"
+    says("unknown key", "widht", where=place, nearest="width").check(finding)
 
 
 def test_another_section_is_refused(runs_of):
-    with pytest.raises(Findings, match="unknown key 'defaults'"):
+    with refused("unknown key", "defaults", error=Findings):
         runs_of(TEXT + "defaults: {}\n")
 
 

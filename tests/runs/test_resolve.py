@@ -6,6 +6,7 @@ from fathom.config.yaml_files import read
 from fathom.runs.families import read_runs
 from fathom.runs.resolve import resolve
 from tests.runs.test_scales import RUNS
+from tests.support.refused import prose, says
 from tests.support.specs import card
 
 CARDS = {name: card(name) for name in ("static", "adapters", "latent_layers", "dlcl")}
@@ -18,10 +19,6 @@ def resolved(tmp_path):
         return resolve(read_runs(read(tmp_path / "runs.yaml", tmp_path))[0][name], CARDS)
 
     return one
-
-
-def lines(resolved):
-    return [str(finding) for finding in resolved.findings]
 
 
 def test_stacks_default_to_all_that_the_card_allows(resolved):
@@ -39,29 +36,29 @@ def test_a_preset_fills_what_the_run_does_not_give(resolved):
 def test_all_findings_of_a_run_come_at_once(resolved):
     run = resolved("{like: static, model: {width: 8.0}, method: {name: dlcl, p: 1}, seed: 3}")
     assert run.run is None
-    assert [line.partition(": ")[2] for line in lines(run)] == [
-        "runs.x.method.p: unknown key 'p'; nearest valid name: 'stacks'",
-        "runs.x.model.width: 8.0 is not a whole number; write a whole number",
-        "runs.x.seed: unknown key 'seed'; nearest valid name: 'seeds'",
-    ] or len(lines(run)) == 3
+    assert len(run.findings) == 3
+    says("unknown key", "p", where="runs.x.method.p", remedy="stacks").check(run.findings)
+    says("wrong type", "8.0", "a whole number", where="runs.x.model.width").check(run.findings)
+    says("unknown key", "seed", where="runs.x.seed", nearest="seeds").check(run.findings)
 
 
 @pytest.mark.parametrize(
     ("run", "what"),
     [
-        ("{like: static, method: statc}", "no method 'statc'; nearest valid name: 'static'"),
+        ("{like: static, method: statc}", says("unknown", "method", "statc", nearest="static")),
         (
             "{like: static, method: {name: latent_layers, preset: released}}",
-            "'latent_layers' has no preset 'released'; nearest valid name: 'as_released'",
+            says("preset", "latent_layers", "released", nearest="as_released"),
         ),
-        ("{layers: 6/6}", "no method is given"),
+        ("{layers: 6/6}", says("no method")),
     ],
 )
 def test_a_method_that_does_not_exist_is_refused_with_the_nearest(resolved, run, what):
-    assert what in lines(resolved(run))[0]
-    assert lines(resolved(run))[0].startswith("runs.yaml:")
+    first = resolved(run).findings[0]
+    what.check(first)
+    assert first.where.startswith("runs.yaml:")
 
 
 def test_what_is_missing_is_placed_at_the_run(resolved):
-    found = lines(resolved("{layers: 6/6, method: static}"))
-    assert any("runs.x.training: no value is given; add the key" in line for line in found)
+    found = resolved("{layers: 6/6, method: static}").findings
+    says("no value", where="runs.x.training", remedy=prose("add the key")).check(found)

@@ -6,6 +6,7 @@ from fathom.config.yaml_files import read
 from fathom.runs.families import read_runs
 from fathom.runs.resolve import resolve
 from fathom.runs.scales import applies, path_findings, read_scale, scaled, units
+from tests.support.refused import says
 from tests.support.specs import card
 
 CARDS = {name: card(name) for name in ("static", "adapters", "latent_layers")}
@@ -138,27 +139,30 @@ def test_every_setting_with_a_unit_is_listed(at_scale):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("title: t\ntimes: {width: 0.125}\n", "times.width: YAML reads 0.125 as a number"),
-        ("title: t\ntimes: {width: 1/0}\n", "times: '1/0' is no ratio; write 1/4"),
-        ("title: t\ntimes: {depth: 1/4}\n", "times: no unit 'depth'"),
-        ("title: t\nrules: [{when: {a: 1}}]\n", "rules.0.set: no value is given"),
-        ("title: t\nseeds: []\n", "seeds"),
-        ("titel: t\n", "titel: unknown key 'titel'; nearest valid name: 'title'"),
+        ("title: t\ntimes: {width: 0.125}\n", says("YAML number", "0.125", where="times.width")),
+        ("title: t\ntimes: {width: 1/0}\n", says("no ratio", "1/0", where="times", remedy="1/4")),
+        ("title: t\ntimes: {depth: 1/4}\n", says("unknown", "unit", "depth", where="times")),
+        ("title: t\nrules: [{when: {a: 1}}]\n", says("no value", where="rules.0.set")),
+        ("title: t\nseeds: []\n", says(where="seeds")),
+        ("titel: t\n", says("unknown key", "titel", where="titel", nearest="title")),
     ],
 )
 def test_a_wrong_scale_is_refused_at_its_key(tmp_path, text, what):
     (tmp_path / "s.yaml").write_text(text)
     _, findings = read_scale(read(tmp_path / "s.yaml", tmp_path))
-    assert any(what in str(finding) for finding in findings), findings
+    what.check(findings)
 
 
 @pytest.mark.parametrize(
     ("path", "line"),
     [
-        ("model.widht", "no setting 'model.widht'; nearest valid name: 'width'"),
-        ("modle.width", "no setting 'modle.width'; nearest valid name: 'model'"),
-        ("method.botleneck", "no setting 'method.botleneck'; nearest valid name: 'bottleneck'"),
-        ("training.batch.token", "no setting 'training.batch.token'; nearest valid name: 'tokens'"),
+        ("model.widht", says("unknown", "setting", "model.widht", nearest="width")),
+        ("modle.width", says("unknown", "setting", "modle.width", nearest="model")),
+        ("method.botleneck", says("unknown", "setting", "method.botleneck", nearest="bottleneck")),
+        (
+            "training.batch.token",
+            says("unknown", "setting", "training.batch.token", nearest="tokens"),
+        ),
     ],
 )
 def test_a_rule_for_a_setting_that_no_run_has_is_found(tmp_path, path, line):
@@ -166,10 +170,9 @@ def test_a_rule_for_a_setting_that_no_run_has_is_found(tmp_path, path, line):
     file = read(tmp_path / "s.yaml", tmp_path)
     scale, _ = read_scale(file)
     methods = {name: one.method for name, one in CARDS.items()}
-    findings = [str(finding) for finding in path_findings(scale, file, methods)]
-    assert len(findings) == 1
-    assert findings[0].startswith("s.yaml:3: ")
-    assert line in findings[0]
+    (finding,) = path_findings(scale, file, methods)
+    assert finding.where.startswith("s.yaml:3: ")
+    line.check(finding)
 
 
 def test_a_rule_without_when_fits_every_run(at_scale):

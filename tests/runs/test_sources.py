@@ -4,6 +4,7 @@ import pytest
 
 from fathom.config.yaml_files import read
 from fathom.runs.sources import KINDS, Archive, Package, read_source
+from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "config" / "sources").glob("*.yaml"))
@@ -31,22 +32,26 @@ def test_every_key_is_described():
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "key", "words"),
+    ("name", "old", "new", "message"),
     [
-        ("django", "bytes: 8276471", "bytes: 8e6", "bytes", "YAML reads 8e6 as text"),
-        ("django", 'version: "5.1.4"', "version: 5.1", "version", "put it in quotes"),
-        ("django", "kind: package", "kind: pakage", "kind", "nearest valid name: 'package'"),
-        ("django", "package: Django\n", "", "package", "no value is given"),
-        ("django", "sha256: 2", "sha256: x", "sha256", "does not match"),
-        ("ted_talks", "  - http://ph", "  - ftp://ph", "mirrors.0", "does not match"),
-        ("ted_talks", "mirrors:", "mirors:", "mirors", "nearest valid name: 'mirrors'"),
+        ("django", "bytes: 8276471", "bytes: 8e6", says("YAML text", "8e6", where=": bytes")),
+        (
+            "django",
+            'version: "5.1.4"',
+            "version: 5.1",
+            says(where=": version", remedy=prose("put it in quotes")),
+        ),
+        ("django", "kind: package", "kind: pakage", says(where=": kind", nearest="package")),
+        ("django", "package: Django\n", "", says("no value", where=": package")),
+        ("django", "sha256: 2", "sha256: x", says("pattern", where=": sha256")),
+        ("ted_talks", "  - http://ph", "  - ftp://ph", says("pattern", where=": mirrors.0")),
+        ("ted_talks", "mirrors:", "mirors:", says(where=": mirors", nearest="mirrors")),
     ],
 )
-def test_a_broken_source_is_named_with_file_and_key(project, edit, name, old, new, key, words):
+def test_a_broken_source_is_named_with_file_and_key(project, edit, name, old, new, message):
     edit(f"config/sources/{name}.yaml", old, new)
     path = project / "config" / "sources" / f"{name}.yaml"
     source, findings = read_source(name, read(path, project))
     assert source is None
-    (finding,) = [finding for finding in findings if finding.where.endswith(f": {key}")]
+    (finding,) = message.check(findings)
     assert finding.where.startswith(f"config/sources/{name}.yaml")
-    assert words in str(finding)

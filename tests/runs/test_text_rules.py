@@ -3,6 +3,7 @@ from pydantic import ValidationError
 
 from fathom.runs import text_rules
 from fathom.runs.text_rules import Counts, KeyHash, MessageCleaning, Published, TalkCleaning
+from tests.support.refused import prose
 
 
 @pytest.mark.parametrize("model", [Counts, KeyHash, MessageCleaning, Published, TalkCleaning])
@@ -20,12 +21,12 @@ def test_counts_are_whole_numbers_or_printed_thousands():
 
 def test_a_split_leaves_something_for_training():
     KeyHash(by="key_hash", salt="s", test_per_mille=600, valid_per_mille=400)
-    with pytest.raises(ValidationError, match="shares over 1000 in all"):
+    with pytest.raises(ValidationError, match=prose("shares", 1000)):
         KeyHash(by="key_hash", salt="s", test_per_mille=601, valid_per_mille=400)
 
 
 def test_a_name_that_is_there_twice_is_refused():
-    with pytest.raises(ValidationError, match="'x' is there 2 times"):
+    with pytest.raises(ValidationError, match=prose("twice", "x", 2)):
         TalkCleaning(missing_marks=["x", "y", "x"])
 
 
