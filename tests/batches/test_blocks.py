@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathom.batches.blocks import BOS, BlockOrder, blocks, split_evenly, texts
-from fathom.errors import FathomError
+from tests.support.refused import prose, refused
 
 LONGEST = 122
 
@@ -46,10 +46,10 @@ def test_a_block_that_fits_to_the_token_is_one():
 
 
 def test_a_sentence_longer_than_a_block_is_an_error_that_names_the_setting():
-    with pytest.raises(FathomError, match="11 tokens") as caught:
+    with refused("long sentence", 11) as caught:
         blocks(np.array([3, 11, 4]), 10)
     assert caught.value.where == "data.max_pieces"
-    assert "write 9 or less" in caught.value.remedy
+    assert prose("or less", 9) in caught.value.remedy
 
 
 def test_a_text_is_the_source_side_in_blocks_with_the_start_symbol(tensors):
@@ -64,7 +64,7 @@ def test_a_text_is_the_source_side_in_blocks_with_the_start_symbol(tensors):
 
 
 def test_a_text_whose_sentences_are_too_long_says_so(tensors):
-    with pytest.raises(FathomError, match="a block at most 99"):
+    with refused("long sentence", ..., 99):
         texts(tensors, "valid", 100)
 
 
@@ -121,9 +121,9 @@ def test_passes_count_over_the_task_with_the_most_tokens():
 
 def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():
     lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
-    with pytest.raises(FathomError, match="an update could have no block") as caught:
+    with refused("no block") as caught:
         BlockOrder(lengths, [99, 69], 1)
-    assert "give a task 70 tokens" in caught.value.remedy
+    assert prose("block tokens", 70) in caught.value.remedy
     drawn = BlockOrder(lengths, [10, 70], 1)
     assert all(drawn.update(number) for number in range(1, 200))
     with pytest.raises(IndexError):

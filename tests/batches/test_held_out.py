@@ -6,8 +6,8 @@ import torch
 from fathom.batches.held_out import TOKENS, held_out, held_out_blocks, held_out_pairs
 from fathom.batches.masking import mask
 from fathom.batches.tensors import PAD
-from fathom.errors import FathomError
 from fathom.runs.settings import Masking
+from tests.support.refused import prose, refused
 from tests.support.small_runs import masked, specification
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
@@ -83,10 +83,10 @@ def test_a_run_says_whether_pairs_or_blocks_are_predicted(tensors):
 
 
 def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(tensors):
-    with pytest.raises(FathomError, match=r"valid: nothing of 'bos' is predicted; hold more"):
+    with refused("nothing predicted", "bos", where="valid", remedy=prose("hold more out")):
         held_out_blocks(tensors, "valid", Masking(chosen=0.0), BLOCK)
 
 
 def test_an_unknown_split_is_told_the_nearest(tensors):
-    with pytest.raises(FathomError, match="nearest valid name: 'test'"):
+    with refused(nearest="test"):
         held_out_pairs(tensors, "tset")

@@ -10,8 +10,8 @@ from fathom.batches.sampler import (
     temperature_shares,
     updates_of,
 )
-from fathom.errors import FathomError
 from fathom.runs.settings import Batch, Temperature
+from tests.support.refused import prose, refused
 from tests.support.specs import small_spec
 
 # Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.
@@ -252,7 +252,7 @@ def test_equal_mass_cuts_a_list_at_the_middles_of_its_sentences():
 
 def test_a_task_without_sentences_is_refused():
     lengths = [np.array([3]), np.array([])]
-    with pytest.raises(FathomError, match="task 1 has no training pairs"):
+    with refused("no training pairs", 1):
         Sampler(lengths, lengths, batch(), "equal", SEED)
 
 
@@ -265,5 +265,5 @@ def test_updates_and_parts_count_from_one():
 def test_an_update_too_small_for_any_sentence_is_refused():
     few = batch(tokens=10, pool=1)
     one = Sampler([np.array([50, 50])], [np.array([5, 5])], few, "equal", SEED)
-    with pytest.raises(FathomError, match=r"the longest sentence has 50 tokens"):
+    with refused(remedy=prose("longest sentence", 50)):
         one.update(2)

@@ -5,8 +5,8 @@ import zipfile
 import pytest
 
 from fathom.data.archives import check, visit
-from fathom.errors import FathomError
 from tests.data.small_archives import tar_of, zip_of
+from tests.support.refused import refused
 
 CONTENTS = {"a/one.txt": b"one", "two.txt": b"two", "a/..three": b"three"}
 OUTSIDE = ["../x", "/x", "a/../../x", "..\\x", "C:\\x", "a/.."]
@@ -33,9 +33,9 @@ def test_wanted_members_are_read_in_order(pack):
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_member_that_points_outside_is_refused_though_it_is_not_wanted(pack, name):
     path = pack({"fine.txt": b"fine", name: b"x"})
-    with pytest.raises(FathomError, match="points outside the archive"):
+    with refused("points outside"):
         check(path)
-    with pytest.raises(FathomError, match="points outside the archive"):
+    with refused("points outside"):
         members(path, lambda name: name == "fine.txt")
 
 
@@ -65,7 +65,7 @@ def test_a_link_out_is_refused(tmp_path, target):
         tar_with(tmp_path / "t", tarfile.SYMTYPE, "a/link", target),
         zip_with(tmp_path / "z", stat.S_IFLNK, "a/link", target),
     ):
-        with pytest.raises(FathomError, match="is a link that points outside"):
+        with refused("link outside"):
             check(path)
 
 
@@ -80,25 +80,25 @@ def test_a_link_inside_is_passed_over(tmp_path, target):
 
 def test_a_hard_link_is_seen_from_the_archives_top(tmp_path):
     check(tar_with(tmp_path / "t", tarfile.LNKTYPE, "a/link", "b"))
-    with pytest.raises(FathomError, match="is a link that points outside"):
+    with refused("link outside"):
         check(tar_with(tmp_path / "t", tarfile.LNKTYPE, "a/link", "../b"))
 
 
 @pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
 def test_a_device_in_a_tar_is_refused(tmp_path, kind):
-    with pytest.raises(FathomError, match="'d' is a device"):
+    with refused("device", "d"):
         check(tar_with(tmp_path / "t", kind, "d"))
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK])
 def test_a_device_in_a_zip_is_refused(tmp_path, kind):
-    with pytest.raises(FathomError, match="'d' is a device"):
+    with refused("device", "d"):
         check(zip_with(tmp_path / "z", kind, "d"))
 
 
 def test_a_bomb_is_refused_before_it_is_read(pack):
     path = pack({"zeros": bytes(4 << 20)})
-    with pytest.raises(FathomError, match="more than 100 times as large"):
+    with refused("bomb", 100):
         check(path)
 
 
@@ -111,17 +111,17 @@ def test_a_zip_cannot_lie_about_a_members_size(tmp_path):
     content = path.read_bytes()
     size = (4 << 20).to_bytes(4, "little")
     path.write_bytes(content.replace(size, (10).to_bytes(4, "little")))
-    with pytest.raises(FathomError, match="not a readable archive"):
+    with refused("no archive"):
         members(path, lambda name: True)
 
 
 def test_what_is_no_archive_is_said_to_be_none(pack, tmp_path):
     path = pack(CONTENTS)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(FathomError, match="not a readable archive"):
+    with refused("no archive"):
         check(path)
     path.write_bytes(b"<html>gone</html>")
-    with pytest.raises(FathomError, match="not a readable archive"):
+    with refused("no archive"):
         check(path)
 
 
@@ -130,5 +130,5 @@ def test_a_broken_stream_inside_an_archive_is_one_error(tmp_path):
     content = bytearray(path.read_bytes())
     content[40:50] = bytes(10)
     path.write_bytes(content)
-    with pytest.raises(FathomError, match="not a readable archive"):
+    with refused("no archive"):
         members(path, lambda name: True)

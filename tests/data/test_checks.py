@@ -3,6 +3,7 @@ import pytest
 from fathom.data.checks import count_matches, same_text, shared_sentences, unexpected_counts
 from fathom.data.texts import Pair, TaskText
 from tests.data.small_archives import talks_dataset
+from tests.support.refused import prose
 
 
 def text(train, valid=(), test=()):
@@ -45,8 +46,8 @@ def test_an_unexpected_count_names_task_split_count_and_expectation():
     texts = {"one": text(["a"] * 10, ["b"]), "two": text(["c"], [], ["d", "e"])}
     findings = list(unexpected_counts(dataset, texts))
     assert [finding.what for finding in findings] == [
-        "task two, split train: 1 pairs, expected 2",
-        "task two, split test: 2 pairs, expected 1",
+        prose("count", "two", "train", 1, "pairs", 2),
+        prose("count", "two", "test", 2, "pairs", 1),
     ]
     assert findings[0].where == "config/datasets/talks.yaml: expected.two.train"
 
@@ -73,6 +74,4 @@ def test_one_text_under_two_names_is_found_and_related_languages_are_not():
         "pol": text([*czech[:20], *(f"zdanie {n}" for n in range(80))]),
     }
     findings = list(same_text(dataset, texts))
-    assert [finding.what for finding in findings] == [
-        "tasks slk and ces share 100.0% of their sentences"
-    ]
+    assert [finding.what for finding in findings] == [prose("shared text", "slk", "ces", "100.0%")]

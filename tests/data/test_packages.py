@@ -1,8 +1,8 @@
 import pytest
 
 from fathom.data.packages import download
-from fathom.errors import FathomError
 from tests.data.small_archives import installable
+from tests.support.refused import refused
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_another_file_under_the_same_name_is_refused(index, tmp_path):
     source = installable(index)
     with (index / source.file).open("ab") as stream:
         stream.write(b"altered")
-    with pytest.raises(FathomError, match="another file under this name") as caught:
+    with refused("other wheel") as caught:
         download(source, tmp_path, tmp_path / "by_hand")
     assert caught.value.where == "invented-messages==1.0"
     assert str(tmp_path / "by_hand") in caught.value.remedy
@@ -36,13 +36,13 @@ def test_another_file_under_the_same_name_is_refused(index, tmp_path):
 
 def test_a_version_that_the_index_lacks_is_named(index, tmp_path):
     source = installable(index).model_copy(update={"version": "2.0"})
-    with pytest.raises(FathomError, match="does not have this version"):
+    with refused("no version"):
         download(source, tmp_path, tmp_path / "by_hand")
 
 
 def test_a_name_that_the_index_lacks_is_named(index, tmp_path):
     source = installable(index).model_copy(update={"package": "never-heard-of"})
-    with pytest.raises(FathomError, match="pip finds nothing under this name"):
+    with refused("no package"):
         download(source, tmp_path, tmp_path / "by_hand")
 
 
@@ -55,6 +55,6 @@ def test_an_index_out_of_reach_is_reported_without_its_address(index, tmp_path, 
     monkeypatch.setenv("PIP_INDEX_URL", address)
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
     monkeypatch.setenv("PIP_RETRIES", "1")
-    with pytest.raises(FathomError, match="pip does not reach its index") as caught:
+    with refused("no index") as caught:
         download(source, tmp_path, tmp_path / "by_hand")
     assert "127.0.0.1" not in str(caught.value)

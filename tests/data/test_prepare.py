@@ -1,7 +1,7 @@
 import pytest
 
 from fathom.data.prepare import prepare
-from fathom.errors import FathomError, Findings
+from fathom.errors import Findings
 from fathom.io.files import read_json, read_lines, sha256
 from fathom.runs.datasets import FORMATS, PlannedDataset
 from tests.data.small_archives import (
@@ -16,6 +16,7 @@ from tests.data.small_archives import (
     talks_dataset,
     wheel,
 )
+from tests.support.refused import refused, says
 
 SENTENCES = [f"Open the {noun} number {n}" for noun in ("door", "file") for n in range(40)]
 
@@ -112,10 +113,9 @@ def test_drift_is_one_line_a_count_and_writes_nothing(made, tmp_path):
     wrong["fra"]["train"] = "9.9k"
     with pytest.raises(Findings) as caught:
         made(expected=wrong)
-    assert [finding.what.split(":")[0] for finding in caught.value.findings] == [
-        "task fra, split train",
-        "task ces, split test",
-    ]
+    fra, ces = caught.value.findings
+    says("count", "fra", "train").check(fra)
+    says("count", "ces", "test").check(ces)
     assert not (tmp_path / "corpus").exists()
 
 
@@ -130,7 +130,7 @@ def test_a_source_that_is_gone_leaves_the_corpus_that_was_made_of_it(made):
     """The record was deleted before the sources were read, and later stages could not run."""
     out = made()
     (made.folder / "two" / "source.json").unlink()
-    with pytest.raises(FathomError, match="has not been fetched"):
+    with refused("not fetched"):
         made()
     assert (out / "corpus.json").exists()
 
@@ -139,12 +139,12 @@ def test_two_languages_with_the_same_text_are_an_error(made):
     codes = {"one": {"fra": ("fr",), "ell": ("fr",)}, "two": {"ces": ("cs",)}}
     with pytest.raises(Findings) as caught:
         made(sources=codes)
-    assert caught.value.findings[0].what == "tasks fra and ell share 100.0% of their sentences"
+    says("shared text", "fra", "ell", "100.0%").check(caught.value.findings[0])
 
 
 def test_a_source_must_have_been_fetched(made):
     (made.folder / "two" / "source.json").unlink()
-    with pytest.raises(FathomError, match="the source 'two' has not been fetched"):
+    with refused("not fetched", "two"):
         made()
 
 
@@ -215,7 +215,7 @@ def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines)
     planned = PlannedDataset.model_validate(
         values | {"name": "planned", "not_built": "the archive is gone"}
     )
-    with pytest.raises(FathomError, match="the archive is gone") as caught:
+    with refused("data set not built", ..., "the archive is gone") as caught:
         prepare(planned, {}, tmp_path.joinpath, tmp_path, lines.append)
     assert caught.value.where == "config/datasets/planned.yaml: not_built"
     assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ from fathom.io.hashes import identity
 from fathom.provenance import measurements
 from fathom.runs.datasets import SPLITS, PlannedDataset
 from tests.data.small_archives import lines_dataset, messages_dataset
+from tests.support.refused import refused
 
 DOMAINS = {
     "law": [("La loi.", "The law."), ("Le juge", "The judge")],
@@ -113,6 +114,6 @@ def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines)
     planned = PlannedDataset.model_validate(
         values | {"name": "planned", "not_built": "the archive is gone"}
     )
-    with pytest.raises(FathomError, match="the archive is gone") as caught:
+    with refused("data set not built", ..., "the archive is gone") as caught:
         measure(planned, {}, tmp_path, lines.append)
     assert caught.value.where == "config/datasets/planned.yaml: not_built"

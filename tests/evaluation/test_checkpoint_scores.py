@@ -3,11 +3,11 @@
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from fathom.errors import FathomError
 from fathom.evaluation.checkpoint_scores import CheckpointScores, means
 from fathom.evaluation.score import read_scores, score
 from fathom.io.files import write_lines
 from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.support.refused import refused
 
 SPLITS = ("test",)
 INTO_ENGLISH = dict.fromkeys(OTHER, ENGLISH)
@@ -95,10 +95,10 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
     run = decoded()
     corpus = paths.corpus(run.data)
     (corpus / "bos" / "valid.eng").unlink()
-    with pytest.raises(FathomError, match=r"valid.eng: no such file"):
+    with refused("no such file", where="valid.eng"):
         CheckpointScores(run, corpus, ("valid", "test"))
     write_lines(corpus / "kor" / "test.eng", [])
-    with pytest.raises(FathomError, match="kor, test: no references"):
+    with refused("no references", where="kor, test"):
         CheckpointScores(run, corpus, SPLITS)
 
 
@@ -106,5 +106,5 @@ def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths
     run, files = decoded(), hypotheses()
     scores = CheckpointScores(run, paths.corpus(run.data), SPLITS)
     write_lines(files[3]["kor"], ENGLISH[:4])
-    with pytest.raises(FathomError, match=r"kor.test.3.txt: 4 hypotheses for 6 references"):
+    with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
         scores.of("test", files)

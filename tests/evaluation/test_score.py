@@ -12,6 +12,7 @@ from fathom.evaluation.score import COLUMNS, key_of, measure, read_scores, score
 from fathom.io.files import read_json, read_lines, sha256, write_json, write_lines
 from fathom.provenance import measurements
 from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.support.refused import prose, refused, says
 
 METRICS = ["13a", "intl", "char", "none", "chrF"]
 
@@ -144,7 +145,7 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
     spec = decoded()
     folder, _, _ = scored(paths, spec)
     write_lines(folder / "bos.txt", ["another"] * 6)
-    with pytest.raises(FathomError, match="not those that were decoded"):
+    with refused("other hypotheses"):
         scored(paths, spec)
     assert not (folder / "scores.tsv").exists()
     assert not path_of(spec, 1, paths, "scores", "test", "plain").exists()
@@ -153,10 +154,10 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"identity": "0" * 64}, "decoded with other settings or weights"),
-        ({"outcome": "diverged"}, "'diverged', but the training is 'finished'"),
-        ({"schema": 1}, "schema 1, but 2 is needed; translate again: fathom translate"),
-        ({"tasks": {"bos": {"sentences": "6"}}}, "tasks.bos.sentences"),
+        ({"identity": "0" * 64}, says("other settings or weights")),
+        ({"outcome": "diverged"}, says("other outcome", "diverged", "finished")),
+        ({"schema": 1}, says("schema", 1, 2, remedy=prose("translate again"))),
+        ({"tasks": {"bos": {"sentences": "6"}}}, says(where="tasks.bos.sentences")),
     ],
 )
 def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message):
@@ -165,7 +166,7 @@ def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message
     write_json(path, read_json(path) | change)
     with pytest.raises(FathomError) as raised:
         scored(paths, spec)
-    assert message in str(raised.value)
+    message.check(raised.value)
     assert str(path) in str(raised.value)
 
 
@@ -173,19 +174,19 @@ def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message
 def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
     spec = decoded()
     (paths.decoding(spec, 1, "test", "plain") / name).unlink()
-    with pytest.raises(FathomError, match=name):
+    with refused(where=name):
         scored(paths, spec)
 
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
-    with pytest.raises(FathomError, match=r"bos: \d hypotheses for \d references"):
+    with refused("hypotheses", len(hypotheses), len(references), where="bos"):
         measure(hypotheses, references, "eng", "bos")
 
 
 def test_a_table_with_other_columns_is_refused(tmp_path):
     write_lines(tmp_path / "scores.tsv", ["task\tvalue"])
-    with pytest.raises(FathomError, match="other columns"):
+    with refused("columns of scores"):
         read_scores(tmp_path / "scores.tsv")
-    with pytest.raises(FathomError, match="no such file"):
+    with refused("no such file"):
         read_scores(tmp_path / "absent.tsv")

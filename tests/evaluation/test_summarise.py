@@ -12,6 +12,7 @@ from fathom.evaluation.summarise import summarise
 from fathom.io.files import read_json, sha256, write_json
 from fathom.provenance import manifest, measurements, recipe, training_file
 from fathom.provenance.measurements import file_of
+from tests.support.refused import prose, says
 from tests.support.run_files import attempt, training
 
 BOTH = ("soft", "hard")
@@ -134,18 +135,19 @@ def test_many_attempts_are_counted(summarised, paths):
     assert [len(found.attempts), found.attempts[-1]["pid"]] == [50, 1299]
 
 
-def refused(paths, spec, message):
+def check_refused(paths, spec, message):
     paths.manifest(spec, 1).unlink()
     with pytest.raises(FathomError) as raised:
         summarise(spec, 1, paths, silent)
-    assert message in str(raised.value)
+    message.check(raised.value)
     assert not paths.manifest(spec, 1).exists()
 
 
 def test_a_decoding_that_contradicts_the_training_is_refused(summarised, paths):
     spec, _ = summarised()
     write_json(paths.training(spec, 1), training("diverged"))
-    refused(paths, spec, "'finished', but the training is 'diverged'; translate again")
+    remedy = prose("translate again")
+    check_refused(paths, spec, says("other outcome", "finished", "diverged", remedy=remedy))
 
 
 def test_a_decoding_with_other_settings_is_left_out(summarised, paths):
@@ -160,20 +162,20 @@ def test_scores_of_an_earlier_decoding_are_refused(summarised, paths):
     spec, _ = summarised()
     path = paths.decoding(spec, 1, "test", "plain") / "decoding.json"
     write_json(path, read_json(path) | {"versions": {"torch": "2.14.0"}})
-    refused(paths, spec, "scored before it was decoded again")
+    check_refused(paths, spec, says("scored before"))
 
 
 def test_a_measurement_of_another_run_is_refused(summarised, paths):
     spec, _ = summarised()
     path = paths.measurements(spec, 1, "training")
     write_json(path, read_json(path) | {"seed": 2})
-    refused(paths, spec, "seed 2; delete it and measure again")
+    check_refused(paths, spec, says("measured of", ..., 2, remedy=prose("measure again")))
 
 
 def test_gates_of_other_weights_are_refused(summarised, paths):
     spec, _ = summarised()
     path = write(spec, 1, paths, "gates", {}, settings={"average_of": 3})
-    refused(paths, spec, "measured with other weights")
+    check_refused(paths, spec, says("other weights"))
     averaged = replace(spec, decoding=spec.decoding.model_copy(update={"average_of": 3}))
     summarise(averaged, 1, paths, silent)
     assert path.is_file()
@@ -184,7 +186,7 @@ def test_a_missing_stage_is_named(summarised, paths, name):
     spec, _ = summarised()
     (found,) = paths.results.rglob(name) if name != "training.json" else [paths.training(spec, 1)]
     found.unlink()
-    refused(paths, spec, f"{name}: no such file")
+    check_refused(paths, spec, says("no such file", where=name))
 
 
 def test_a_training_file_without_a_key_is_refused(summarised, paths):
@@ -192,4 +194,4 @@ def test_a_training_file_without_a_key_is_refused(summarised, paths):
     value = training()
     del value["totals"]
     write_json(paths.training(spec, 1), value)
-    refused(paths, spec, "totals")
+    check_refused(paths, spec, says(where="totals"))

@@ -5,6 +5,7 @@ import pytest
 
 from fathom.errors import Findings
 from fathom.figures import drawing, lines
+from tests.support.refused import refused
 from tests.support.small_figures import (
     figure,
     findings,
@@ -75,7 +76,7 @@ def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, old, new, key, 
 def test_what_is_no_setting_is_refused_with_its_line(tmp_path, wrong):
     key = wrong.partition(":")[0]
     text = CURVES.replace("x: update, ", "") if key == "x" else CURVES
-    with pytest.raises(Findings, match=rf"figures.yaml:1: figure1.{key}"):
+    with refused(where=f"figures.yaml:1: figure1.{key}", error=Findings):
         figure(tmp_path, f"{text}, {wrong}")
 
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from fathom.checkpoints.average import weights_path
-from fathom.errors import FathomError
 from fathom.inference import checkpoint_translations as module
 from fathom.inference.checkpoint_translations import (
     RECORDED,
@@ -21,6 +20,7 @@ from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import translate
 from fathom.io.files import read_json, read_lines, sha256, write_json
 from fathom.runs.paths import Paths
+from tests.support.refused import prose, refused, says
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import CPU, trained_spec, write_text, write_trained
@@ -125,7 +125,9 @@ def test_a_task_without_any_layer_is_named_with_the_update(run):
     run, none, every = again(run, SOFT), [-1.0] * 2, [1.0] * 2
     for update in UPDATES:
         with_gates(run, update, [every, none if update == 4 else every, every])
-    with pytest.raises(FathomError, match="update 4: bel has no layer left with hard gates; choo"):
+    with refused(
+        "no layer with gates", "bel", "hard", where="update 4", remedy=prose("other gates")
+    ):
         start(run, "hard").of("valid", UPDATES)
     assert not list(run.paths.window(SOFT, 1, "hard").glob("*.4.txt"))
     start(run, "soft").of("valid", UPDATES)
@@ -172,14 +174,14 @@ def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, after, p
     assert {name: (folder / name).stat().st_mtime_ns for name in recorded} == times
     assert len(lines) == 9 - after + bool(after)
     if after:
-        assert lines[0] == f"valid: {after} of 9 files are there already"
+        assert lines[0] == f"valid: {prose('files there', after, 9)}"
 
 
 def test_a_second_start_builds_no_network_where_all_is_there(run, monkeypatch):
     first, lines = start(run).of("valid", UPDATES), []
     monkeypatch.delattr(TrainedRun, "network")
     assert start(run, lines=lines).of("valid", UPDATES) == first
-    assert lines == ["valid: 9 of 9 files are there already"]
+    assert lines == [f"valid: {prose('files there', 9, 9)}"]
 
 
 def test_another_split_or_more_updates_leave_what_is_there(run, folder):
@@ -191,8 +193,8 @@ def test_another_split_or_more_updates_leave_what_is_there(run, folder):
     assert len(after) == len(before) + 3 + 3
     same = [name for name in before if name != RECORDED]
     assert {name: after[name] for name in same} == {name: before[name] for name in same}
-    there = [line for line in lines if "there already" in line]
-    assert there == ["valid: 6 of 9 files are there already"]
+    there = [line for line in lines if says("files there").matches(line)]
+    assert there == [f"valid: {prose('files there', 6, 9)}"]
 
 
 def _cut(path):
@@ -211,7 +213,7 @@ def test_a_file_that_is_not_the_recorded_one_is_made_again(run, folder, spoil):
     assert contents(folder) != before
     start(run, lines=lines).of("valid", UPDATES)
     assert contents(folder) == before
-    assert lines[0] == "valid: 8 of 9 files are there already"
+    assert lines[0] == f"valid: {prose('files there', 8, 9)}"
     assert lines[1].startswith("valid, update 2: kor ")
     assert len(lines) == 2
 
@@ -253,7 +255,7 @@ def test_the_size_of_a_window_does_not_matter(run):
     other = replace(PLAIN, decoding=PLAIN.decoding.model_copy(update={"window": 2}))
     lines = []
     start(again(run, other), lines=lines).of("valid", UPDATES)
-    assert lines == ["valid: 9 of 9 files are there already"]
+    assert lines == [f"valid: {prose('files there', 9, 9)}"]
 
 
 def test_the_record_names_weights_and_bytes(run, folder):
@@ -272,39 +274,39 @@ def test_the_record_names_weights_and_bytes(run, folder):
 
 def test_weights_that_cannot_be_read_are_refused(run):
     saved(run, 4).write_bytes(b"PK")
-    with pytest.raises(FathomError, match=r"update_4.pt: cannot be read .*; delete the run"):
+    with refused("cannot be read", where="update_4.pt", remedy=prose("delete and train")):
         start(run).of("valid", UPDATES)
 
 
 def test_a_run_without_a_training_is_refused(tmp_path):
-    with pytest.raises(FathomError, match=r"training.json: no such file"):
+    with refused("no such file", where="training.json"):
         consecutive_updates(TrainedRun(PLAIN, 1, Paths(tmp_path, "tiny"), CPU))
 
 
 def test_a_network_without_a_decoder_is_refused(run):
     spec = replace(PLAIN, model=PLAIN.model.model_copy(update={"decoder_layers": 0}))
-    with pytest.raises(FathomError, match="a network without a decoder translates nothing"):
+    with refused("no decoder"):
         consecutive_updates(again(run, spec))
 
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
 def test_a_training_without_a_result_is_refused_with_its_outcome(run, kind):
     write_json(run.folder / "training.json", training(kind, TASKS))
-    expected = f"{kind.replace('_', ' ')} .it has {kind}.; choose a run that finished"
-    with pytest.raises(FathomError, match=expected):
+    outcome = kind.replace("_", " ")
+    with refused("outcome", outcome, f"it has {kind}", remedy=prose("finished run")):
         consecutive_updates(again(run))
 
 
 def test_a_training_that_saved_no_weights_names_the_setting(run):
     for update in UPDATES:
         saved(run, update).unlink()
-    with pytest.raises(FathomError, match=r"saved no weights .*is 3.*; set tr"):
+    with refused("saved no weights", 3, remedy=prose("size of the window")):
         consecutive_updates(again(run))
 
 
 def test_weights_that_are_missing_in_the_middle_are_named(run):
     saved(run, 4).unlink()
-    with pytest.raises(FathomError, match="the weights after update 4 are missing"):
+    with refused("weights missing", 4):
         consecutive_updates(again(run))
     # Those that are left at an end are consecutive.
     saved(run, 2).unlink()

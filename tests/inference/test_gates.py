@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from fathom.errors import FathomError
 from fathom.inference.gates import gate_records
 from fathom.provenance.measurements import rule_of
 from fathom.runs.paths import Paths
+from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import trained_spec, write_text, write_trained
 
@@ -62,5 +62,5 @@ def test_only_stacks_with_gates_are_measured(paths):
 
 
 def test_a_method_without_gates_is_refused(paths):
-    with pytest.raises(FathomError, match="no gates"):
+    with refused("no gates"):
         gate_records(write_trained(trained_spec(), paths))

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from fathom.batches.tensors import EOS
-from fathom.errors import FathomError
 from fathom.inference.likelihood import likelihood
 from fathom.inference.trained_run import TrainedRun
 from fathom.runs.paths import Paths
+from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import CPU, trained_spec, write_text, write_trained
 
@@ -98,13 +98,13 @@ def test_saved_weights_are_averaged_as_for_translation(paths):
 
 
 def test_what_is_missing_is_named(paths, tmp_path):
-    with pytest.raises(FathomError, match=r"training\.json: no such file"):
+    with refused("no such file", where="training.json"):
         likelihood(TrainedRun(PLAIN, 2, paths, CPU), "valid", "plain")
-    with pytest.raises(FathomError, match="diverged"):
+    with refused("outcome", "diverged"):
         likelihood(write_trained(PLAIN, paths, "diverged"), "valid", "plain")
     run = write_trained(PLAIN, paths)
-    with pytest.raises(FathomError, match="nearest valid name: 'valid'"):
+    with refused(nearest="valid"):
         likelihood(run, "valdi", "plain")
     (run.checkpoints / "last.pt").unlink()
-    with pytest.raises(FathomError, match="no such checkpoint"):
+    with refused("no checkpoint"):
         likelihood(TrainedRun(PLAIN, 1, paths, CPU), "valid", "plain")

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from fathom.errors import FathomError
 from fathom.inference.sharing import sharing_records
 from fathom.provenance.measurements import rule_of
 from fathom.runs.paths import Paths
+from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import trained_spec, write_text, write_trained
 
@@ -57,5 +57,5 @@ def test_masks_are_those_of_both_stacks_by_site_and_group(records):
 
 def test_a_method_without_masks_is_refused(records):
     paths = records[1].paths
-    with pytest.raises(FathomError, match="no masks"):
+    with refused("no masks"):
         sharing_records(write_trained(trained_spec(), paths))

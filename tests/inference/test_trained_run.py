@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.errors import FathomError
 from fathom.inference import trained_run
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_json
 from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import built, gated, write_run, write_tensors
+from tests.support.refused import refused
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS
 from tests.support.trained import CPU, save, set_gates
@@ -77,7 +77,7 @@ def test_hard_gates_keep_at_least_what_the_decoding_asks_for(run):
 
 def test_an_unknown_task_gets_the_nearest_name(run):
     assert run.task("bel") == 1
-    with pytest.raises(FathomError, match="nearest valid name: 'kor'"):
+    with refused(nearest="kor"):
         run.task("korr")
 
 
@@ -86,12 +86,12 @@ def test_a_training_that_did_not_finish_is_refused_where_one_is_needed(run):
     write_json(run.folder / "training.json", training("diverged", TASKS))
     diverged = TrainedRun(LATENT, 1, run.paths, CPU)
     assert not diverged.finished
-    with pytest.raises(FathomError, match="diverged"):
+    with refused("outcome", "diverged"):
         diverged.require_finished()
 
 
 def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):
     masked = replace(LATENT, model=LATENT.model.model_copy(update={"decoder_layers": 0}))
     run = TrainedRun(masked, 1, Paths(tmp_path, "tiny"), CPU)
-    with pytest.raises(FathomError, match="without a decoder"):
+    with refused("no decoder"):
         run.require_decoder()

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.io.files import (
     read_json,
     read_lines,
@@ -16,6 +15,7 @@ from fathom.io.files import (
     write_lines,
     write_text,
 )
+from tests.support.refused import prose, refused
 
 
 class Killed(Exception):
@@ -88,7 +88,7 @@ def test_numbers_that_json_has_not_are_refused_and_nothing_is_written(tmp_path, 
 
 
 def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path):
-    with pytest.raises(FathomError, match="no such file") as caught:
+    with refused("no such file") as caught:
         read_json(tmp_path / "a.json", made_by="fathom prepare small")
     assert caught.value.where == str(tmp_path / "a.json")
     assert "fathom prepare small" in caught.value.remedy
@@ -97,10 +97,9 @@ def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"{", b"{'a': 1}", b"\xff\xfe"])
 def test_a_file_that_is_not_json_is_named(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(FathomError, match="not JSON") as caught:
+    with refused("not JSON", remedy=prose("delete and run")) as caught:
         read_json(tmp_path / "a.json")
     assert caught.value.where == str(tmp_path / "a.json")
-    assert "run again" in caught.value.remedy
 
 
 def test_the_hash_is_of_the_bytes(tmp_path):
@@ -111,5 +110,5 @@ def test_the_hash_is_of_the_bytes(tmp_path):
 def test_json_that_is_not_an_object_is_refused(tmp_path):
     """A list in the place of a manifest ended in a traceback."""
     (tmp_path / "a.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(FathomError, match=r"a\.json: not a JSON object"):
+    with refused("no JSON object", where="a.json"):
         read_json(tmp_path / "a.json")

@@ -1,11 +1,12 @@
 import multiprocessing
 import os
+import re
 import signal
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.io.locks import HOLDER, only_writer
+from tests.support.refused import prose, refused
 
 FORK = multiprocessing.get_context("fork")
 
@@ -33,12 +34,13 @@ def holder_of(folder):
 
 def test_a_second_writer_sees_who_holds_the_lock(tmp_path, holder):
     with (
-        pytest.raises(FathomError, match=f"locked by process {holder.pid} on ") as caught,
+        refused(
+            "locked", re.compile(rf"process {holder.pid} on .*"), remedy=prose("wait or stop")
+        ) as caught,
         only_writer(tmp_path / "run"),
     ):
         pass
     assert caught.value.where == str(tmp_path / "run")
-    assert "wait for it or stop it" in caught.value.remedy
 
 
 def test_a_killed_writer_leaves_nothing_that_keeps_others_out(tmp_path, holder):

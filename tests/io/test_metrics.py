@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.io.metrics import Metrics, read
+from tests.support.refused import prose, refused
 
 COLUMNS = ("update", "loss", "valid_nll")
 
@@ -84,7 +84,9 @@ def test_a_row_of_another_length_is_named_with_its_line(metrics):
     metrics.append({"update": 1, "loss": 5.0})
     with open(metrics.path, "a", encoding="utf-8") as stream:
         stream.write("2\t4.0\n")
-    with pytest.raises(FathomError, match=r"metrics.tsv:3: 2 fields, not 3; train the run again"):
+    with refused(
+        "fields of metrics", 2, 3, where="metrics.tsv:3", remedy=prose("train the run again")
+    ):
         read(metrics.path)
 
 

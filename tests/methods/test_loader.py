@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.methods.loader import build, count, load, names
 from fathom.models.hooks import Method
 from fathom.models.size import Entries, count_parameters
+from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, method, network, shape
 
 
@@ -19,10 +19,10 @@ def test_each_file_holds_one_method():
 
 @pytest.mark.parametrize("name", ["latent_layer", "loader", "__init__", "../models/hooks", ""])
 def test_an_unknown_name_is_told_with_the_nearest(name):
-    with pytest.raises(FathomError, match=f"no method '{name}'"):
+    with refused("unknown", "method", name):
         load(name)
     if name == "latent_layer":
-        with pytest.raises(FathomError, match="nearest valid name: 'latent_layers'"):
+        with refused(nearest="latent_layers"):
             load(name)
 
 

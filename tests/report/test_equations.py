@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.papers.about import PaperSettings
 from fathom.papers.paper import Paper
 from fathom.report.equations import Place, entries, line, markdown
 from tests.support.own_project import own_project
+from tests.support.refused import refused
 
 PAPER = {
     "title": "A deep paper",
@@ -91,12 +91,12 @@ def test_without_a_number_all_equations_come_in_the_papers_order(project):
 
 @pytest.mark.parametrize("number", ["3", "Eq. 3", "0", "one"])
 def test_an_unknown_equation_is_refused(project, number):
-    with pytest.raises(FathomError, match=f"deep: no equation '{number}'"):
+    with refused("unknown", "equation", number, where="deep"):
         entries(project, "deep", number)
 
 
 def test_an_unknown_paper_has_the_nearest(project):
-    with pytest.raises(FathomError, match="no paper 'deap'; nearest valid name: 'deep'"):
+    with refused("unknown", "paper", "deap", nearest="deep"):
         entries(project, "deap")
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from fathom.errors import FathomError
 from fathom.subwords.texts import Text, require_corpus, text_findings, text_models
+from tests.support.refused import refused
 from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_data
 
 OWN = tuple(Text(task, LANGUAGES[task]) for task in TASKS)
@@ -58,7 +59,7 @@ def test_published_pieces_are_not_built():
         update={"algorithm": "published", "foreign": None, "english": None}
     )
     settings = data.settings.model_copy(update={"subwords": subwords})
-    with pytest.raises(FathomError, match="not built") as caught:
+    with refused("published pieces") as caught:
         text_models(type(data)(settings, data.tasks, data.definition))
     assert caught.value.where == "data.subwords.algorithm"
 

@@ -2,8 +2,8 @@ from collections import Counter
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.subwords.vocabulary import count, read, unite, write
+from tests.support.refused import refused
 
 
 def test_pieces_are_ordered_by_falling_count_then_by_piece():
@@ -29,6 +29,6 @@ def test_what_is_written_is_read_again(tmp_path):
 
 @pytest.mark.parametrize("piece", ["<s>", "<pad>", "</s>", "<unk>"])
 def test_a_piece_that_looks_like_a_symbol_is_refused(tmp_path, piece):
-    with pytest.raises(FathomError, match=f"{piece}, which is a symbol"):
+    with refused("symbol as piece", piece):
         write(tmp_path / "dictionary.txt", {"a": 2, piece: 1})
     assert not list(tmp_path.iterdir())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.errors import FathomError
 from fathom.provenance.recipe import RECIPE
+from tests.support.refused import refused
 from tests.support.small_tables import Results, scores
 
 KEY = "bleu.test.plain.13a"
@@ -90,14 +90,14 @@ def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
 
 def test_files_of_another_run_are_refused(results):
     results.write("p/deep", {KEY: scores(20.0)}, identity="0" * 64)
-    with pytest.raises(FathomError, match="p/deep seed 1"):
+    with refused("not of this run", "p/deep seed 1"):
         readings(results)
 
 
 def test_a_damaged_file_is_refused(results):
     results.write("p/deep", {KEY: scores(20.0)})
     (results.path("p/deep") / "scores.test.plain-abcd1234.json").write_text("{", "utf-8")
-    with pytest.raises(FathomError, match="not JSON"):
+    with refused("not JSON"):
         readings(results)
 
 

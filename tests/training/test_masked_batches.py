@@ -6,10 +6,10 @@ import torch
 
 from fathom.batches.masking import mask_symbol
 from fathom.batches.tensors import PAD, load
-from fathom.errors import FathomError
 from fathom.runs.settings import Masking
 from fathom.training.masked_batches import MaskedUpdateBatches, pieces
 from fathom.training.ranks import Ranks
+from tests.support.refused import refused
 from tests.support.small_runs import masked as masked_run
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
@@ -140,7 +140,7 @@ def test_the_epoch_counts_passes_over_the_largest_task(tensors):
 def test_an_update_that_predicts_nothing_is_an_error(tensors):
     made = made_of(tensors)
     made.masking = Masking(chosen=0.0)
-    with pytest.raises(FathomError, match="nothing is predicted in update 2"):
+    with refused("empty update", 2):
         made.micro_batches(2)
 
 

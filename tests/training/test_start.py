@@ -1,14 +1,15 @@
+import re
 from dataclasses import replace
 
 import pytest
 import torch
 
 from fathom.checkpoints.read import read_weights
-from fathom.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.runs.spec import StartSpec
 from fathom.training.loop import TrainPaths
 from fathom.training.train import train
+from tests.support.refused import prose, refused
 from tests.support.run_files import training
 from tests.support.small_networks import method
 from tests.support.small_runs import OPTIONS, specification
@@ -91,28 +92,28 @@ def test_a_run_that_starts_from_one_that_did_not_finish_ends_as_that_one(tensors
 
 def test_a_run_whose_start_has_not_ended_is_told_what_to_train(tensors, tmp_path):
     _, tuned = base_and_tuned()
-    with pytest.raises(FathomError, match="has not ended; train paper/static_3_3 first"):
+    with refused("not ended", remedy=prose("train first", "paper/static_3_3")):
         train(tuned, 1, TrainPaths(tensors, tmp_path / "run", tmp_path / "base"), OPTIONS, silent)
 
 
 def test_weights_of_another_shape_of_network_are_refused(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
     deeper = replace(tuned, model=tuned.model.model_copy(update={"encoder_layers": 4}))
-    with pytest.raises(FathomError, match=r"do not fit this network \(encoder\.layers\.3"):
+    with refused("weights do not fit", re.compile(r"encoder\.layers\.3\..*")):
         train(deeper, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
 
 
 def test_weights_of_other_sizes_are_refused_in_one_line(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
     wider = replace(tuned, model=tuned.model.model_copy(update={"ffn": 48}))
-    with pytest.raises(FathomError, match=r"do not fit this network \(size mismatch"):
+    with refused("weights do not fit", re.compile("size mismatch.*")):
         train(wider, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
 
 
 def test_frozen_weights_and_nothing_else_are_refused(tensors, trained, tmp_path):
     _, tuned = base_and_tuned()
     still = replace(tuned, method=method("layerdrop", BOTH, p=0.5))
-    with pytest.raises(FathomError, match=r"nothing is left to train; choose a method that adds"):
+    with refused("nothing to train", remedy=prose("method with parameters")):
         train(still, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
 
 

@@ -4,6 +4,7 @@ from fathom.data.formats.gettext import read
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
 from tests.data.small_archives import catalogue, message, messages_dataset, plural, wheel
+from tests.support.refused import refused, says
 
 CZECH = "nplurals=4; plural=(n == 1 && n % 1 == 0) ? 0 : (n >= 2 && n <= 4 && n % 1 == 0) ? 1: 3;"
 BOSNIAN = "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);"
@@ -108,17 +109,18 @@ def test_a_catalogue_is_decoded_as_its_header_says(read_one):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "what"),
     [
-        (catalogue(message("Summer", "Été")).replace(b"\xc3\xa9", b"\xe9"), "cannot be decoded"),
-        (catalogue().replace(b"UTF-8", b"no-such-code"), "cannot be decoded"),
-        (b'msgid "a"\nnonsense\n', "not a message catalogue"),
-        (catalogue(plurals="nplurals=2; plural=import os;"), "not a message catalogue"),
+        (catalogue(message("Summer", "Été")).replace(b"\xc3\xa9", b"\xe9"), says("not decoded")),
+        (catalogue().replace(b"UTF-8", b"no-such-code"), says("not decoded")),
+        (b'msgid "a"\nnonsense\n', says("no catalogue")),
+        (catalogue(plurals="nplurals=2; plural=import os;"), says("no catalogue")),
     ],
 )
-def test_a_broken_catalogue_is_named_with_its_wheel(read_one, content, words):
-    with pytest.raises(FathomError, match=words) as caught:
+def test_a_broken_catalogue_is_named_with_its_wheel(read_one, content, what):
+    with pytest.raises(FathomError) as caught:
         read_one(content)
+    what.check(caught.value)
     assert caught.value.where == "app-1-py3-none-any.whl: app/locale/fr/LC_MESSAGES/django.po"
 
 
@@ -151,6 +153,6 @@ def test_duplicates_are_found_across_wheels_and_codes(tmp_path):
 def test_a_code_without_messages_is_an_error(tmp_path):
     dataset = messages_dataset({"app": {"fra": ["fr", "fr_XX"]}}, ["fra"])
     path = wheel(tmp_path / "app.whl", {"fr": catalogue(message("Save", "Enregistrer"))})
-    with pytest.raises(FathomError, match=r"app\.whl has no messages in fr_XX") as caught:
+    with refused("no messages", "app.whl", "fr_XX") as caught:
         read({"app": path}, dataset)
     assert caught.value.where == "config/datasets/invented.yaml: sources.app"

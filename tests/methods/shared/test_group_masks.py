@@ -7,12 +7,13 @@ import torch
 
 from fathom.errors import FathomError
 from fathom.methods.shared.group_masks import sentence_masks, similarity, units_per_group
+from tests.support.refused import refused
 
 
 def test_units_are_parted_into_equal_groups():
     assert units_per_group(512, 16) == 32
     assert units_per_group(16, 16) == 1
-    with pytest.raises(FathomError, match="500 units cannot be divided into 16 equal groups"):
+    with refused("unequal groups", 500, 16):
         units_per_group(500, 16)
     with pytest.raises(FathomError):
         units_per_group(8, 16)

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from fathom.errors import FathomError
 from fathom.inference.beam import Beam
 from fathom.methods.loader import build, count
 from fathom.models.rnmt_plus.network import RnmtPlus
 from tests.inference.conftest import SEARCH, learn, padded, sentences, turned
 from tests.reference import plain_rnmt
+from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, Dictionary, batch, gradients, method, nll
 from tests.support.small_rnmt import recurrent, recurrent_network, thin
 
@@ -91,7 +91,7 @@ def test_matrices_start_uniform():
 
 @pytest.mark.parametrize("shared", ["decoder", "all"])
 def test_shared_embeddings_are_refused(shared):
-    with pytest.raises(FathomError, match=r"model\.tie_embeddings: .* write none"):
+    with refused(where="model.tie_embeddings", remedy="none"):
         recurrent_network(tie_embeddings=shared)
 
 
