@@ -16,6 +16,7 @@ from fathom.io.files import read_json, read_lines, write_json
 from fathom.io.locks import only_writer
 from fathom.provenance import measurements
 from tests.cli.conftest import invoke
+from tests.support.refused import prose, says
 from tests.support.small_project import RUN
 
 FORK = multiprocessing.get_context("fork")
@@ -157,7 +158,7 @@ def test_a_second_start_translates_nothing_and_measures_the_same(own, measured, 
     folder = own(measured)
     before = results_of(folder)
     answer = call("best-window", RUN, "--size", "3")
-    assert "valid: 12 of 12 files are there already" in answer.err
+    assert prose("files there", 12, 12) in answer.err
     assert " sentences" not in answer.err
     assert results_of(folder) == before
 
@@ -165,7 +166,7 @@ def test_a_second_start_translates_nothing_and_measures_the_same(own, measured, 
 def test_another_size_translates_only_what_it_lacks(own, measured, call):
     folder = own(measured)
     answer = call("best-window", RUN, "--size", "4")
-    assert "valid: 12 of 12 files are there already" in answer.err
+    assert prose("files there", 12, 12) in answer.err
     assert len(files_of(folder)) == 2
 
 
@@ -174,7 +175,7 @@ def test_fewer_checkpoints_than_are_asked_for_are_all_taken(own, saved, call):
     answer = call("best-window", RUN, "--size", "21")
     assert answer.code == 0
     assert file_of(folder).settings["updates"][METRIC] == list(UPDATES)
-    assert "6 checkpoints were saved, fewer than 21: all are taken" in answer.err
+    assert prose("all are taken", 6, 21) in answer.err
 
 
 def test_what_fails_leaves_no_measurement_of_before(own, measured, call):
@@ -182,8 +183,8 @@ def test_what_fails_leaves_no_measurement_of_before(own, measured, call):
     (path,) = folder.glob("results/runs/*/*/1/checkpoints/update_2.pt")
     path.write_bytes(b"PK")
     line = call("best-window", RUN, "--size", "3").err.removesuffix("\n").split("\n")[-1]
-    assert "update_2.pt: cannot be read" in line
-    assert "delete the run's folder and train it again" in line
+    remedy = prose("delete and train")
+    says("cannot be read", where="update_2.pt", remedy=remedy).check(line)
     assert files_of(folder) == []
 
 
@@ -194,22 +195,25 @@ def test_a_training_without_a_result_passes_its_outcome_on(own, saved, call):
     write_json(path, read_json(path) | {"outcome": outcome})
     answer = call("best-window", RUN, "--size", "3")
     assert answer.code == 0
-    assert "diverged (boom)" in answer.err
+    says("outcome", "diverged", "boom").check(answer.err)
     assert (file_of(folder).outcome, file_of(folder).measurements) == ("diverged", {})
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--seed", "2", "--size", "3"), "/2/training.json: no such file"),
-        (("--gates", "hard", "--size", "3"), "no gates 'hard'; valid names: plain"),
-        ((), "no window of checkpoints; give --size, or set decoding.window"),
+        (("--seed", "2", "--size", "3"), says("no such file", where="/2/training.json")),
+        (
+            ("--gates", "hard", "--size", "3"),
+            says("unknown", "gates", "hard", remedy=prose("valid names", "plain")),
+        ),
+        ((), says("no window", remedy=prose("give a size"))),
     ],
 )
 def test_a_mistake_is_refused_before_torch_is_loaded(saved, call, monkeypatch, words, message):
     monkeypatch.chdir(saved)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert message in call("best-window", RUN, *words).one_line
+    message.check(call("best-window", RUN, *words).one_line)
 
 
 def test_a_window_of_no_checkpoints_is_a_wrong_command_line(saved, call, monkeypatch):
@@ -220,7 +224,7 @@ def test_a_window_of_no_checkpoints_is_a_wrong_command_line(saved, call, monkeyp
 def test_a_run_that_saved_no_weights_names_the_setting(own, trained, call):
     own(trained)
     line = call("best-window", RUN, "--size", "3").one_line
-    assert "saved no weights (training.keep_weights is 0)" in line
+    says("saved no weights", 0).check(line)
 
 
 def test_two_at_a_time_are_refused(own, measured, call):

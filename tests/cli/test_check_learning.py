@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.io.files import read_json, write_json
+from tests.support.refused import prose, says
 from tests.support.small_project import RUN
 
 
@@ -25,28 +26,28 @@ def test_a_run_far_below_the_baseline_has_learnt(manifest, call):
     put_below(manifest, 0.92)
     answer = call("check-learning")
     assert answer.code == 0
-    assert answer.out == (
-        f"sample/{RUN}: validation loss is 0.92 nats below the unigram baseline"
-        " (>= 0.7 required): OK\n"
-    )
+    says("below the baseline", "0.92", where=f"sample/{RUN}").check(answer.out)
+    assert answer.out.endswith(f"({prose('required', 0.7)}): OK\n")
 
 
 def test_a_run_that_is_not_far_enough_below_ends_in_1(manifest, call):
     put_below(manifest, 0.5)
     line = call("check-learning").one_line
-    assert "0.50 nats below the unigram baseline (>= 0.7 required)" in line
+    says("below the baseline", "0.50").check(line)
+    says("required", 0.7).check(line)
     assert str(manifest.name) in line
 
 
 def test_a_run_without_a_result_names_its_outcome(manifest, call):
     outcome = {"kind": "diverged", "update": 3, "reason": "the loss is not finite"}
     write_json(manifest, read_json(manifest) | {"outcome": outcome, "measurements": {}})
-    assert "diverged (the loss is not finite) at update 3" in call("check-learning").one_line
+    outcome = prose("outcome", "diverged", "the loss is not finite")
+    says("at update", outcome, 3).check(call("check-learning").one_line)
 
 
 def test_a_run_without_a_manifest_is_named(manifest, call):
     manifest.unlink()
-    assert "manifest.json: no such file" in call("check-learning").one_line
+    says("no such file", where="manifest.json").check(call("check-learning").one_line)
 
 
 def test_a_scale_may_name_no_run(manifest, call):
@@ -55,4 +56,4 @@ def test_a_scale_may_name_no_run(manifest, call):
     lines = [line for line in text.split("\n") if not line.startswith("check_learning")]
     path.write_text("\n".join(lines), encoding="utf-8")
     answer = call("check-learning")
-    assert (answer.code, answer.out) == (0, "scale small names no run to check\n")
+    assert (answer.code, answer.out) == (0, prose("no run to check", "small") + "\n")

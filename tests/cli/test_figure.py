@@ -3,14 +3,14 @@
 import pytest
 
 from fathom.cli.figure import figure
-from fathom.errors import FathomError
 from tests.support.own_project import verbs_use_it  # noqa: F401
+from tests.support.refused import prose, refused
 
 pytestmark = pytest.mark.usefixtures("verbs_use_it")
 
 
 def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
-    with pytest.raises(FathomError, match="`fathom figure latent_depth_figure4 --scale tiny --pa"):
+    with refused(remedy="`fathom figure latent_depth_figure4 --scale tiny --partial`"):
         figure("latent_depth_figure4", scale="tiny", results=tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
@@ -23,5 +23,5 @@ def test_partial_draws_what_exists(tmp_path, name):
 
 
 def test_a_table_is_no_figure(tmp_path):
-    with pytest.raises(FathomError, match="`fathom table`"):
+    with refused(remedy=prose("draw it", "table")):
         figure("latent_depth_table5", scale="tiny", results=tmp_path)

@@ -3,6 +3,7 @@
 import sys
 
 from fathom.provenance import measurements
+from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
 
 
@@ -21,5 +22,5 @@ def test_gates_and_depth_are_measured(own, encoded, call):
 def test_a_run_without_gates_is_refused_before_torch_is_loaded(trained, call, monkeypatch):
     monkeypatch.chdir(trained)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert f"sample/{RUN}: its method has no gates" in call("gates", RUN).one_line
-    assert "training.json: no such file" in call("gates", GATED).one_line
+    says("no gates", where=f"sample/{RUN}").check(call("gates", RUN).one_line)
+    says("no such file", where="training.json").check(call("gates", GATED).one_line)

@@ -9,6 +9,7 @@ import torch
 from fathom.io.files import read_json, write_json
 from fathom.project.load import load
 from fathom.provenance import measurements
+from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN
 
 
@@ -71,7 +72,7 @@ def test_a_task_without_any_layer_is_reported_and_there_is_no_number_of_all(own,
     assert list(printed(call("likelihood", GATED))) == ["bos", "kor", "all"]
     answer = call("likelihood", GATED, "--gates", "hard")
     assert list(printed(answer)) == ["bos"]
-    assert "kor: no layer is left with hard gates" in answer.err
+    says("no layer with such gates", "hard", where="kor").check(answer.err)
     record = written(folder, "valid.hard", GATED).measurements["nll.valid.hard"]
     assert (list(record.missing), list(record.tasks), record.all) == (["kor"], ["bos"], None)
 
@@ -84,7 +85,7 @@ def test_a_training_without_a_result_says_so_and_prints_no_number(own, trained, 
     write_json(path, read_json(path) | {"outcome": outcome})
     answer = call("likelihood", RUN)
     assert (answer.code, answer.out) == (0, "")
-    assert f"{kind.replace('_', ' ')} (so it is)" in answer.err
+    says("outcome", kind.replace("_", " "), "so it is").check(answer.err)
     found = written(folder, "valid.plain")
     assert (found.outcome, found.update, found.measurements) == (kind, 3, {})
 
@@ -96,21 +97,24 @@ def test_weights_that_are_not_finite_are_refused(own, trained, call):
     for tensor in checkpoint["model"].values():
         tensor.fill_(math.nan)
     torch.save(checkpoint, path)
-    assert "has no perplexity" in call("likelihood", RUN).one_line
+    says("no perplexity").check(call("likelihood", RUN).one_line)
     assert list(folder.glob("results/runs/*/*/1/measurements/likelihood.*")) == []
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("static_2_3",), "no run 'static_2_3'; nearest valid name: 'static_2_2'"),
-        ((RUN, "--split", "vaild"), "no held-out split 'vaild'; nearest valid name: 'valid'"),
-        ((RUN, "--split", "train"), "no held-out split 'train'"),
-        ((RUN, "--gates", "soft"), "no gates 'soft'; valid names: plain"),
-        ((RUN, "--scale", "smal"), "no scale 'smal'; nearest valid name: 'small'"),
-        ((RUN, "--seed", "2"), "/2/training.json: no such file"),
-        ((GATED, "--gates", "hrad"), "nearest valid name: 'hard'"),
-        ((GATED,), "training.json: no such file"),
+        (("static_2_3",), says("unknown", "run", "static_2_3", nearest="static_2_2")),
+        ((RUN, "--split", "vaild"), says("unknown", "held-out split", "vaild", nearest="valid")),
+        ((RUN, "--split", "train"), says("unknown", "held-out split", "train")),
+        (
+            (RUN, "--gates", "soft"),
+            says("unknown", "gates", "soft", remedy=prose("valid names", "plain")),
+        ),
+        ((RUN, "--scale", "smal"), says("unknown", "scale", "smal", nearest="small")),
+        ((RUN, "--seed", "2"), says("no such file", where="/2/training.json")),
+        ((GATED, "--gates", "hrad"), says(nearest="hard")),
+        ((GATED,), says("no such file", where="training.json")),
     ],
 )
 def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
@@ -118,7 +122,7 @@ def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
 ):
     monkeypatch.chdir(trained)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert message in call("likelihood", *words).one_line
+    message.check(call("likelihood", *words).one_line)
 
 
 MASKED = {
@@ -160,5 +164,5 @@ def test_a_masked_language_model_goes_from_text_to_perplexity(own, text, call):
         record = found[f"perplexity.valid.{gates}"]
         assert list(record.tasks) == ["bos", "kor"]
         assert 1 < record.all.value < 1000
-    assert "without a decoder translates nothing" in call("translate", "masked").one_line
+    says("no decoder").check(call("translate", "masked").one_line)
     assert call("summarise", "masked").code == 0

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import fathom.cli
 from fathom.cli.main import VERBS, build, main
-from fathom.errors import FathomError
 from fathom.project.demands import Demands
+from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 
@@ -72,39 +72,41 @@ def test_an_example_names_what_there_is(verb, own_project):
 
 
 @pytest.mark.parametrize(
-    ("words", "what", "nearest"),
+    ("words", "kind", "name", "nearest"),
     [
-        (("show", "static_2_3"), "no run 'static_2_3'", "static_2_2"),
-        (("show", RUN, "--scale", "smal"), "no scale 'smal'", "small"),
-        (("list", "run"), "no kind 'run'", "runs"),
-        (("where", "sampl"), "no paper 'sampl'", "sample"),
-        (("fetch", "djangoo"), "no source 'djangoo'", "django"),
-        (("prepare", "smal"), "no data set 'smal'", "small"),
-        (("statistics", "smal"), "no data set 'smal'", "small"),
-        (("subwords", "smal"), "no data 'smal'", "small"),
-        (("encode", "smal"), "no data 'smal'", "small"),
-        (("train", "static_2_3"), "no run 'static_2_3'", "static_2_2"),
-        (("translate", "gated_2_3"), "no run 'gated_2_3'", "gated_2_2"),
-        (("score", "gated_2_3"), "no run 'gated_2_3'", "gated_2_2"),
-        (("summarise", "gated_2_3"), "no run 'gated_2_3'", "gated_2_2"),
-        (("check-learning", "--scale", "smal"), "no scale 'smal'", "small"),
-        (("table", "sample_tabel1"), "no table 'sample_tabel1'", "sample_table1"),
-        (("figure", "sample_figur1"), "no figure", "sample_figure1"),
-        (("compare", "--scale", "smal"), "no scale 'smal'", "small"),
-        (("params", "sampl"), "no paper 'sampl'", "sample"),
+        (("show", "static_2_3"), "run", "static_2_3", "static_2_2"),
+        (("show", RUN, "--scale", "smal"), "scale", "smal", "small"),
+        (("list", "run"), "kind", "run", "runs"),
+        (("where", "sampl"), "paper", "sampl", "sample"),
+        (("fetch", "djangoo"), "source", "djangoo", "django"),
+        (("prepare", "smal"), "data set", "smal", "small"),
+        (("statistics", "smal"), "data set", "smal", "small"),
+        (("subwords", "smal"), "data", "smal", "small"),
+        (("encode", "smal"), "data", "smal", "small"),
+        (("train", "static_2_3"), "run", "static_2_3", "static_2_2"),
+        (("translate", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
+        (("score", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
+        (("summarise", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
+        (("check-learning", "--scale", "smal"), "scale", "smal", "small"),
+        (("table", "sample_tabel1"), "table", "sample_tabel1", "sample_table1"),
+        (("figure", "sample_figur1"), "figure", "sample_figur1", "sample_figure1"),
+        (("compare", "--scale", "smal"), "scale", "smal", "small"),
+        (("params", "sampl"), "paper", "sampl", "sample"),
     ],
 )
-def test_an_unknown_name_ends_in_one_line_with_the_nearest(project, call, words, what, nearest):
+def test_an_unknown_name_ends_in_one_line_with_the_nearest(
+    project, call, words, kind, name, nearest
+):
     line = call(*words).one_line
     assert line.startswith("fathom: ")
-    assert what in line
-    assert f"nearest valid name: '{nearest}" in line
+    says("unknown", kind, name, remedy=prose("nearest")).check(line)
+    assert f"'{nearest}" in line
 
 
 def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch):
     call("show", "static_2_3")
     monkeypatch.setenv("FATHOM_DEBUG", "1")
-    with pytest.raises(FathomError, match="no run 'static_2_3'"):
+    with refused("unknown", "run", "static_2_3"):
         main()
 
 
@@ -121,7 +123,7 @@ def test_the_command_as_a_shell_starts_it(project):
         )
         assert ended.returncode == 1
         assert ("Traceback" in ended.stderr) == shown
-        assert "no run 'static_2_3'" in ended.stderr
+        says("unknown", "run", "static_2_3").check(ended.stderr)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +146,13 @@ def test_a_wrong_command_line_ends_in_2(project, call, words):
 
 def test_a_file_that_is_no_yaml_is_refused_with_its_line(project, call):
     (project / "config/datasets/small.yaml").write_text("title: a\n  b: [\n", "utf-8")
-    assert "config/datasets/small.yaml:2: not YAML" in call("list").one_line
+    says("not YAML", where="config/datasets/small.yaml:2").check(call("list").one_line)
 
 
 @pytest.mark.parametrize("verb", ["train", "translate", "score", "summarise"])
 def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
     edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
-    line = call(verb, RUN).one_line
-    assert "unknown key 'seed'; nearest valid name: 'seeds'" in line
+    says("unknown key", "seed", nearest="seeds").check(call(verb, RUN).one_line)
 
 
 def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
@@ -163,7 +164,7 @@ def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
     assert answer.code == 70
     assert "Traceback" in answer.err
     assert "TypeError" in answer.err
-    assert answer.err.endswith("this is a bug of fathom; please report it with the lines above\n")
+    assert answer.err.endswith(prose("bug") + "\n")
 
 
 def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
@@ -171,12 +172,12 @@ def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
     answer = call("compare", "--results", "/sys/fathom")
     assert answer.code == 1
     assert answer.one_line.startswith("fathom: /sys/fathom")
-    assert "make room or give the right to write there" in answer.one_line
+    says(remedy=prose("not writable")).check(answer.one_line)
 
 
 def test_outside_a_project_every_verb_says_so(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
-    assert "no fathom project here; change to the folder of the clone" in call("list").one_line
+    says("no project", remedy=prose("change folder")).check(call("list").one_line)
 
 
 def test_the_version_is_printed(call):

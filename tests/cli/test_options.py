@@ -12,7 +12,8 @@ from fathom.cli.options import (
     open_project,
     report,
 )
-from fathom.errors import FathomError, Findings
+from fathom.errors import Findings
+from tests.support.refused import refused
 from tests.support.small_project import RUN
 
 
@@ -35,7 +36,7 @@ def test_no_project_is_refused_with_the_folder(tmp_path, monkeypatch, named):
     monkeypatch.chdir(tmp_path)
     if named:
         monkeypatch.setenv("FATHOM_PROJECT", named)
-    with pytest.raises(FathomError, match="no fathom project here") as caught:
+    with refused("no project") as caught:
         open_project()
     assert (named or str(tmp_path)) in caught.value.where
 
@@ -46,7 +47,7 @@ def test_config_is_checked_unless_the_start_has_checked_it(project, edit):
         "  static_2_2: {like: base}",
         "  static_2_2: {like: base}\n  x: {like: base}",
     )
-    with pytest.raises(Findings, match="equal those of"):
+    with refused("equal settings", error=Findings):
         open_project()
     assert "sample/x" in open_project(check=False).entries
 
@@ -55,7 +56,7 @@ def test_scale_and_results_are_those_of_config_unless_they_are_named(project):
     found = open_project()
     assert open_paths(found, None)[0] == "small"
     assert open_paths(found, "small", Path("/x"))[1].top == Path("/x/small")
-    with pytest.raises(FathomError, match="no scale 'smal'; nearest valid name: 'small'"):
+    with refused("unknown", "scale", "smal", nearest="small"):
         open_paths(found, "smal")
 
 
@@ -70,9 +71,9 @@ def test_data_are_named_by_their_folder_or_by_their_data_set(project):
     data = data_named(found, "small", "small")
     assert data == found.spec(f"sample/{RUN}", "small").data
     assert data_named(found, data.folder, "small") == data
-    with pytest.raises(FathomError, match="no data 'smal'; nearest valid name: 'small'"):
+    with refused("unknown", "data", "smal", nearest="small"):
         data_named(found, "smal", "small")
-    with pytest.raises(FathomError, match="no data 'small-00000000'"):
+    with refused("unknown", "data", "small-00000000"):
         data_named(found, "small-00000000", "small")
 
 
@@ -83,7 +84,7 @@ def test_a_data_set_that_is_cut_in_two_ways_must_be_named_by_its_folder(project,
         "  static_2_2: {like: base, data: {max_pieces: 32}}  # §2",
     )
     found = open_project()
-    with pytest.raises(FathomError, match="cut into pieces in 2 ways") as caught:
+    with refused("several data", ..., 2) as caught:
         data_named(found, "small", "small")
     for name in found.entries:
         assert found.spec(name, "small").data.folder in caught.value.remedy

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.support.refused import prose, says
+
 # Two tables, 2 + 2 layers of width 16 and 32 inside, two final norms: by hand.
 COUNT = 200 * 16 + 2 * 2224 + 2 * 3344 + 64
 
@@ -37,20 +39,24 @@ def test_a_table_of_counts_ends_with_how_many_agree(printed, call):
     answer = call("params", "sample")
     assert answer.lines[0].split("\t")[:3] == ["paper", "table", "cell"]
     assert len(answer.lines) == 3
-    assert "2 printed counts: 1 agree, 1 differ" in answer.err
+    assert prose("printed counts", 2, 1, 1) in answer.err
 
 
 def test_a_paper_without_the_sizes_of_its_dictionaries_is_one_line(printed, call):
     (printed / "parameters.yaml").unlink()
-    assert "the sizes of the dictionaries are not known" in call("params").one_line
+    says("dictionary sizes").check(call("params").one_line)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ("like: base", "like: bas", "no family 'bas'; nearest valid name: 'base'"),
-        ("source: 120", "source: 0", "0 is too small; write 1 or more"),
-        ("origin", "orign", "unknown key 'orign'"),
+        ("like: base", "like: bas", says("unknown", "family", "bas", nearest="base")),
+        (
+            "source: 120",
+            "source: 0",
+            says("limit", 0, prose("too small"), remedy=prose("or more", 1)),
+        ),
+        ("origin", "orign", says("unknown key", "orign")),
     ],
 )
 def test_a_wrong_parameters_file_is_found_by_validate(printed, call, old, new, what):
@@ -58,4 +64,4 @@ def test_a_wrong_parameters_file_is_found_by_validate(printed, call, old, new, w
     path.write_text(path.read_text().replace(old, new))
     answer = call("validate")
     assert answer.code == 1
-    assert what in answer.err
+    what.check(answer.err)

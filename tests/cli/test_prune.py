@@ -9,6 +9,7 @@ import torch
 from fathom.io.files import read_json
 from fathom.runs.method_card import Card
 from tests.cli.conftest import invoke
+from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN
 
 # Which decoder layers the two tasks keep.
@@ -48,16 +49,19 @@ def test_a_task_gets_the_layers_that_its_gates_keep(gated, own, call):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((GATED, "--task", "bos", "--seed", "2"), "/2/training.json: no such file"),
-        ((RUN, "--task", "bos"), f"sample/{RUN}: its method has no gates; choose a run"),
-        ((GATED, "--task", "boss"), "no task 'boss'; nearest valid name: 'bos'"),
-        (("gated_2_3", "--task", "bos"), "nearest valid name: 'gated_2_2'"),
+        ((GATED, "--task", "bos", "--seed", "2"), says("no such file", where="/2/training.json")),
+        (
+            (RUN, "--task", "bos"),
+            says("no gates", where=f"sample/{RUN}", remedy=prose("gates skip layers")),
+        ),
+        ((GATED, "--task", "boss"), says("unknown", "task", "boss", nearest="bos")),
+        (("gated_2_3", "--task", "bos"), says(nearest="gated_2_2")),
     ],
 )
 def test_a_mistake_is_refused_before_torch_is_loaded(gated, call, monkeypatch, words, message):
     monkeypatch.chdir(gated)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert message in call("prune", *words).one_line
+    message.check(call("prune", *words).one_line)
 
 
 def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monkeypatch):
@@ -68,7 +72,7 @@ def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monk
         lambda self, gates, settings: "no good" if gates == "hard" else None,
     )
     line = call("prune", GATED, "--task", "bos").one_line
-    assert "hard gates are refused: no good; choose a run" in line
+    says("hard gates refused", "no good", remedy=prose("gates skip layers")).check(line)
 
 
 def test_the_task_must_be_named(project, call):

@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.evaluation.score import read_scores
+from tests.support.refused import says
 from tests.support.small_project import RUN, TEST_SENTENCES
 
 
@@ -34,16 +35,16 @@ def test_altered_hypotheses_are_refused_and_no_scores_are_left(decoding, call):
 
 def test_what_is_not_translated_is_named(decoding, call):
     (decoding / "decoding.json").unlink()
-    assert "decoding.json: no such file" in call("score", RUN).one_line
+    says("no such file", where="decoding.json").check(call("score", RUN).one_line)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--gates", "hard"), "no gates 'hard'"),
-        (("--split", "vaild"), "nearest valid name: 'valid'"),
-        (("--split", "valid"), "decoding.json: no such file"),
+        (("--gates", "hard"), says("unknown", "gates", "hard")),
+        (("--split", "vaild"), says(nearest="valid")),
+        (("--split", "valid"), says("no such file", where="decoding.json")),
     ],
 )
 def test_what_the_run_has_not_is_refused(decoding, call, words, message):
-    assert message in call("score", RUN, *words).one_line
+    message.check(call("score", RUN, *words).one_line)

@@ -1,6 +1,7 @@
 """`fathom sharing`: how much of the network two tasks share."""
 
 from fathom.provenance import measurements
+from tests.support.refused import says
 from tests.support.small_project import RUN
 
 GROUPS = "  groups: {like: base, method: {name: group_dropout, groups: 4, active: 3}}  # §3\n"
@@ -22,4 +23,4 @@ def test_similarity_and_sharing_are_measured(own, encoded, call):
 
 def test_a_run_without_masks_is_refused(trained, call, monkeypatch):
     monkeypatch.chdir(trained)
-    assert "its method has no masks of groups" in call("sharing", RUN).one_line
+    says("no masks").check(call("sharing", RUN).one_line)

@@ -1,6 +1,7 @@
 """`fathom subwords`: pieces and dictionaries of prepared text."""
 
 from fathom.project.load import load
+from tests.support.refused import says
 from tests.support.small_project import RUN, paths
 
 
@@ -47,5 +48,5 @@ def test_a_vocabulary_that_the_text_cannot_give_is_named_with_its_key(own, text,
 
 def test_an_unknown_data_set_gets_the_nearest_name(own, text, call):
     own(text)
-    assert "nearest valid name: 'small'" in call("subwords", "smal").one_line
+    says(nearest="small").check(call("subwords", "smal").one_line)
     assert "small-" in call("subwords", "small-00000000").one_line

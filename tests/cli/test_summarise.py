@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.provenance.manifest import read
+from tests.support.refused import says
 from tests.support.small_project import RUN
 
 
@@ -35,10 +36,11 @@ def test_what_is_measured_later_comes_in(folder, call):
 
 
 def test_a_training_that_has_not_ended_is_named(folder, call):
-    assert "/2/training.json: no such file" in call("summarise", RUN, "--seed", "2").one_line
+    line = call("summarise", RUN, "--seed", "2").one_line
+    says("no such file", where="/2/training.json").check(line)
 
 
 def test_scores_that_do_not_fit_the_decoding_are_refused(folder, call):
     (path,) = folder.glob("decodings/*/decoding.json")
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert "score again: fathom score" in call("summarise", RUN).one_line
+    says(remedy="fathom score").check(call("summarise", RUN).one_line)

@@ -3,15 +3,15 @@
 import pytest
 
 from fathom.cli.table import print_table, table
-from fathom.errors import FathomError
 from fathom.tables.view import BlockView, CellView, RowView, TableView
 from tests.support.own_project import verbs_use_it  # noqa: F401
+from tests.support.refused import refused
 
 pytestmark = pytest.mark.usefixtures("verbs_use_it")
 
 
 def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
-    with pytest.raises(FathomError, match="snakemake latent_depth_table5"):
+    with refused(remedy="snakemake latent_depth_table5"):
         table("latent_depth_table5", scale="tiny", results=tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
@@ -52,5 +52,5 @@ def test_a_terminal_of_eighty_columns_shows_every_column_without_spreads(monkeyp
 
 
 def test_a_mistyped_target_has_the_nearest_name(tmp_path):
-    with pytest.raises(FathomError, match="nearest valid name: 'latent_depth_table5'"):
+    with refused(nearest="latent_depth_table5"):
         table("latent_depth_tabel5", scale="tiny", results=tmp_path)

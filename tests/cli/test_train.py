@@ -11,6 +11,7 @@ from fathom.cli.main import main
 from fathom.io.files import read_json, write_json
 from fathom.project.load import load
 from fathom.provenance import recipe
+from tests.support.refused import prose, says
 from tests.support.small_project import RUN, paths
 
 
@@ -30,7 +31,7 @@ def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):
     nll = read_json(place / "training.json")["validation"]["nll"]
     again = call("train", place.parent.name)
     assert again.code == 0
-    assert f"already finished (validation NLL {nll:.2f}); see " in again.err
+    assert prose("already finished", prose("validation NLL", f"{nll:.2f}")) in again.err
     assert (place / "training.json").read_bytes() == before
 
 
@@ -44,15 +45,15 @@ def test_a_run_of_an_older_recipe_is_trained_again_only_where_that_is_asked_for(
 ):
     call("train", RUN)
     monkeypatch.setitem(recipe.RECIPE, "training", 2)
-    assert "already finished" in call("train", RUN).err
+    assert prose("already finished") in call("train", RUN).err
     config = place.parents[4] / "config" / "config.yaml"
     text = config.read_text(encoding="utf-8")
     config.write_text(f"{text}retrain: stale\n", encoding="utf-8")
     answer = call("train", RUN)
-    assert "of recipe 1, but today's is 2: trained again from nothing" in answer.err
+    assert prose("other recipe", 1, 2) in answer.err
     assert "update 1 of 4" in answer.err
     assert read_json(place / "training.json")["recipe"] == 2
-    assert "already finished" in call("train", RUN).err
+    assert prose("already finished") in call("train", RUN).err
 
 
 class Terminal(io.StringIO):
@@ -102,11 +103,11 @@ def test_a_damaged_record_is_refused_with_file_and_key(place, call):
 
 def test_text_that_is_not_encoded_is_named(own, text, call):
     folder = own(text)
-    assert "tensors.json: no such file" in call("train", RUN).one_line
+    says("no such file", where="tensors.json").check(call("train", RUN).one_line)
     assert not list((folder / "results").glob("runs/*/*/1/training.json"))
 
 
 def test_an_unknown_device_is_refused_before_torch_is_loaded(place, call, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     answer = call("train", RUN, "--device", "gpu")
-    assert "no device 'gpu'; write auto, cpu, cuda or cuda:<n>" in answer.one_line
+    says("unknown", "device", "gpu", remedy=prose("devices")).check(answer.one_line)

@@ -9,6 +9,7 @@ import pytest
 
 from fathom.cli.main import main
 from fathom.io.files import read_json
+from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES
 
 
@@ -67,15 +68,24 @@ def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("static_2_3",), "no run 'static_2_3'; nearest valid name: 'static_2_2'"),
-        ((RUN, "--task", "koor"), "no task 'koor'; nearest valid name: 'kor'"),
-        ((RUN, "--split", "tset"), "no held-out split 'tset'; nearest valid name: 'test'"),
-        ((RUN, "--gates", "soft"), f"sample/{RUN}: no gates 'soft'; valid names: plain"),
-        ((GATED, "--gates", "hrad"), "no gates 'hrad'; nearest valid name: 'hard'"),
-        ((RUN, "--device", "gpu"), "no device 'gpu'"),
-        ((RUN, "--seed", "2"), "/2/training.json: no such file"),
-        ((GATED,), "training.json: no such file"),
-        ((RUN, "--seed", "2", "--task", "bos"), "/2/training.json: no such file"),
+        (("static_2_3",), says("unknown", "run", "static_2_3", nearest="static_2_2")),
+        ((RUN, "--task", "koor"), says("unknown", "task", "koor", nearest="kor")),
+        ((RUN, "--split", "tset"), says("unknown", "held-out split", "tset", nearest="test")),
+        (
+            (RUN, "--gates", "soft"),
+            says(
+                "unknown",
+                "gates",
+                "soft",
+                where=f"sample/{RUN}",
+                remedy=prose("valid names", "plain"),
+            ),
+        ),
+        ((GATED, "--gates", "hrad"), says("unknown", "gates", "hrad", nearest="hard")),
+        ((RUN, "--device", "gpu"), says("unknown", "device", "gpu")),
+        ((RUN, "--seed", "2"), says("no such file", where="/2/training.json")),
+        ((GATED,), says("no such file", where="training.json")),
+        ((RUN, "--seed", "2", "--task", "bos"), says("no such file", where="/2/training.json")),
     ],
 )
 def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
@@ -83,7 +93,7 @@ def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
 ):
     monkeypatch.chdir(trained)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert message in call("translate", *words, typed=b"a\n").one_line
+    message.check(call("translate", *words, typed=b"a\n").one_line)
 
 
 def test_missing_weights_are_refused_before_torch_is_loaded(own, trained, call, monkeypatch):
@@ -91,13 +101,13 @@ def test_missing_weights_are_refused_before_torch_is_loaded(own, trained, call, 
     (path,) = folder.glob("results/runs/*/*/1/checkpoints/last.pt")
     path.unlink()
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert "last.pt: no such checkpoint" in call("translate", RUN).one_line
+    says("no checkpoint", where="last.pt").check(call("translate", RUN).one_line)
 
 
 def test_text_that_is_not_utf_8_is_refused_with_its_place(trained, call, monkeypatch):
     monkeypatch.chdir(trained)
     line = call("translate", RUN, "--task", "bos", typed="na é".encode("latin-1")).one_line
-    assert "standard input: not UTF-8 at byte 4; convert the text first" in line
+    says("byte", 4, where="standard input", remedy=prose("convert")).check(line)
 
 
 class Keyboard(io.BytesIO):

@@ -1,7 +1,9 @@
 """`fathom validate`: config/ is checked."""
 
+import re
 import shutil
 
+from tests.support.refused import prose, says
 from tests.support.specs import ROOT
 
 
@@ -9,10 +11,10 @@ def test_what_is_valid_is_counted(monkeypatch, call):
     monkeypatch.chdir(ROOT)
     answer = call("validate")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out == (
-        "config/ is valid: 3 papers, 22 tables, 15 figures, 136 runs, 9 methods,"
-        " 15 data sets, 5 sources, 2 scales\n"
+    counts = (
+        "3 papers, 22 tables, 15 figures, 136 runs, 9 methods, 15 data sets, 5 sources, 2 scales"
     )
+    assert answer.out == prose("valid config", counts) + "\n"
 
 
 def test_findings_of_several_files_are_printed_together(project, edit, call):
@@ -20,29 +22,30 @@ def test_findings_of_several_files_are_printed_together(project, edit, call):
     edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
     answer = call("validate")
     assert (answer.code, answer.out) == (1, "")
-    assert "no data set 'smal'; nearest valid name: 'small'" in answer.err
-    assert "config/papers/sample/runs.yaml:5" in answer.err
+    place = re.compile(r"config/papers/sample/runs\.yaml:5.*")
+    says("unknown", "data set", "smal", where=place, nearest="small").check(answer.err)
 
 
 def test_a_wrong_reported_number_is_found_before_anything_is_compared(project, edit, call):
     """It was found only when a table had been trained and was to be compared."""
     edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
-    line = call("validate").one_line
-    assert "table1.csv:3: '2O.0' is no number; write the digits as printed" in line
+    expected = says("no number", "'2O.0'", where="table1.csv:3", remedy=prose("write the digits"))
+    expected.check(call("validate").one_line)
 
 
 def test_a_missing_file_of_switches_is_one_line(project, call):
     (project / "config" / "config.yaml").unlink()
-    assert "config/config.yaml: cannot be read" in call("validate").one_line
+    says("cannot be read", where="config/config.yaml").check(call("validate").one_line)
 
 
 def test_a_missing_folder_of_scales_is_one_line(project, call):
     shutil.rmtree(project / "config" / "scales")
-    assert "no scale 'small'; valid names: none" in call("validate").one_line
+    expected = says("unknown", "scale", "small", remedy=prose("valid names", "none"))
+    expected.check(call("validate").one_line)
 
 
 def test_a_paper_without_tables_and_figures_is_one_line(project, call):
     for name in ("tables", "figures"):
         (project / f"config/papers/sample/{name}.yaml").unlink()
-    line = call("validate").one_line
-    assert "a paper without tables and figures; add tables.yaml or figures.yaml" in line
+    expected = says("empty paper", remedy="tables.yaml or figures.yaml")
+    expected.check(call("validate").one_line)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.pipeline.conftest import copy_of_the_project
+from tests.support.refused import prose, says
 from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
@@ -44,15 +45,21 @@ def jobs(printed):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("latent_depth_tabel5",), f"nearest valid name: '{TABLE}'"),
-        (("latent_depth_table3",), "latent_depth_table3: cannot be made yet: "),
-        (("all", "--config", "scal=paper"), "--config: scal: unknown key 'scal'; nearest valid"),
-        ((f"{TABLE}_row", "--config", "row=12/13"), "no row '12/13'; nearest valid name: '12/12'"),
+        (("latent_depth_tabel5",), says(nearest=TABLE)),
+        (("latent_depth_table3",), says("not made yet", where="latent_depth_table3")),
+        (
+            ("all", "--config", "scal=paper"),
+            says("unknown key", "scal", where="--config: scal", nearest="scale"),
+        ),
+        (
+            (f"{TABLE}_row", "--config", "row=12/13"),
+            says("unknown", "row", "12/13", nearest="12/12"),
+        ),
     ],
 )
 def test_a_mistake_ends_in_one_message_with_the_nearest_name(fresh, words, message):
     printed = fresh.run("snakemake", "-n", *words, code=1)
-    assert message in printed.rstrip("\n").rpartition("\n")[2]
+    message.check(printed.rstrip("\n").rpartition("\n")[2])
     assert "Traceback" not in printed
 
 
@@ -69,15 +76,16 @@ def test_a_broken_config_file_is_refused_with_file_line_and_key(fresh):
 def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n")
     runs = targets(tmp_path).runs
-    assert "fathom: scale tiny" in printed
+    says("scale", "tiny").check(printed)
     assert jobs(printed)["train_run"] == sum(len(runs.seeds(name)) for name in runs.built)
 
 
 def test_all_at_paper_scale_lists_what_is_built_as_jobs_and_names_the_rest(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
     trained = jobs(printed)["train_run"]
-    assert f"all: 0 of {trained} trainings found, {trained} to train" in printed
-    [waiting] = re.findall(r"fathom: (\d+) trainings are not built yet:\n  \S", printed)
+    says("trainings found", 0, trained, trained, where="all").check(printed)
+    heading = prose("trainings not built", r"(\d+)")
+    [waiting] = re.findall(rf"fathom: {heading}:\n  \S", printed)
     assert trained + int(waiting) == 160
     for name in targets(tmp_path, "paper").runs.not_built:
         assert name.split("/")[1] in printed
@@ -111,7 +119,7 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     (tmp_path / "config" / "config.yaml").write_text("scale: paper\n", encoding="utf-8")
     snakefile = str(fresh.folder / "workflow" / "Snakefile")
     printed = dry_run(tmp_path, "-s", snakefile, TABLE)
-    assert "fathom: scale paper" in printed
+    says("scale", "paper").check(printed)
     assert "train_run" in jobs(printed)
     printed = dry_run(
         fresh.folder, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6"
@@ -127,7 +135,7 @@ def test_it_is_a_module_of_three_lines(fresh, tmp_path):
     )
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
     printed = dry_run(tmp_path)
-    assert "fathom: scale paper" in printed
+    says("scale", "paper").check(printed)
     assert jobs(printed)["deep_all"] == 1
     assert "output: out/runs/latent_depth/" in printed
 
@@ -139,7 +147,7 @@ def test_a_modules_prefix_is_refused(fresh, tmp_path):
     )
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
     printed = dry_run(tmp_path)
-    assert "a module's prefix cannot be used" in printed
+    says("module prefix").check(printed)
     assert "Traceback" not in printed
 
 

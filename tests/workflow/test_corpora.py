@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.errors import FathomError
+from tests.support.refused import prose, refused
 from tests.support.targets import targets
 
 
@@ -42,14 +42,14 @@ def test_a_corpus_names_its_sources(tmp_path):
 def test_a_folder_of_other_settings_is_refused_with_the_nearest_name(tmp_path, look_up):
     made = targets(tmp_path)
     own, _ = folders(made)
-    with pytest.raises(FathomError, match="nearest valid name"):
+    with refused(remedy=prose("nearest")):
         getattr(made.corpora, look_up)(f"{own.dataset}-00000000")
 
 
 def test_a_corpus_that_cannot_be_made_yet_is_refused_with_the_reason(tmp_path):
     made = targets(tmp_path, "paper")
     name = next(name for name, item in made.project.datasets.items() if item.not_built())
-    with pytest.raises(FathomError, match=f"data set {name}: cannot be made yet: "):
+    with refused("not made yet", where=f"data set {name}"):
         made.corpora.sources(made.corpora.folder(name))
 
 

@@ -1,5 +1,6 @@
 from fathom.io.files import write_json
 from fathom.workflow.plan import _trainings, lines, title
+from tests.support.refused import prose, says
 from tests.support.targets import TABLE, targets
 
 RUN = "latent_depth/m2o_diverse_6_6"
@@ -12,14 +13,14 @@ def finish(made, name, **content):
 
 
 def test_a_start_says_its_scale(tmp_path):
-    assert title(targets(tmp_path)).startswith("fathom: scale tiny")
+    assert title(targets(tmp_path)).startswith(prose("scale", "tiny"))
 
 
 def test_a_target_says_every_training_that_is_missing(tmp_path):
     made = targets(tmp_path)
     count = len(made.artefact(TABLE).runs)
     [line] = lines(made, TABLE)
-    assert f"{TABLE}: 0 of {count} trainings found, {count} to train" in line
+    says("trainings found", 0, count, count, where=TABLE).check(line)
     assert made.runs.spec(RUN).folder in line
 
 
@@ -28,12 +29,12 @@ def test_what_is_finished_is_found(tmp_path):
     count = len(made.artefact(TABLE).runs)
     finish(made, RUN)
     [line] = lines(made, TABLE)
-    assert f"1 of {count} trainings found" in line
+    says("trainings found", 1, count).check(line)
     assert made.runs.spec(RUN).folder not in line
 
 
 def test_compare_says_that_nothing_is_trained(tmp_path):
-    assert "nothing will be trained" in lines(targets(tmp_path), "compare")[0]
+    says("nothing trained").check(lines(targets(tmp_path), "compare")[0])
 
 
 def test_a_long_list_of_runs_is_cut(tmp_path):
@@ -52,16 +53,16 @@ def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
 def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
     made = targets(tmp_path)
     finish(made, RUN, recipe=0)
-    assert "1 trainings of an older recipe: kept; --config retrain=stale" in lines(made, TABLE)[1]
+    says("older trainings", 1, prose("trainings kept")).check(lines(made, TABLE)[1])
     again = targets(tmp_path, retrain="stale")
-    assert "trained again from nothing" in lines(again, TABLE)[1]
+    says("older trainings", 1, prose("trained again")).check(lines(again, TABLE)[1])
 
 
 def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
     made = targets(tmp_path, "paper")
     printed = "\n".join(lines(made, "all"))
     count = sum(len(made.runs.seeds(name)) for name in made.runs.not_built)
-    assert f"{count} trainings are not built yet" in printed
+    says("trainings not built", count).check(printed)
     for name, reason in made.runs.not_built.items():
         assert name.split("/")[1] in printed
         assert reason.split("; ")[0] in printed

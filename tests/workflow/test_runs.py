@@ -1,8 +1,6 @@
-import pytest
-
-from fathom.errors import FathomError
 from fathom.io.files import write_json
 from fathom.provenance.recipe import RECIPE
+from tests.support.refused import refused
 from tests.support.targets import targets
 
 STATIC, GATED = "latent_depth/m2o_diverse_6_6", "latent_depth/m2o_diverse_ll_d_24_24"
@@ -17,14 +15,14 @@ def folder(made, name):
 def test_a_run_is_found_by_its_folder_and_a_changed_hash_is_refused(tmp_path):
     made = targets(tmp_path)
     assert made.runs.name(folder(made, STATIC)) == STATIC
-    with pytest.raises(FathomError, match=f"no run of scale tiny.*{folder(made, STATIC)}"):
+    with refused("other folder", "run", "tiny", nearest=folder(made, STATIC)):
         made.runs.name(f"{STATIC}-00000000")
 
 
 def test_a_run_that_is_not_built_is_refused_by_its_folder(tmp_path):
     made = targets(tmp_path, "paper")
     name = next(iter(made.runs.not_built))
-    with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet: "):
+    with refused("not trained yet", where=f"run {name}"):
         made.runs.name(folder(made, name))
 
 

@@ -9,6 +9,7 @@ import pytest
 from fathom.errors import FathomError, Findings
 from fathom.project.switches import VARIABLE
 from fathom.workflow import setup
+from tests.support.refused import refused
 from tests.support.targets import ROOT
 
 
@@ -30,12 +31,12 @@ def test_switches_reach_the_commands_of_rules():
 
 
 def test_a_mistyped_scale_is_refused_with_the_nearest_name():
-    with pytest.raises(FathomError, match="no scale 'papr'; nearest valid name: 'paper'"):
+    with refused("unknown", "scale", "papr", nearest="paper"):
         setup.begin(ROOT, {"scale": "papr"}, head=False)
 
 
 def test_a_mistyped_switch_is_refused_by_the_first_process():
-    with pytest.raises(Findings, match="--config: scal: unknown key 'scal'"):
+    with refused("unknown key", "scal", where="--config: scal", error=Findings):
         setup.begin(ROOT, {"scal": "paper"}, head=True)
 
 

@@ -6,6 +6,7 @@ from docutils.core import publish_parts
 from fathom.errors import FathomError
 from fathom.tables.view import label
 from fathom.workflow.targets import plain_text
+from tests.support.refused import prose, refused, says
 from tests.support.targets import ROOT, TABLE, targets
 
 NOT_BUILT = "latent_depth_table3"
@@ -17,7 +18,7 @@ def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
 
 
 def test_a_mistyped_target_gets_the_nearest_valid_name(tmp_path):
-    assert f"nearest valid name: '{TABLE}'" in str(targets(tmp_path).unknown("latent_depth_tabel5"))
+    says(nearest=TABLE).check(targets(tmp_path).unknown("latent_depth_tabel5"))
 
 
 def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
@@ -60,12 +61,12 @@ def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
     assert not [
         path for path in made.files("all") if path.parts[-2:] == ("latent_depth", "table3.csv")
     ]
-    with pytest.raises(FathomError, match=f"{NOT_BUILT}: cannot be made yet: .*target"):
+    with refused("not made yet", where=NOT_BUILT, remedy=prose("another target")):
         made.files(NOT_BUILT)
 
 
 def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
-    with pytest.raises(FathomError, match="none of its tables and figures is built yet"):
+    with refused("paper not built"):
         targets(tmp_path, "paper").files("transparent_attention")
 
 
@@ -87,17 +88,21 @@ def test_a_row_needs_its_own_runs(tmp_path):
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [(None, "no row is named.*--config row="), ("12/13", "no row '12/13'.*nearest valid name")],
+    [
+        (None, says("no row", remedy="--config row=")),
+        ("12/13", says("unknown", "row", "12/13", nearest="12/12")),
+    ],
 )
 def test_a_row_that_is_missing_or_mistyped_is_refused(tmp_path, row, message):
-    with pytest.raises(FathomError, match=message):
+    with pytest.raises(FathomError) as caught:
         targets(tmp_path, row=row).files(f"{TABLE}_row")
+    message.check(caught.value)
 
 
 def test_a_row_of_a_run_that_is_not_built_is_refused(tmp_path):
     made = targets(tmp_path, "paper")
     row = next(iter(made.artefacts[NOT_BUILT].rows))
-    with pytest.raises(FathomError, match="cannot be trained yet"):
+    with refused("not trained yet"):
         targets(tmp_path, "paper", row=row).files(f"{NOT_BUILT}_row")
 
 
