@@ -12,15 +12,31 @@ from fathom.models.network import Network
 
 
 class Examples(Protocol):
-    """B texts of any tasks: input and targets, (B, …), and the index of each text's task, (B,)."""
+    """B texts of any tasks, which nothing here changes."""
 
-    source: Tensor
-    previous_target: Tensor
-    target: Tensor
-    tasks: Tensor
+    @property
+    def source(self) -> Tensor:
+        """The input, (B, S)."""
+        ...
+
+    @property
+    def previous_target(self) -> Tensor:
+        """The target shifted by one, (B, T), where the network has a decoder."""
+        ...
+
+    @property
+    def target(self) -> Tensor:
+        """What is predicted, (B, T)."""
+        ...
+
+    @property
+    def tasks(self) -> Tensor:
+        """The index of each text's task, (B,)."""
+        ...
 
     def to(self, device: torch.device | str) -> Self:
         """Return the texts on a device."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,8 @@ def count_parameters(network: nn.Module) -> dict[str, int]:
         "total" and "trainable"; and the total's parts: "encoder" and "decoder", with the parameters
         of their methods, and "embeddings", with an output projection that is not tied.
     """
-    counts = dict.fromkeys(("total", "trainable", "encoder", "decoder", "embeddings"), 0)
+    parts = ("total", "trainable", "encoder", "decoder", "embeddings")
+    counts: dict[str, int] = dict.fromkeys(parts, 0)
     for name, parameter in network.named_parameters():
         stack, part = name.split(".")[:2]
         lexical = part in ("embed_tokens", "output_projection")

@@ -23,9 +23,11 @@ class Vocabulary(Protocol):
 
     def __len__(self) -> int:
         """Return the number of entries, V."""
+        ...
 
     def pad(self) -> int:
         """Return the padding symbol's index."""
+        ...
 
 
 def run_layers(

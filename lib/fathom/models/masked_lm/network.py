@@ -76,7 +76,7 @@ class MaskedEncoder(Encoder):
         # The head reads the one output; the embeddings are not scaled.
         self.memories, self.embed_scale = 1, 1.0
         if model.block is not None:
-            self.embed_positions = learned_table(self.dictionary, model)
+            self.embed_positions = learned_table(self.dictionary, model.block, model.width)
         post = model.norm == "post"
         self.embedding_norm = nn.LayerNorm(model.width) if post else nn.Identity()
         self.embed_tokens.apply(initialise)
@@ -137,17 +137,18 @@ class MaskedLm(Network, FairseqEncoderModel):
         return self.encoder.head(x.transpose(0, 1))
 
 
-def learned_table(vocabulary: Vocabulary, model: Model) -> LearnedPositionalEmbedding:
+def learned_table(vocabulary: Vocabulary, positions: int, width: int) -> LearnedPositionalEmbedding:
     """Return fairseq's table of learned positions, which count from padding's index + 1.
 
     The row of padding stays zero and the rows before it are never read: 514 rows for 512 positions.
 
     Args:
         vocabulary: of the text.
-        model: the network's shape; a block's tokens are the number of positions.
+        positions: as many as a block has tokens.
+        width: units of an embedding, D.
     """
-    rows = model.block + vocabulary.pad() + 1
-    return LearnedPositionalEmbedding(rows, model.width, vocabulary.pad())
+    rows = positions + vocabulary.pad() + 1
+    return LearnedPositionalEmbedding(rows, width, vocabulary.pad())
 
 
 @torch.no_grad()

@@ -1,6 +1,8 @@
 """The decoder of RNMT+: its first layer queries the source, all others read the context."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
 
 import torch
 from fairseq.models import FairseqIncrementalDecoder
@@ -37,7 +39,7 @@ class Pass:
 
     source: Source
     past: dict[str, Tensor]
-    contexts: Tensor | None = None
+    contexts: Tensor = field(init=False)
 
 
 class QueryLayer(nn.Module):
@@ -119,6 +121,10 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         observer: if set, called with the embeddings and each layer's output, (T, B, c) each.
     """
 
+    # fairseq adds both with a decorator, of which its types do not know.
+    get_incremental_state: Callable[[State | None, str], dict[str, Tensor] | None]
+    set_incremental_state: Callable[[State | None, str, dict[str, Tensor]], State | None]
+
     def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
         """Build the stack.
 
@@ -187,9 +193,10 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         """
         past = dict(self.get_incremental_state(incremental_state, PAST) or {})
         if past:
-            return Pass(Source(*(past.get(name) for name in Source._fields)), past)
+            source = Source(past["keys"], past["values"], past["blocked"], past.get("mask"))
+            return Pass(source, past)
         (memory,), (padding,) = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
-        source = self.layers[0].attention.prepare(memory, padding)
+        source = cast(QueryLayer, self.layers[0]).attention.prepare(memory, padding)
         tensors = source._asdict().items()
         return Pass(source, {name: tensor for name, tensor in tensors if tensor is not None})
 

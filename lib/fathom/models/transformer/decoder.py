@@ -87,7 +87,7 @@ class Decoder(FairseqIncrementalDecoder):
         self.method.begin(tasks_of(previous_target, tasks, self.task))
         outputs = [self.dropout(x).transpose(0, 1)]  # (T, B, D)
 
-        def call(number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
+        def call(number: int, layer: nn.Module, x: Tensor) -> Tensor:
             return layer(x, memories[number], memory_padding, incremental_state, future, padding)
 
         run_layers(self.method, self.layers, outputs, call)

@@ -1,6 +1,7 @@
 """fairseq's layers with our residual connections, and the other parts of both stacks."""
 
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from fairseq.models.transformer import TransformerConfig
@@ -31,7 +32,8 @@ def fairseq_config(model: Model) -> TransformerConfig:
     config.quant_noise = QuantNoiseConfig()
     for stack in (config.encoder, config.decoder):
         stack.embed_dim = model.width
-        stack.ffn_embed_dim = model.ffn
+        # A Transformer without a width is refused when its settings are read.
+        stack.ffn_embed_dim = cast(int, model.ffn)
         stack.attention_heads = model.heads
         stack.normalize_before = model.norm != "post"
     config.activation_fn = model.activation
@@ -41,7 +43,7 @@ def fairseq_config(model: Model) -> TransformerConfig:
     return config
 
 
-class _SubLayers:
+class _SubLayers(nn.Module):
     """Where a layer is normalised, and how its sub-layers are added; the rest is fairseq's.
 
     With y = LN(x):
@@ -51,6 +53,13 @@ class _SubLayers:
         lingvo       y + Attention(y), x + FFN(y): the attention's skip path is normalised
         none         x + SubLayer(x)
     """
+
+    # fairseq's layers, which are the other base, set these.
+    dropout_module: nn.Module
+    activation_dropout_module: nn.Module
+    activation_fn: Callable[[Tensor], Tensor]
+    fc1: nn.Module
+    fc2: nn.Module
 
     def prepare(self, model: Model, residual: Residual) -> None:
         self.residual, self.norm = residual, model.norm
@@ -111,6 +120,8 @@ class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
 
 class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     """One decoder layer."""
+
+    encoder_attn: nn.Module
 
     def __init__(self, model: Model, residual: Residual):
         """Build the layer.
