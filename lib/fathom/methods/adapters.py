@@ -68,7 +68,9 @@ class Adapters(Method):
 
     def after(self, layer: int, y: Tensor) -> Tensor:
         """Return a layer's output, (T, B, D), plus that of each sentence's adapter."""
+        # torch's lists do not know the type of their modules.
         added = [
-            self.adapters[layer][task](y.index_select(1, rows)) for task, rows in self.sentences
+            self.adapters[layer][task](y.index_select(1, rows))  # pyright: ignore[reportIndexIssue]
+            for task, rows in self.sentences
         ]
         return y + torch.cat(added, dim=1).index_select(1, self.back)

@@ -38,7 +38,8 @@ def combination(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
         weights: (l + 1,) one row of W.
         outputs: l + 1 tensors (T, B, D).
     """
-    return sum(weight * output for weight, output in zip(weights, outputs, strict=True))
+    # The type of a sum has the 0 of an empty one.
+    return sum(weight * output for weight, output in zip(weights, outputs, strict=True))  # pyright: ignore[reportReturnType]
 
 
 class LayerCombination(Method):

@@ -45,6 +45,8 @@ def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
 class FixedGroupDropout(Method):
     """Each task keeps the shared groups of units and its own at the input of every layer."""
 
+    masks: Tensor
+
     def __init__(self, stack: Stack, *, groups: int, shared_groups: int, own_groups: int):
         """Compute the masks.
 

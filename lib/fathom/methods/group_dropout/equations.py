@@ -21,10 +21,11 @@ to the hooks.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 # (m̂, the gradient by m̂, τ) → the gradient by Φ + g; each (…, n).
 Gradient = Callable[[Tensor, Tensor, float], Tensor]
@@ -124,10 +125,13 @@ GRADIENTS: dict[str, Gradient] = {"implicit": implicit_gradient, "projected": pr
 
 
 class _SoftTopK(torch.autograd.Function):
-    """m̂ and its gradient, both computed in float64; only m̂ is saved for the backward pass."""
+    """m̂ and its gradient, both computed in float64; only m̂ is saved for the backward pass.
+
+    A context is any: torch's type of it knows neither what is saved nor attributes.
+    """
 
     @staticmethod
-    def forward(ctx: FunctionCtx, x: Tensor, k: int, tau: float, gradient: Gradient) -> Tensor:
+    def forward(ctx: Any, x: Tensor, k: int, tau: float, gradient: Gradient) -> Tensor:
         exact = x.double()
         if 0 < k < x.size(-1):
             m = soft_mask(exact, root(exact, k, tau), tau)
@@ -140,7 +144,7 @@ class _SoftTopK(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, upstream: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None]:
         (m,) = ctx.saved_tensors
         gradient = ctx.gradient(m, upstream.double(), ctx.tau)
         return gradient.to(upstream.dtype), None, None, None

@@ -23,6 +23,8 @@ from fathom.models.hooks import Depth, Loss, Method, ParameterGroup, Reading, St
 class LatentLayers(Method):
     """A learnt posterior selects or skips each layer; each task has its own, or all share one."""
 
+    temperature: Tensor
+
     def __init__(
         self,
         stack: Stack,
