@@ -84,7 +84,7 @@ def write(
     recipe = {"scoring": RECIPE["scoring"]}
     if decoding_recipe is not None:
         recipe["decoding"] = decoding_recipe
-    file = training_file.of_run(training, spec, seed, rule, recipe, records, settings)  # pyright: ignore
+    file = training_file.of_run(training, spec, seed, rule, recipe, records, settings)
     path = path_of(spec, seed, paths, rule, split, gates)
     measurements.write(path, file)
     return path

@@ -1,6 +1,7 @@
 """training.json: how a training ended, and what its measurements and its manifest repeat."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -29,7 +30,7 @@ class Run(Protocol):
         """The run's name, `<paper>/<run>`."""
         ...
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """The SHA-256 of what determines the training."""
         ...

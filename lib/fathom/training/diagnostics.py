@@ -55,7 +55,7 @@ class Diagnostics:
         self.network, self.tasks, self.folder = network, tuple(tasks), folder
         self.every, self.first = every, first
         self.recording = False
-        self._squares: Tensor | None = None
+        self._squares = torch.zeros(2, dtype=torch.float64)
         self._quantities: dict[tuple[str, str, tuple[int, ...]], _Quantity] = {}
         self._recorded: list[tuple[int, list[_Quantity], Tensor]] = []
 
@@ -95,15 +95,15 @@ class Diagnostics:
         if not self.recording:
             return
         self.recording = False
-        squares = None
+        squares = self._squares
         if COMPARED in self.network.stacks:
             self.network.stacks[COMPARED].observer = None
             # The sums are over all positions of the update; roots and ratio come afterwards.
-            squares = ranks.sum(self._squares)
+            squares = ranks.sum(squares)
         if ranks.first:
             self._remember(update, list(self._readings(squares)))
 
-    def _readings(self, squares: Tensor | None) -> Iterator[tuple[str, str, Reading]]:
+    def _readings(self, squares: Tensor) -> Iterator[tuple[str, str, Reading]]:
         """Yield stack, name and array of each quantity."""
         for name, stack in self.network.stacks.items():
             yield name, "gradient_norm", Reading(("layer",), layer_norms(stack.layers))

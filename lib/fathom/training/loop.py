@@ -107,9 +107,13 @@ class Training:
             tensors.source_dictionary,
             tensors.target_dictionary,
         ).to(self.device)
-        self.inherited = inherited(spec.start, paths.start) if spec.start else None
-        if spec.start and self.inherited is None:
-            load_weights_from(self.network, spec.start, paths.start)
+        self.inherited: Ended | None = None
+        if spec.start is not None:
+            if paths.start is None:
+                raise RuntimeError("give the folder of the training that the run starts from")
+            self.inherited = inherited(spec.start, paths.start)
+            if self.inherited is None:
+                load_weights_from(self.network, spec.start, paths.start)
         self.batches = self._update_batches()
         self.updates = self.batches.updates
         schedule = schedules.learning_rate(spec.training.schedule, spec.model.width, self.updates)

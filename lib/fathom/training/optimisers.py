@@ -108,10 +108,12 @@ class LazyAdam:
         rows = present if self.group.rows_are_tasks else torch.zeros(1, dtype=torch.long)
         for position, parameter in enumerate(self.group.parameters):
             if parameter.grad is not None:
-                self._move(position, parameter, rows, learning_rate)
+                self._move(position, parameter, parameter.grad, rows, learning_rate)
 
-    def _move(self, position: int, parameter: Parameter, rows: Tensor, rate: float) -> None:
-        tensors = (parameter, parameter.grad, self.first[position], self.second[position])
+    def _move(
+        self, position: int, parameter: Parameter, gradient: Tensor, rows: Tensor, rate: float
+    ) -> None:
+        tensors = (parameter, gradient, self.first[position], self.second[position])
         if not self.group.rows_are_tasks:
             tensors = tuple(tensor.unsqueeze(0) for tensor in tensors)
         value, gradient, first, second = tensors
