@@ -6,11 +6,11 @@ sentences of its batch. Here a sentence ends at its own cap, in any batch.
 
 import torch
 from fairseq.data import Dictionary
-from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
+from fathom.models.network import Network
 from fathom.runs.settings import Decoding
 
 
@@ -62,13 +62,11 @@ class CappedSearch(BeamSearch):
 class Beam:
     """The beam search of one network, for one batch after another."""
 
-    def __init__(
-        self, network: FairseqEncoderDecoderModel, dictionary: Dictionary, settings: Decoding
-    ):
+    def __init__(self, network: Network, dictionary: Dictionary, settings: Decoding):
         """Prepare the search.
 
         Args:
-            network: a model whose task and gates are set.
+            network: one with a decoder, whose task and gates are set.
             dictionary: the target side's.
             settings: beam, length penalty and cap.
         """

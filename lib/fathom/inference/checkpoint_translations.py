@@ -68,7 +68,7 @@ class CheckpointTranslations:
         if not tensors.is_file():
             raise FathomError("no such file", str(tensors), "encode the text: fathom encode")
         # Of one update's weights, whatever number a translation of the run averages.
-        settings = run.spec.decoding.model_dump() | {"average_of": 1, "window": None}
+        settings = run.require_decoder().model_dump() | {"average_of": 1, "window": None}
         self._made_with = {
             "settings": settings,
             "tensors_sha256": sha256(tensors),

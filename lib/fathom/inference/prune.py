@@ -231,7 +231,7 @@ def _checkpoint(
 ) -> dict[str, Any]:
     """Return a checkpoint as fairseq reads it: tensors and plain containers only."""
     spec = run.spec
-    longest, decoding = spec.data.max_pieces, spec.decoding
+    longest, decoding = spec.data.max_pieces, run.require_decoder()
     # So that no hypothesis meets fairseq's bound before its own cap.
     positions = max(longest, int(decoding.cap_ratio * longest) + decoding.cap_constant) + 1
     return {

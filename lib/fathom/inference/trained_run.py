@@ -19,6 +19,7 @@ from fathom.methods import loader
 from fathom.models.network import Network
 from fathom.provenance.manifest import FINISHED
 from fathom.runs.paths import Paths
+from fathom.runs.settings import Decoding
 from fathom.runs.spec import Spec
 from fathom.subwords.encode import Encoder
 from fathom.subwords.sides import sides
@@ -147,15 +148,17 @@ class TrainedRun:
             what = f"{self.outcome['kind'].replace('_', ' ')} ({self.outcome['reason']})"
             raise FathomError(what, self.name, "choose a run that finished")
 
-    def require_decoder(self) -> None:
-        """Refuse a network that cannot translate; no file is read for this.
+    def require_decoder(self) -> Decoding:
+        """Return the settings of beam search; no file is read for this.
 
         Raises:
-            FathomError: it has no decoder.
+            FathomError: the network has no decoder.
         """
-        if not self.spec.model.decoder_layers:
+        decoding = self.spec.decoding
+        if decoding is None or not self.spec.model.decoder_layers:
             remedy = "`fathom likelihood` measures it on held-out text"
             raise FathomError("a network without a decoder translates nothing", self.name, remedy)
+        return decoding
 
     def _built(self) -> Network:
         text = self.tensors

@@ -17,10 +17,8 @@ from fathom.errors import FathomError
 from fathom.inference.beam import Beam
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import sha256, write_lines
-from fathom.models.network import Network
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
-from fathom.runs.settings import Decoding
 from fathom.subwords.encode import join
 
 # Bounds of a batch: source tokens with padding, and sentences.
@@ -70,7 +68,7 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
         "split": split,
         "gates": gates,
         "recipe": RECIPE["decoding"],
-        "settings": spec.decoding.model_dump(),
+        "settings": run.require_decoder().model_dump(),
         "weights": run.averaged_updates if run.finished else (),
         "outcome": run.outcome["kind"],
         "reason": "" if run.finished else run.outcome["reason"],
@@ -93,7 +91,7 @@ def translate_lines(run: TrainedRun, gates: str, task: str, lines: list[str]) ->
     Raises:
         FathomError: there is no such task, the training did not finish, or the task has no layer.
     """
-    run.require_decoder()
+    search = run.require_decoder()
     run.require_finished()
     number = run.task(task)
     if task in run.tasks_without_layers(gates):
@@ -103,7 +101,7 @@ def translate_lines(run: TrainedRun, gates: str, task: str, lines: list[str]) ->
     cut = run.source_encoder.pieces(task, lines)
     sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
     network = run.network(gates).for_task(number)
-    beam = Beam(network, encoded.target_dictionary, run.spec.decoding)
+    beam = Beam(network, encoded.target_dictionary, search)
     return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
 
 
@@ -121,9 +119,8 @@ def split_lines(
     """
     encoded = run.tensors
     pairs = encoded.split(task, split)
-    network: Network = run.network(gates, update).for_task(pairs.task)
-    settings: Decoding = run.spec.decoding
-    beam = Beam(network, encoded.target_dictionary, settings)
+    network = run.network(gates, update).for_task(pairs.task)
+    beam = Beam(network, encoded.target_dictionary, run.require_decoder())
     sources = [pairs.source(number) for number in range(len(pairs))]
     return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
 
