@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fathom.figures.inputs import Inputs
 from fathom.io.files import replacing
@@ -12,6 +12,7 @@ from fathom.tables.view import label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
+    from matplotlib.typing import RcKeyType
 
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
 
@@ -49,11 +50,11 @@ def ramp(position: int, lines: int) -> Any:
     return colormaps["viridis"](0.9 * position / max(lines - 1, 1))
 
 
-def style() -> dict[str, Any]:
+def style() -> "dict[RcKeyType, Any]":
     """Return matplotlib's settings."""
     from tueplots import bundles
 
-    return bundles.neurips2024(usetex=False) | {
+    settings = bundles.neurips2024(usetex=False) | {
         "font.serif": ["Times New Roman", "STIXGeneral"],
         "mathtext.fontset": "stix",
         "savefig.dpi": 200,
@@ -67,6 +68,7 @@ def style() -> dict[str, Any]:
         "legend.frameon": False,
         "pdf.fonttype": 42,
     }
+    return cast("dict[RcKeyType, Any]", settings)
 
 
 def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
@@ -89,7 +91,7 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs) -> None:
     drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
     note = f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."
     bottom = 0.13 / drawing.get_figheight()
-    drawing.get_layout_engine().set(rect=(0, bottom, 1, 1 - bottom))
+    drawing.set_layout_engine("constrained", rect=(0, bottom, 1, 1 - bottom))
     drawing.text(0.01, 0.01, note, fontsize=5, color="#666666")
 
 

@@ -16,6 +16,7 @@ from fathom.tables.results import difference
 from fathom.tables.sources import NOT_RUN
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
     from matplotlib.figure import Figure as Drawing
@@ -46,7 +47,9 @@ class Settings(KindSettings):
         return drawn | dict.fromkeys(self.not_drawn, "")
 
 
-def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
     """Yield a table, rows and columns that do not exist."""
     settings, where = figure.settings, figure.entry.where
     yield from unknown_name("table", settings.table, tables, where(("table",)))
@@ -97,13 +100,15 @@ def _bar(item: ComparedCell, base: ComparedCell) -> dict[str, object]:
     half = less.interval
     if less.deviation is not None and less.stderr is not None:
         half = 1.96 * less.stderr
-    known = less.value is not None and half is not None
-    printed = [part.reported.number if part.reported else None for part in (item, base)]
+    low = high = None
+    if less.value is not None and half is not None:
+        low, high = less.value - half, less.value + half
+    printed, of_base = (part.reported.number if part.reported else None for part in (item, base))
     return {
         "value": less.value,
-        "low": less.value - half if known else None,
-        "high": less.value + half if known else None,
-        "reported": printed[0] - printed[1] if None not in printed else None,
+        "low": low,
+        "high": high,
+        "reported": None if printed is None or of_base is None else printed - of_base,
         "words": less.words or (NOT_RUN if less.value is None else ""),
     }
 
@@ -113,25 +118,27 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
     from fathom.figures import drawing
 
     figure, (axes,) = drawing.panels(1)
-    drawn = frame[frame["label"] != ""]
+    drawn = frame.loc[frame["label"] != ""]
     columns = list(dict.fromkeys(drawn["column"]))
     labels = list(settings.bars)
     groups = {part: _heights(drawn, labels, columns, part) for part in ("value", "reported")}
     ours = axes.grouped_bar(
         groups["value"], tick_labels=columns, labels=labels, edgecolor="black", linewidth=0.4
     )
-    bars = dict(zip(labels, ours.bar_containers, strict=True))
+    # matplotlib declares a list, and returns what holds one.
+    containers = ours.bar_containers  # pyright: ignore[reportAttributeAccessIssue]
+    bars = dict(zip(labels, containers, strict=True))
     for position, container in enumerate(bars.values()):
         look = drawing.look(position)
         for patch in container:
             patch.set(facecolor=look.color, hatch=look.hatch)
     if drawn["reported"].notna().any():
         paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
-        for container in paper.bar_containers:
+        for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]
             for patch in container:
                 patch.set(facecolor="none", linestyle=(0, (3, 1)))
     for label, container in bars.items():
-        _whiskers(axes, drawn[drawn["label"] == label], container)
+        _whiskers(axes, drawn.loc[drawn["label"] == label], container)
     axes.axhline(0.0, color="black", linewidth=0.6)
     axes.set_ylabel(f"Δ BLEU over {settings.less}")
     axes.grid(axis="y")
@@ -151,11 +158,12 @@ def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> Non
     """Draw the intervals of one label's bars, and a mark in the place of each missing bar."""
     places = [patch.get_x() + patch.get_width() / 2 for patch in container]
     color = container.patches[0].get_facecolor()
-    for place, bar in zip(places, bars.itertuples(), strict=True):
-        if bar.words:
+    columns = (bars["words"], bars["low"], bars["high"])
+    for place, words, low, high in zip(places, *columns, strict=True):
+        if words:
             axes.text(place, 0.0, MARK, ha="center", va="center", color=color, fontweight="bold")
-        elif bar.low is not None and bar.low == bar.low:
-            axes.vlines(place, bar.low, bar.high, color="black", linewidth=0.6, zorder=4)
+        elif low is not None and low == low:
+            axes.vlines(place, low, high, color="black", linewidth=0.6, zorder=4)
 
 
 def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame") -> None:
@@ -163,12 +171,12 @@ def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame"
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles = [container.patches[0] for container in bars.values()]
-    names = [_name(label, frame[frame["label"] == label]) for label in bars]
-    if frame["reported"].notna().any():
+    handles: list[Artist] = [container.patches[0] for container in bars.values()]
+    names = [_name(label, frame.loc[frame["label"] == label]) for label in bars]
+    if any(frame["reported"].notna()):
         handles.append(Patch(facecolor="none", edgecolor="black", linestyle=(0, (3, 1))))
         names.append("paper")
-    if frame["low"].notna().any():
+    if any(frame["low"].notna()):
         handles.append(Line2D([], [], color="black", linewidth=0.6))
         names.append("95 % interval, rows taken as independent")
     axes.legend(

@@ -99,7 +99,9 @@ class Settings(Map, KindSettings):
         return measurement_keys(series)
 
 
-def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     for title, part in figure.settings.parts().items():
 
@@ -119,8 +121,9 @@ def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Itera
             place = figure.entry.where(("panels", title)) if short else where(("run",))
             yield from unknown_name("run", part.run, names, place)
             run = known.runs.get(full_name(figure.paper, part.run))
-            for name in part.order if run else ():
-                yield from unknown_name("task", name, run.tasks, where(("order",)))
+            if run is not None:
+                for name in part.order:
+                    yield from unknown_name("task", name, run.tasks, where(("order",)))
 
 
 def _axes(part: Map, where: Where) -> Iterator[FathomError]:
@@ -184,7 +187,7 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
     low, high = _range(settings, frame)
     images = []
     for panel, (title, part) in zip(axes, parts.items(), strict=True):
-        fields = frame[frame["panel"] == title]
+        fields = frame.loc[frame["panel"] == title]
         panel.set_title(title, loc="left")
         words = "".join(fields["words"].unique())
         if words:
@@ -235,10 +238,10 @@ def _ticks(axis: "Axis", labels: list[str]) -> None:
 
 def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:
     """Return the values at both ends of the colours; without a range those of the data."""
-    values = frame[VALUE].astype(float)
+    values = frame.loc[:, VALUE].astype(float)
     low, high = settings.range or (None, None)
     if low == LOWEST:
-        low = frame["lowest"].astype(float).min()
+        low = frame.loc[:, "lowest"].astype(float).min()
     low = values.min() if low is None else low
     return float(low), float(values.max() if high is None else high)
 
@@ -252,5 +255,5 @@ def _lowest(run: RunFiles) -> float | None:
     if masks is None:
         return None
     task, site = masks["task"].iloc[0], masks["site"].iloc[0]
-    groups = masks[(masks["task"] == task) & (masks["site"] == site)][VALUE]
+    groups = masks.loc[(masks["task"] == task) & (masks["site"] == site), VALUE]
     return max(0.0, (2 * groups.sum() - len(groups)) / groups.sum())

@@ -35,7 +35,9 @@ class Settings(KindSettings):
         return measurement_keys([self.series])
 
 
-def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     settings, where = figure.settings, figure.entry.where
     series, problems = check_series(settings.series, where(("series",)))
@@ -111,7 +113,7 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
 
     figure, axes = drawing.panels(len(settings.panels), height=3.0)
     for panel, title in zip(axes, settings.panels, strict=True):
-        points = frame[frame["panel"] == title]
+        points = frame.loc[frame["panel"] == title]
         panel.set_title(title, loc="left")
         words = "".join(points["words"].unique())
         if words:

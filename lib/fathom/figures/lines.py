@@ -94,7 +94,9 @@ class Settings(Panel, KindSettings):
         return measurement_keys(line.series for line in lines if line.run == run)
 
 
-def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     for title, part in figure.settings.parts().items():
 
@@ -158,12 +160,12 @@ def _curves(
         lines = in_order(places)
         labels = _labels(part.labels, len(lines)) or lines
         groups = [
-            ({"line": line, "label": label}, frame[places == line])
+            ({"line": line, "label": label}, frame.loc[places == line])
             for line, label in zip(lines, labels, strict=True)
         ]
     for names, group in groups:
         points = group.assign(x=group[part.x].astype(float)).sort_values("x")
-        yield names, points.assign(**{SMOOTHED: smoothed(points[VALUE], part.smooth)})
+        yield names, points.assign(**{SMOOTHED: smoothed(points.loc[:, VALUE], part.smooth)})
 
 
 def _labels(given: Sequence[str], lines: int) -> list[str]:
@@ -184,7 +186,7 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
     parts = settings.parts()
     figure, axes = drawing.panels(len(parts))
     for panel, (title, part) in zip(axes, parts.items(), strict=True):
-        lines = frame[frame["panel"] == title]
+        lines = frame.loc[frame["panel"] == title]
         _draw_lines(panel, lines, part)
         panel.set_title(title, loc="left")
         panel.set_xlabel(part.x or "")
@@ -202,7 +204,7 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
 
     names = list(dict.fromkeys(lines["line"]))
     for position, name in enumerate(names):
-        points = lines[lines["line"] == name]
+        points = lines.loc[lines["line"] == name]
         words, label = ("".join(points[key].unique()) for key in ("words", "label"))
         look = drawing.look(position)
         color = part.colours.get(label, look.color)

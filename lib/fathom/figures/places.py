@@ -1,6 +1,7 @@
 """Places in a training, such as `50%` or `epoch 1`, and smoothed curves."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from fathom.figures.inputs import UPDATE, RunFiles
 
@@ -21,17 +22,17 @@ def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame"
     recorded = frame[UPDATE].unique()
     update = min(_update(place, run), max(recorded))
     nearest = min(recorded, key=lambda item: (abs(item - update), item))
-    return frame[frame[UPDATE] == nearest]
+    return frame.loc[frame[UPDATE] == nearest]
 
 
 def smoothed(values: "Series", points: int | None) -> "Series":
     """Return the centred moving median over a number of points; None leaves the values."""
     if points is None:
         return values
-    return values.rolling(points, center=True, min_periods=1).median()
+    return cast("Series", values.rolling(points, center=True, min_periods=1).median())
 
 
-def in_order(labels: "Series") -> list[str]:
+def in_order(labels: Iterable[object]) -> list[str]:
     """Return the labels of an axis in order: numbers by size, names as they come."""
     unique = [str(label) for label in dict.fromkeys(labels)]
     return sorted(unique, key=int) if all(label.isdigit() for label in unique) else unique
@@ -42,7 +43,7 @@ def selected(frame: "DataFrame", select: dict[str, str]) -> "DataFrame":
     for axis, word in select.items():
         labels = in_order(frame[axis])
         label = {"first": labels[0], "last": labels[-1]}.get(word, word)
-        frame = frame[frame[axis].astype(str) == label]
+        frame = frame.loc[frame[axis].astype(str) == label]
     return frame
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 from fathom.config.inheritance import Entry, expand
 from fathom.config.settings import About, Part
@@ -39,8 +39,11 @@ class KindSettings(Part):
         return ()
 
 
+KindT = TypeVar("KindT", bound=KindSettings, covariant=True)
+
+
 @dataclass(frozen=True)
-class Figure:
+class Figure(Generic[KindT]):
     """A figure of a paper.
 
     Attributes:
@@ -58,7 +61,7 @@ class Figure:
     title: str
     section: str
     caption: str
-    settings: KindSettings
+    settings: KindT
     entry: Entry
 
 
