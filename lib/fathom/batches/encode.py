@@ -134,7 +134,11 @@ def _write(path: Path, dictionary: Dictionary, sentences: Pieces) -> list[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = str(path.with_name(f".{path.name}.part"))
     dtype = best_fitting_int_dtype(len(dictionary))
-    builder = MMapIndexedDatasetBuilder(data_file_path(partial), dtype=dtype)  # pyright: ignore
+    # fairseq's type is that of its default, numpy's int64.
+    builder = MMapIndexedDatasetBuilder(
+        data_file_path(partial),
+        dtype=dtype,  # pyright: ignore[reportArgumentType]
+    )
     for pieces in sentences:
         builder.add_item(ids(dictionary, pieces))
     builder.finalize(index_file_path(partial))

@@ -5,6 +5,7 @@ import typer
 from fathom.cli.options import Results, Scale, Seed, open_paths, open_project
 from fathom.errors import FathomError
 from fathom.provenance.manifest import read
+from fathom.provenance.measurements import Record
 
 
 def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1) -> None:
@@ -24,12 +25,12 @@ def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1)
     run = project.run_name(required.run)
     path = paths.manifest(project.spec(run, name), seed)
     manifest = read(path)
-    measured = manifest.measurements
-    if "last_validation" not in measured:
+    keys = ("unigram_nll", "last_validation")
+    unigram, last = (manifest.measurements.get(key, Record()).all for key in keys)
+    if unigram is None or last is None:
         what = f"{run}: {manifest.outcome.words} at update {manifest.outcome.update}"
         raise FathomError(what, str(path), "read train.log next to it")
-    unigram, last = measured["unigram_nll"].all, measured["last_validation"].all
-    below = unigram.value - last.value  # pyright: ignore
+    below = unigram.value - last.value
     line = f"{run}: validation loss is {below:.2f} nats below the unigram baseline"
     bound = f">= {required.nats_below_unigram:g} required"
     if below < required.nats_below_unigram:
