@@ -324,7 +324,8 @@ def test_methods_with_gates_say_how_deep_they_are(name):
         depth = each.depth()
         assert (depth is not None) is card(name).about.gates
         if depth:
-            assert (len(depth.by_task), depth.layers) == (each.stack.tasks, each.stack.layers), side
+            assert len(depth.by_task) == each.stack.tasks, side
+            assert max(depth.by_task) <= each.stack.layers, side
 
 
 @every

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-# With a smaller |alpha| a gate's p is within 0.025 of ½, and its hard choice means little.
-UNDECIDED = 0.1
-
 
 @dataclass(frozen=True)
 class Stack:
@@ -99,17 +96,11 @@ class Depth:
         effective_depth: mean of `by_task` over tasks, E[L].
         by_task: number of layers that hard gates keep for each task.
         sum_p: sum over layers of the probabilities, mean over tasks.
-        mean_abs_alpha: mean of |alpha|.
-        undecided_share: share of gates with |alpha| < UNDECIDED.
-        layers: number of layers, L.
     """
 
     effective_depth: float
     by_task: tuple[int, ...]
     sum_p: float
-    mean_abs_alpha: float
-    undecided_share: float
-    layers: int
 
 
 class Method(nn.Module):

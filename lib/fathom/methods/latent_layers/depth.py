@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fathom.models.hooks import UNDECIDED, Depth
+from fathom.models.hooks import Depth
 
 
 def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
@@ -34,7 +34,4 @@ def depth_of(alpha: Tensor, threshold: float) -> Depth:
         effective_depth=sum(counts) / len(counts),
         by_task=tuple(counts),
         sum_p=torch.sigmoid(alpha).sum(dim=1).mean().item(),
-        mean_abs_alpha=alpha.abs().mean().item(),
-        undecided_share=(alpha.abs() < UNDECIDED).float().mean().item(),
-        layers=alpha.size(1),
     )
