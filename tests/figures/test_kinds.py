@@ -51,6 +51,6 @@ def test_a_figure_is_written_as_csv_png_and_pdf_and_twice_the_same(tmp_path):
     write_metrics(small, [(1, 0.1, 4.0, None, None), (2, 0.2, 3.0, None, None)])
     for name in ("one", "two"):
         kinds.draw(drawn, inputs([small]), tmp_path / "out" / name)
-    for suffix in kinds.SUFFIXES:
+    for suffix in ("csv", "png", "pdf"):
         first, second = (tmp_path / "out" / f"{name}.{suffix}" for name in ("one", "two"))
         assert first.read_bytes() == second.read_bytes()

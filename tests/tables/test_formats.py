@@ -6,10 +6,11 @@ import re
 import pytest
 
 from fathom.tables.comparison import compare_table
-from fathom.tables.formats import SUFFIXES, html, markdown, numbers, tex, write
+from fathom.tables.formats import html, markdown, numbers, tex, write
 from fathom.tables.view import BlockView, CellView, RowView, TableView, view
 from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
 
+SUFFIXES = ("csv", "md", "tex", "html")
 NASTY = "a|b_c & <i>x</i> 5 % [1] ±½α ^~\\{}$#*`"
 
 

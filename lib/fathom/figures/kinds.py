@@ -17,7 +17,6 @@ from fathom.papers.known import Known
 from fathom.papers.tables import Table
 
 _NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "settings")
-SUFFIXES = ("csv", "png", "pdf")
 
 
 def names() -> tuple[str, ...]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from pandas import DataFrame
 
-SUFFIXES = ("csv", "md", "tex", "html")
 _TEMPLATES = Path(__file__).parent / "templates"
 # A lower-than sign before a blank and an underscore within a word mean nothing in Markdown.
 _MARKDOWN = re.compile(r"[\\*`]|<(?=[A-Za-z/!])|(?<!\w)_|_(?!\w)")
