@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from fathom.batches.fused import arranged, collate, fill, ordered
+from fathom.batches.fused import arranged, collate, ordered
 from fathom.batches.tensors import EOS, PAD
 
 MEMBERS = [(0, 7), (2, 0), (1, 3), (2, 9), (0, 1)]
@@ -42,7 +42,6 @@ def test_rows_know_their_task_and_sentence(batch):
 
 def test_tokens_leave_padding_out(batch):
     assert batch.tokens == int((batch.target != PAD).sum())
-    assert batch.source_tokens == int((batch.source != PAD).sum())
 
 
 def test_no_column_is_padding_alone(batch):
@@ -53,7 +52,7 @@ def test_no_column_is_padding_alone(batch):
 def test_moving_a_batch_keeps_everything(batch):
     moved = batch.to("cpu")
     assert torch.equal(moved.target, batch.target)
-    assert (moved.tokens, moved.source_tokens) == (batch.tokens, batch.source_tokens)
+    assert moved.tokens == batch.tokens
     assert batch.to("meta").previous_target.device.type == "meta"
 
 
@@ -94,12 +93,3 @@ def test_one_task_alone_keeps_its_index(tensors):
     pairs = [tensors.split("kor", "test")]
     assert {task for members in arranged(pairs, 500) for task, _ in members} == {2}
     assert set(next(ordered(pairs, 500)).tasks.tolist()) == {2}
-
-
-def test_fill_is_the_share_of_real_tokens_over_all_batches(training):
-    first, second = collate(training, MEMBERS[:2]), collate(training, MEMBERS[2:])
-    both = fill([first, second])
-    real = sum(int((b.target != PAD).sum()) for b in (first, second))
-    assert both.target == pytest.approx(real / (first.target.numel() + second.target.numel()))
-    assert fill([collate(training, MEMBERS[:1])]).both == 1.0
-    assert 0 < both.both < 1

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from fathom.cli.options import (
-    chosen_seeds,
     data_named,
     debug,
     open_paths,
@@ -58,12 +57,6 @@ def test_scale_and_results_are_those_of_config_unless_they_are_named(project):
     assert open_paths(found, "small", Path("/x"))[1].top == Path("/x/small")
     with refused("unknown", "scale", "smal", nearest="small"):
         open_paths(found, "smal")
-
-
-def test_seeds_are_the_runs_own_unless_they_are_named(project):
-    found = open_project()
-    assert chosen_seeds(found, f"sample/{RUN}", "small", None) == (1,)
-    assert chosen_seeds(found, f"sample/{RUN}", "small", "2,5") == (2, 5)
 
 
 def test_data_are_named_by_their_folder_or_by_their_data_set(project):

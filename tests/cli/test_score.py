@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.evaluation.score import read_scores
+from tests.support import run_files
 from tests.support.refused import says
 from tests.support.small_project import RUN, TEST_SENTENCES
 
@@ -21,7 +21,7 @@ def test_every_task_is_scored_in_every_metric_with_the_same_bytes(decoding, call
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.count(f"({TEST_SENTENCES} sentences)") == 2
     assert {path: path.read_bytes() for path in before} == before
-    scores = read_scores(decoding / "scores.tsv")
+    scores = run_files.scores(decoding / "scores.tsv")
     assert {line.task for line in scores} == {"bos", "kor"}
     assert {"13a", "intl", "char", "none", "chrF"} == {line.metric for line in scores}
 

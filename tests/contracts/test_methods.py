@@ -22,7 +22,6 @@ from fathom.training.update_batches import MicroBatches
 from tests.support.small_networks import (
     ENTRIES,
     EOS,
-    PAD,
     ROOT,
     Dictionary,
     batch,
@@ -129,7 +128,7 @@ def real_update(run: TwoLevel, number: int) -> None:
     every = run.network.methods["decoder"].stack.tasks if number % 2 else 1
     tasks, tokens = tasks_of(every, len(LENGTHS)), sum(pair[1] for pair in LENGTHS)
     rows = torch.arange(len(LENGTHS))
-    whole = Batch(source, previous, target, tasks, rows, source.ne(PAD).sum().item(), tokens)
+    whole = Batch(source, previous, target, tasks, rows, tokens)
     run.update(number, MicroBatches([whole], tokens, tasks.unique()))
 
 

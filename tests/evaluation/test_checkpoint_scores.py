@@ -4,9 +4,10 @@ import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
 from fathom.evaluation.checkpoint_scores import CheckpointScores, means
-from fathom.evaluation.score import read_scores, score
+from fathom.evaluation.score import score
 from fathom.io.files import write_lines
 from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.support import run_files
 from tests.support.refused import refused
 
 SPLITS = ("test",)
@@ -75,7 +76,7 @@ def test_number_and_signature_are_those_of_a_decoding_s_score(decoded, paths):
     score(run, 1, "test", "plain", paths, silent)
     folder = paths.decoding(run, 1, "test", "plain")
     expected = {
-        line.task: line for line in read_scores(folder / "scores.tsv") if line.metric == "13a"
+        line.task: line for line in run_files.scores(folder / "scores.tsv") if line.metric == "13a"
     }
     scores = CheckpointScores(run, paths.corpus(run.data), SPLITS)
     files = {5: {task: folder / f"{task}.txt" for task in OTHER}}

@@ -8,10 +8,11 @@ import sacrebleu
 
 from fathom.errors import FathomError
 from fathom.evaluation.measured import path_of
-from fathom.evaluation.score import COLUMNS, key_of, measure, read_scores, score
+from fathom.evaluation.score import COLUMNS, key_of, measure, score
 from fathom.io.files import read_json, read_lines, sha256, write_json, write_lines
 from fathom.provenance import measurements
 from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.support import run_files
 from tests.support.refused import prose, refused, says
 
 METRICS = ["13a", "intl", "char", "none", "chrF"]
@@ -26,7 +27,7 @@ def scored(paths, spec, gates="plain", split="test", report=silent):
     score(spec, 1, split, gates, paths, report)
     folder = paths.decoding(spec, 1, split, gates)
     file = measurements.read(path_of(spec, 1, paths, "scores", split, gates))
-    return folder, read_scores(folder / "scores.tsv"), file
+    return folder, run_files.scores(folder / "scores.tsv"), file
 
 
 def test_each_task_has_each_metric_with_signature_and_count(paths, decoded):
@@ -182,11 +183,3 @@ def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
     with refused("hypotheses", len(hypotheses), len(references), where="bos"):
         measure(hypotheses, references, "eng", "bos")
-
-
-def test_a_table_with_other_columns_is_refused(tmp_path):
-    write_lines(tmp_path / "scores.tsv", ["task\tvalue"])
-    with refused("columns of scores"):
-        read_scores(tmp_path / "scores.tsv")
-    with refused("no such file"):
-        read_scores(tmp_path / "absent.tsv")

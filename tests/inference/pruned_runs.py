@@ -56,7 +56,7 @@ def write_tensors(paths: Paths, data: DataSpec | None = None, entries: int = ENT
     for side in SIDES:
         dictionary.save(str(dictionary_path(folder, side)))
     content = {"tasks": list(data.tasks), "sides": list(SIDES), "unigram_nll": 3.0}
-    write_json(folder / "tensors.json", content | {"unigram_nll_by_task": {}})
+    write_json(folder / "tensors.json", content)
     return folder
 
 

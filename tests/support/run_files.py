@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from fathom.io.files import sha256, write_json, write_lines
+from fathom.evaluation.score import Score
+from fathom.io.files import read_lines, sha256, write_json, write_lines
 from fathom.provenance import decoding_file, training_file
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
@@ -108,3 +109,8 @@ def write_decoding(
 def _spoilt(line: str) -> str:
     words = line.split(" ")
     return " ".join("wrong" if place % 4 == 2 else word for place, word in enumerate(words))
+
+
+def scores(path: Path) -> list[Score]:
+    """Return the lines of a scores.tsv."""
+    return [Score(*line.split("\t")) for line in read_lines(path)[1:]]

@@ -24,7 +24,6 @@ class Batch:
         target: (B, T) ids with end symbols.
         tasks: (B,) index of each sentence's task.
         sentences: (B,) index of each sentence in its task's split.
-        source_tokens: source tokens without padding.
         tokens: target tokens without padding.
     """
 
@@ -33,7 +32,6 @@ class Batch:
     target: torch.Tensor
     tasks: torch.Tensor
     sentences: torch.Tensor
-    source_tokens: int
     tokens: int
 
     def to(self, device: torch.device | str) -> "Batch":
@@ -44,18 +42,8 @@ class Batch:
             self.target.to(device),
             self.tasks.to(device),
             self.sentences.to(device),
-            self.source_tokens,
             self.tokens,
         )
-
-
-@dataclass(frozen=True)
-class Fill:
-    """Share of the positions of a batch that are not padding."""
-
-    source: float
-    target: float
-    both: float
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
@@ -80,7 +68,6 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
         target=padded,
         tasks=rows[:, 0].contiguous(),
         sentences=rows[:, 1].contiguous(),
-        source_tokens=sum(map(len, source)),
         tokens=sum(map(len, target)),
     )
 
@@ -122,13 +109,6 @@ def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
             groups.append([])
         groups[-1].append(member)
     return groups
-
-
-def fill(batches: Sequence[Batch]) -> Fill:
-    """Return the share of positions that are not padding, over all `batches` together."""
-    source, target = sum(b.source_tokens for b in batches), sum(b.tokens for b in batches)
-    wide, high = sum(b.source.numel() for b in batches), sum(b.target.numel() for b in batches)
-    return Fill(source / wide, target / high, (source + target) / (wide + high))
 
 
 def _padded(rows: list[torch.Tensor]) -> torch.Tensor:

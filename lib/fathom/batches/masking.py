@@ -78,7 +78,6 @@ def collate(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
         target=target,
         tasks=where[:, 0].contiguous(),
         sentences=where[:, 1].contiguous(),
-        source_tokens=sum(len(hidden) for hidden, _ in rows),
         tokens=sum(map(predicted, rows)),
     )
 

@@ -67,7 +67,6 @@ class Tensors:
         source_dictionary: fairseq's dictionary of the source.
         target_dictionary: fairseq's dictionary of the target.
         unigram_nll: NLL of the unigram baseline on all validation targets, nats a token.
-        unigram_nll_by_task: NLL of the same baseline on each task's validation targets.
     """
 
     folder: Path
@@ -76,7 +75,6 @@ class Tensors:
     source_dictionary: Dictionary
     target_dictionary: Dictionary
     unigram_nll: float
-    unigram_nll_by_task: dict[str, float]
 
     def split(self, task: str, split: str) -> Pairs:
         """Return one split of a task.
@@ -112,7 +110,6 @@ def load(folder: Path) -> Tensors:
         source_dictionary=read_dictionary(folder, "source"),
         target_dictionary=read_dictionary(folder, summary["sides"][-1]),
         unigram_nll=summary["unigram_nll"],
-        unigram_nll_by_task=summary["unigram_nll_by_task"],
     )
 
 

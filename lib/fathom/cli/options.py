@@ -87,11 +87,6 @@ def open_paths(
     return name, Paths(Path(results or project.switches.results), name)
 
 
-def chosen_seeds(project: Project, run: str, scale: str, seeds: str | None) -> tuple[int, ...]:
-    """Return the seeds of a run: those that a user names, or else its own at the scale."""
-    return seed_list(seeds) if seeds else project.seeds(run, scale)
-
-
 def open_artefacts(scale: str | None, results: Path | None, seeds: str | None) -> Artefacts:
     """Return the tables and figures of the project at the scale that is meant."""
     project = open_project()

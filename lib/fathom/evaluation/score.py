@@ -178,20 +178,6 @@ def measure(
     ]
 
 
-def read_scores(path: Path) -> list[Score]:
-    """Read a scores.tsv.
-
-    Raises:
-        FathomError: the file is missing, or has other columns.
-    """
-    if not path.is_file():
-        raise FathomError("no such file", str(path), "make it: fathom score")
-    header, *lines = (tuple(line.split("\t")) for line in read_lines(path))
-    if header != COLUMNS:
-        raise FathomError("other columns than those of scores", str(path), "score again")
-    return [Score(*line) for line in lines]
-
-
 def write_sentences(path: Path, statistics: list[Statistics]) -> None:
     """Write what each metric counts in each sentence, one line a sentence, numbered from 1.
 
