@@ -42,6 +42,10 @@ class Network(nn.Module, ABC):
     (B, T, V).
     """
 
+    # fairseq's model classes set these.
+    encoder: nn.Module
+    decoder: nn.Module
+
     @staticmethod
     @abstractmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
@@ -52,15 +56,18 @@ class Network(nn.Module, ABC):
             tasks: number of tasks of the run, N.
         """
 
-    @abstractmethod
     def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
         """Return the logits of every target position, (B, T, V).
+
+        A network without a decoder overrides this.
 
         Args:
             source: (B, S) right-padded.
             previous_target: (B, T) the target shifted by one, right-padded.
             tasks: (B,) the task of each sentence.
         """
+        memory = self.encoder(source, tasks=tasks)
+        return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
 
     @property
     def stacks(self) -> dict[str, LayerStack]:

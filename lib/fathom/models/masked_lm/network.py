@@ -92,6 +92,8 @@ class MaskedEncoder(Encoder):
 class MaskedLm(Network, FairseqEncoderModel):
     """A masked language model in the shape of XLM-R."""
 
+    encoder: MaskedEncoder
+
     def __init__(
         self,
         model: Model,

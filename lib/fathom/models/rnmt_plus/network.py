@@ -6,7 +6,6 @@ follow the published code (lingvo) where the paper is silent.
 """
 
 from fairseq.models import FairseqEncoderDecoderModel
-from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.models.hooks import Method, Stack
@@ -74,14 +73,3 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             residuals=False,
         )
         return {"encoder": encoder, "decoder": decoder}
-
-    def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
-        """Return the logits of every target position, (B, T, V).
-
-        Args:
-            source: (B, S) right-padded.
-            previous_target: (B, T) the target shifted by one, right-padded.
-            tasks: (B,) the task of each sentence.
-        """
-        memory = self.encoder(source, tasks=tasks)
-        return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]

@@ -1,7 +1,6 @@
 """The Transformer: an encoder and a decoder, each with its method."""
 
 from fairseq.models import FairseqEncoderDecoderModel
-from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.models.hooks import Method, Stack
@@ -63,14 +62,3 @@ class Transformer(Network, FairseqEncoderDecoderModel):
             )
             for name, count in layers.items()
         }
-
-    def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
-        """Return the logits of every target position, (B, T, V).
-
-        Args:
-            source: (B, S) right-padded.
-            previous_target: (B, T) the target shifted by one, right-padded.
-            tasks: (B,) the task of each sentence.
-        """
-        memory = self.encoder(source, tasks=tasks)
-        return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
