@@ -198,21 +198,29 @@ FAULTS = {
         LATENT,
         "method: {name: latent_layers, stacks: [decoder], target_depth: 12}",
         "method: {name: latent_layers, stacks: [encoder], target_depth: 12}",
-        "target_depth 12.0 acts on no stack of the method; write [encoder], or target_depth: null",
+        says(
+            "acts on no stack",
+            "target_depth",
+            "12.0",
+            where="method.target_depth_stacks",
+            remedy="write [encoder], or target_depth: null",
+        ),
     ),
     "a target depth of more layers than there are": (
         3,
         LATENT,
         "layers: 12/48, seeds: 5, method: {target_depth: 24}",
         "layers: 12/48, seeds: 5, method: {target_depth: 49}",
-        "method.target_depth: 49.0 layers, but the decoder has 48; write 48 or less",
+        says(
+            "more layers", "49.0", "decoder", 48, where="method.target_depth", remedy="48 or less"
+        ),
     ),
     "a list of stacks of an unknown setting": (
         5,
         CARD,
         "stacks_of: target_depth",
         "stacks_of: target_dept",
-        "stacks_of: no setting 'target_dept'; nearest valid name: 'target_depth'",
+        says("unknown", "setting", "target_dept", where="stacks_of", nearest="target_depth"),
     ),
     "an unknown paper of a card": (
         2,

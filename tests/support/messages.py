@@ -62,6 +62,8 @@ MESSAGES = {
     "choose another name": "choose another name",
     "list of values": "write {name: [values]}, or a list of {name: value}",
     # runs
+    "acts on no stack": "{} {} acts on no stack of the method",
+    "more layers": "{} layers, but the {} has {}",
     "no method": "no method is given",
     "layers": "'{}' is no pair of layer counts",
     "no ratio": "'{}' is no ratio",
@@ -293,7 +295,6 @@ MESSAGES = {
     "no references": "no references",
     "hypotheses": "{} hypotheses for {} references",
     "other hypotheses": "the hypotheses are missing or are not those that were decoded",
-    "columns of scores": "other columns than those of scores",
     "scored before": "scored before it was decoded again",
     "other weights": "measured with other weights",
     "measured of": "measured of {} seed {}",
