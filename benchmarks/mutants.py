@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,9 +114,11 @@ class Recorder:
         self.others = methods - {group} if group in methods else frozenset()
         self.killer, self.passed = SURVIVED, 0
 
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list) -> None:
-        """Leave out tests that are parametrised with another method."""
+        """Leave out tests that are parametrised with another method; run the long ones last."""
         items[:] = [item for item in items if not self._of_others(item)]
+        items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
     def _of_others(self, item: object) -> bool:
         call = getattr(item, "callspec", None)
@@ -141,8 +144,6 @@ def run(mutant: Mutant | None, group: str, tests: tuple[str, ...]) -> Verdict:
         group: whose tests run.
         tests: their files and folders.
     """
-    import pytest
-
     folder = Path(tempfile.mkdtemp(prefix="mutant-"))
     try:
         copy_project(folder)
@@ -161,7 +162,7 @@ def run(mutant: Mutant | None, group: str, tests: tuple[str, ...]) -> Verdict:
         signal.alarm(LIMIT)
         recorder = Recorder(group, method_names(folder))
         start = time.monotonic()
-        options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+        options = ["-x", "-q", "-p", "no:cacheprovider"]
         pytest.main([*options, *tests], plugins=[recorder])
         return Verdict(recorder.killer, recorder.passed, time.monotonic() - start)
     finally:

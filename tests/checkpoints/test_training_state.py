@@ -122,6 +122,7 @@ def test_weights_after_the_update_to_which_a_run_goes_back_are_forgotten(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_training_keeps_weights_when_it_validates_and_a_kill_changes_none(tensors, tmp_path):
     spec = specification(changes={"training": {"updates": 11, "keep_weights": 2}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"

@@ -145,6 +145,7 @@ def be_killed(folder, after):
     assert process.exitcode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [5, 14], ids=["in the curve", "in the window"])
 def test_killed_in_the_middle_it_resumes_to_the_same_text(own, saved, measured, call, after):
     folder = own(saved)
@@ -170,6 +171,7 @@ def test_another_size_translates_only_what_it_lacks(own, measured, call):
     assert len(files_of(folder)) == 2
 
 
+@pytest.mark.slow
 def test_fewer_checkpoints_than_are_asked_for_are_all_taken(own, saved, call):
     folder = own(saved)
     answer = call("best-window", RUN, "--size", "21")

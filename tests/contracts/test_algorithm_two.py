@@ -77,6 +77,7 @@ def same(found, expected):
         torch.testing.assert_close(found[name], value, atol=atol, rtol=0, msg=name)
 
 
+@pytest.mark.slow
 # [latent_depth Alg. 2]
 @pytest.mark.parametrize("inner", [1, 3])
 def test_twenty_updates_of_three_languages_are_those_of_algorithm_two(tensors, inner):

@@ -158,6 +158,7 @@ def be_killed(run, after, place):
     assert process.exitcode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["write_lines", "write_json"])
 @pytest.mark.parametrize("after", [0, 1, 4])
 def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, after, place):

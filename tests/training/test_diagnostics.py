@@ -313,6 +313,7 @@ def killed_at(spec, tensors, folder, launch, update, damage=False):
     assert process.exitcode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(tensors, tmp_path):
     launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
     spec = latent({"training": {"updates": 12}})
@@ -329,6 +330,7 @@ def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(tensors, tm
         assert path.read_bytes() == (killed / "diagnostics" / path.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(tensors, tmp_path):
     spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -340,6 +342,7 @@ def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(tensors, 
     assert contents(whole) == contents(killed)
 
 
+@pytest.mark.slow
 def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
     def stop_at_update_four(line):
         if "update 4 of" in line:

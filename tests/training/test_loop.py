@@ -87,6 +87,7 @@ def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(t
     assert update_batches(latent(), tensors).epoch(kills[1]) > 1
 
 
+@pytest.mark.slow
 def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(tensors, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     train(latent(), 1, TrainPaths(tensors, whole), OPTIONS, silent)
@@ -98,6 +99,7 @@ def test_a_run_killed_after_its_last_checkpoint_is_judged_as_if_it_had_not_been(
     assert one["validation"] == other["validation"]
 
 
+@pytest.mark.slow
 def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_path):
     spec = masked("latent_layers", ("encoder",), {"training": {"updates": 12}}, target_depth=1)
     whole, killed = tmp_path / "whole", tmp_path / "killed"

@@ -31,6 +31,7 @@ def batches_of(spec, tensors):
     )
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     spec = latent({"training": {"updates": 30}})
     train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
@@ -46,6 +47,7 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
 
 
+@pytest.mark.slow
 def test_a_masked_language_model_reads_text_with_hidden_pieces_and_learns_them(tensors, tmp_path):
     spec = masked(changes={"training": {"updates": 60}})
     train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)

@@ -166,6 +166,7 @@ def test_it_learns_to_turn_sentences_round(learnt):
     assert right > 25
 
 
+@pytest.mark.slow
 def test_a_hypothesis_does_not_depend_on_its_batch(learnt):
     rows = sentences(20, 7, seed=99)
     beam = Beam(learnt, Dictionary(ENTRIES), SEARCH)
