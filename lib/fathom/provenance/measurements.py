@@ -267,7 +267,9 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
         raise FathomError(f"schema {schema}, but {SCHEMA} is needed", str(path), remedy)
     part, problems = check(model, value, lambda place: ": ".join([str(path), *_dotted(place)]))
     if part is None or problems:
-        raise Findings(problems)
+        raise Findings(
+            FathomError(each.what, each.where, f"{each.remedy}, or {remedy}") for each in problems
+        )
     return part
 
 

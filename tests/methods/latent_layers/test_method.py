@@ -213,6 +213,23 @@ def test_depth_counts_the_gates_over_the_threshold():
     assert each.depth().by_task == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("threshold", "at_least", "kept"),
+    [
+        (0.5, 0, [[1, 1, 1], [0, 0, 1]]),
+        (0.9, 0, [[0, 1, 0], [0, 0, 0]]),
+        (0.9, 2, [[0, 1, 1], [1, 0, 1]]),
+    ],
+)
+def test_hard_gates_take_the_threshold_and_the_layers_that_are_kept_in_any_case(
+    threshold, at_least, kept
+):
+    each = gates(hard_threshold=threshold).eval()
+    each.alpha.data = torch.tensor([[0.0, 3.0, 2.0], [-2.0, -3.0, 0.0]])
+    each.inference, each.hard_at_least = "hard", at_least
+    assert each.gates().tolist() == kept
+
+
 def test_diagnostics_are_the_logits_the_samples_and_their_utilisation():
     each = gates(tasks=4)
     assert set(each.diagnostics()) == {"alpha"}
