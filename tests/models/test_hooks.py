@@ -2,7 +2,7 @@
 
 import torch
 
-from fathom.models.hooks import Method, generator
+from fathom.models.hooks import Method, generator, stream_seed
 from fathom.models.size import Entries
 from fathom.models.transformer.network import Transformer
 from tests.support.small_networks import ENTRIES, batch, shape, stack
@@ -74,6 +74,11 @@ def test_random_streams_repeat_and_differ_in_every_argument():
     ]
     assert len({draw(*key) for key in keys}) == len(keys)
     assert draw(*keys[5]) == draw(*keys[5])
+
+
+def test_the_seed_of_a_stream_is_the_same_in_every_process():
+    # The first eight digits of: printf '1 2 encoder 3' | sha256sum
+    assert stream_seed(1, 2, "encoder", 3) == 0xD660E3C3
 
 
 def test_random_streams_leave_torchs_own_alone():

@@ -67,6 +67,22 @@ def test_without_hooks_the_layers_run_straight_through():
     assert outputs == [1.0, 2.0, 4.0, 7.0]
 
 
+@pytest.mark.parametrize(
+    ("hook", "override", "last"),
+    [
+        ("source", lambda layer, outputs: outputs[0], 4.0),
+        ("keep", lambda layer: layer != 1, 5.0),
+        ("block", lambda layer, x, y: 2 * y, 30.0),
+        ("after", lambda layer, y: 2 * y, 30.0),
+    ],
+)
+def test_a_method_with_one_hook_has_it_called(hook, override, last):
+    method, outputs = Method(stack()), [1.0]
+    setattr(method, hook, override)
+    run_layers(method, [1, 2, 3], outputs, add)
+    assert outputs[-1] == last
+
+
 def test_a_method_tells_which_hooks_it_overrides():
     method = Recorder()
     assert method.overrides("keep")
