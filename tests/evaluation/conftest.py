@@ -41,7 +41,7 @@ DEFINITION = {"pivot": "eng", "tasks": [[task, task] for task in OTHER]}
 
 
 def spec_of(
-    direction: str = "many_to_one", gates: tuple[str, ...] = ("plain",), samples: int = 200
+    direction: str | None = "many_to_one", gates: tuple[str, ...] = ("plain",), samples: int = 200
 ) -> Spec:
     """Return a run on the messages."""
     changes = {"data": {"direction": direction}, "scoring": {"bootstrap_samples": samples}}
@@ -59,7 +59,7 @@ def decoded(paths) -> Callable[..., Spec]:
     """Return a function that writes what stages before scoring leave, and gives the run."""
 
     def write(
-        direction: str = "many_to_one",
+        direction: str | None = "many_to_one",
         gates: tuple[str, ...] = ("plain",),
         kind: str = "finished",
         no_layer: tuple[str, ...] = (),

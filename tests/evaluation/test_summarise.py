@@ -55,6 +55,11 @@ def test_a_finished_run_has_all_its_measurements(summarised):
     assert found.measurements["unigram_nll"].all.value == 6.06
 
 
+def test_a_run_whose_data_has_no_direction_has_a_manifest(summarised):
+    _, found = summarised(direction=None)
+    assert found.data.direction is None
+
+
 def test_every_measurement_is_in_the_file_that_its_key_names(summarised, paths):
     spec, found = summarised(BOTH, ("valid", "test"))
     for key, record in found.measurements.items():

@@ -25,13 +25,13 @@ class Data(Part):
 
     Attributes:
         dataset: the data set of config/datasets.
-        direction: into the pivot language, or out of it.
+        direction: into the pivot language, or out of it; none of bilingual or monolingual text.
         corpus_sha256: the hash of corpus.json, which names and hashes the text files.
         tensors_sha256: the hash of tensors.json, which describes the encoded text.
     """
 
     dataset: str
-    direction: str
+    direction: str | None
     corpus_sha256: str
     tensors_sha256: str
 
