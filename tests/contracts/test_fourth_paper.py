@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fathom.errors import Findings
 from fathom.project.demands import Demands
 from fathom.project.load import load
+from tests.support.refused import says
 
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "support" / "fourth_paper"
@@ -49,6 +51,31 @@ def grown(root):
 def test_the_paper_has_its_runs_and_they_can_be_trained(grown):
     assert set(grown.entries) - set(load(ROOT, check=False).entries) == RUNS
     assert not any(grown.not_built(run, scale) for run in RUNS for scale in grown.scales)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "finding"),
+    [
+        (
+            "runs",
+            "label_smoothing: 0.1",
+            "label_smothing: 0.1",
+            says("unknown key", "label_smothing"),
+        ),
+        ("runs", "dataset: ", "dataset: no_", says("unknown", "data set")),
+        ("tables", "post_<column>", "post_<colum>", says("placeholder", "with", "colum")),
+    ],
+)
+def test_one_mistake_is_one_finding(root, tmp_path, file, old, new, finding):
+    shutil.copytree(root / "config", tmp_path / "config")
+    path = tmp_path / "config" / "papers" / PAPER / f"{file}.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(Findings) as caught:
+        load(tmp_path)
+    assert finding.check(caught.value) == list(caught.value.findings)
+    assert len({each.where for each in caught.value.findings}) == 1
 
 
 def test_each_cell_of_its_table_has_a_run_of_its_own(grown):

@@ -103,7 +103,7 @@ FAULTS = {
         says("equal at a scale", "latent_depth/m2o_diverse_12_12", "tiny"),
     ),
     "a run that nothing uses": (
-        3,
+        4,
         LATENT,
         "  m2o_diverse_24_15:",
         "  m2o_diverse_60_12: {like: m2o_diverse, layers: 60/12}\n  m2o_diverse_24_15:",
@@ -192,6 +192,13 @@ FAULTS = {
         "check_learning: {run: latent_depth/m2o_diverse_12_12",
         "check_learning: {run: latent_depth/m2o_diverse_12_13",
         says("unknown", "run", "latent_depth/m2o_diverse_12_13"),
+    ),
+    "a training that saves fewer weights than are averaged": (
+        4,
+        GROUPS,
+        "training: {updates: 5000, save_every: 500}",
+        "training: {updates: 5000, save_every: 2500}",
+        says("too few saves", 5000, 2, 3, where="decoding.average_of", remedy="save_every: 1666"),
     ),
     "a target depth on a stack without the method": (
         4,

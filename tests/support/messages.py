@@ -83,6 +83,7 @@ MESSAGES = {
     "masking": "a masked language model hides pieces",
     "add masking": "add masking",
     "other pieces": "'{}' has other pieces",
+    "too few saves": "{} updates save weights {} times, but {} are averaged",
     "kept weights": "{} saved weights are decoded, and {} are kept",
     # provenance
     "schema": "schema {}, but {} is needed",

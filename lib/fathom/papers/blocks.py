@@ -7,7 +7,7 @@ from fathom.config.places import substitute
 from fathom.config.yaml_files import KeyPath
 from fathom.errors import FathomError, nearest
 from fathom.papers import table_settings as settings
-from fathom.papers.known import Known, full_name
+from fathom.papers.known import Known
 from fathom.papers.table_settings import Metric, Row, TableEntry
 
 TASKS = "tasks"
@@ -153,11 +153,7 @@ class _Expansion:
             return known.corpora[self.corpus]
         first, row = next(iter(self.first.items()))
         run = substitute(row if isinstance(row, str) else row.run or "", self.names)
-        name = full_name(paper, run)
-        if name not in known.runs:
-            remedy = nearest(run, known.names(paper))
-            raise FathomError(f"no run '{run}'", where((*self.path, first)), remedy)
-        return known.runs[name].tasks
+        return known.run(paper, run, where((*self.path, first)))[1].tasks
 
     def rows(self, rows: settings.Rows, path: KeyPath, ours: bool) -> Iterator[BlockRow]:
         if not isinstance(rows, dict):

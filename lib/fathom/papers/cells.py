@@ -13,7 +13,7 @@ from fathom.config.places import placeholders, substitute
 from fathom.config.yaml_files import KeyPath
 from fathom.errors import FathomError, nearest
 from fathom.papers.blocks import Block, BlockColumn, BlockRow
-from fathom.papers.known import Known, KnownRun, full_name
+from fathom.papers.known import Known, KnownRun
 from fathom.papers.table_settings import TableEntry
 from fathom.papers.values import Value, parse
 
@@ -157,14 +157,11 @@ class _Place:
         for missing in placeholders(run):
             remedy = nearest(missing, names)
             raise FathomError(f"`with` gives no <{missing}>", self.where(path), remedy)
-        name = full_name(self.table.paper, run)
-        if name not in self.known.runs:
-            remedy = nearest(run, self.known.names(self.table.paper))
-            raise FathomError(f"no run '{run}'", self.where(path), remedy)
+        name, known = self.known.run(self.table.paper, run, self.where(path))
         if self.table.vocabulary.measurement(value).of == "corpus":
             what = f"'{value.measurement}' is not measured of a run"
             raise FathomError(what, self.where(path), "name a `corpus`, or another value")
-        return name, self.known.runs[name], pattern
+        return name, known, pattern
 
     def _corpus(self, value: Value) -> tuple[str, ...]:
         """Return the tasks of the block's corpus."""

@@ -3,6 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fathom.errors import FathomError, nearest
+
+
+class Unresolved(FathomError):
+    """A run is named whose own settings are wrong. Its own findings say so; this is not one."""
+
 
 @dataclass(frozen=True)
 class KnownRun:
@@ -39,18 +45,40 @@ class Known:
         corpora: the tasks of each data set.
         families: names of families, by paper.
         methods: names of methods.
+        unresolved: full names of the runs whose settings are wrong.
     """
 
     runs: Mapping[str, KnownRun]
     corpora: Mapping[str, tuple[str, ...]]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     methods: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
+
+    def run(self, paper: str, run: str, where: str) -> tuple[str, KnownRun]:
+        """Return the full name of a run that a paper's file names, and what is known of it.
+
+        Args:
+            paper: the paper.
+            run: the name as written.
+            where: file, line and key of the name.
+
+        Raises:
+            Unresolved: the run's own settings are wrong.
+            FathomError: there is no such run.
+        """
+        name = full_name(paper, run)
+        if name in self.unresolved:
+            raise Unresolved(f"'{run}' has wrong settings", where, "correct them first")
+        if name not in self.runs:
+            raise FathomError(f"no run '{run}'", where, nearest(run, self.names(paper)))
+        return name, self.runs[name]
 
     def names(self, paper: str) -> tuple[str, ...]:
         """Return the names by which a paper's files may call runs: its own, short, come first."""
         start = f"{paper}/"
-        own = [name.removeprefix(start) for name in self.runs if name.startswith(start)]
-        return (*own, *(name for name in self.runs if not name.startswith(start)))
+        names = (*self.runs, *self.unresolved)
+        own = [name.removeprefix(start) for name in names if name.startswith(start)]
+        return (*own, *(name for name in names if not name.startswith(start)))
 
 
 def full_name(paper: str, run: str) -> str:

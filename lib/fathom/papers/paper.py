@@ -12,7 +12,7 @@ from fathom.papers import deviations, figures, reported, tables
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import Deviation
 from fathom.papers.figures import Figure, KindSettings
-from fathom.papers.known import Known
+from fathom.papers.known import Known, Unresolved
 from fathom.papers.table_settings import Metric
 from fathom.papers.tables import Table
 from fathom.papers.vocabulary import Vocabulary
@@ -103,7 +103,8 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
         families = known.families.get(paper.name, ())
         names = [*families, *known.methods, *paper.tables, *paper.figures]
         start = f"{paper.name}/"
-        own = {name.removeprefix(start) for name in known.runs if name.startswith(start)}
+        runs = (*known.runs, *known.unresolved)
+        own = {name.removeprefix(start) for name in runs if name.startswith(start)}
         file = paper.files["deviations"]
         yield from deviations.findings(paper.deviations, file, names, own - {*names})
     if "runs" in paper.files:
@@ -112,7 +113,7 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
 
 def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Iterator[FathomError]:
     cells, unresolved = table.resolve(known)
-    yield from unresolved
+    yield from (finding for finding in unresolved if not isinstance(finding, Unresolved))
     if unresolved:
         return
     yield from tables.findings(table, cells, known)

@@ -1,7 +1,7 @@
 """What no class can say alone: names that must exist elsewhere, and runs that must resolve."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 
 from fathom.claims import names as claim_names
 from fathom.config.yaml_files import KeyPath, YamlFile
@@ -30,13 +30,19 @@ def findings(project: Project) -> Iterator[FathomError]:
         yield from _run(project, name)
     yield from _equal_runs(project)
     known = project.known()
-    shown: set[str] = set()
+    # The tables of a paper that cannot be read may use any of its runs.
+    shown = {name for name in known.runs if name.split("/")[0] not in project.papers}
     for paper in project.papers.values():
         yield from papers.findings(paper, known, project.root)
         for figure in paper.figures.values():
             yield from kinds.findings(figure, known, paper.tables)
-        cells = {name: table.resolve(known)[0] for name, table in paper.tables.items()}
+        resolved = {name: table.resolve(known) for name, table in paper.tables.items()}
+        cells = {name: found for name, (found, _) in resolved.items()}
         shown |= {cell.source for row in cells.values() for cell in row}
+        if any(wrong for _, wrong in resolved.values()):
+            # A table that does not resolve may use any of the paper's runs, and claims its cells.
+            shown |= {name for name in known.runs if name.startswith(f"{paper.name}/")}
+            continue
         claims = project.claims.get(paper.name, {}).values()
         yield from claim_names.findings(claims, cells, paper.figures, known)
     yield from _unused_runs(project, known, shown)
@@ -137,16 +143,15 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
     if resolved.run is None:
         yield from resolved.findings
         return
-    scales = (None, *project.scales)
-    for scale in scales:
+    for scale in project.scales:
+        yield from _updates(project, name, scale)
+    for scale in (None, *project.scales):
         resolved = project.resolved(name, scale)
         if resolved.run is None:
             yield from resolved.findings
             continue
         card = project.methods[resolved.run.method.name]
         wrong = list(compatibility.findings(resolved.run, card, resolved.entry))
-        if scale is not None:
-            wrong += _updates(project, name, scale)
         try:
             spec = project.spec(name, scale)
             where = resolved.entry.where(("data", "direction"))
@@ -163,9 +168,16 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
             wrong += error.findings
         except FathomError as error:
             wrong.append(error)
-        yield from wrong
+        yield from wrong if scale is None else _at_scale(wrong, scale)
         if wrong and scale is None:
             return
+
+
+def _at_scale(findings: Iterable[FathomError], scale: str) -> Iterator[FathomError]:
+    """Yield findings of a run that is right at the paper's own scale, with the scale's name."""
+    for finding in findings:
+        what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
+        yield FathomError(what, finding.where, finding.remedy)
 
 
 def _updates(project: Project, name: str, scale: str) -> Iterator[FathomError]:

@@ -56,9 +56,10 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     vocabulary, papers = _papers(root, files, findings)
     claims = _claims(files["claims"], findings)
     parts = {"source": sources, "dataset": datasets, "method": methods, "scale": scales}
-    parts |= {"runs": families, "paper": papers}
+    parts |= {"runs": families}
     incomplete |= any(len(part) < len(files[kind]) for kind, part in parts.items())
-    # A part that cannot be read causes many more findings, which would hide the cause.
+    # A part that cannot be read causes many more findings, which would hide the cause. A paper's
+    # tables cause none elsewhere.
     if switches is None or vocabulary is None or incomplete or (findings and not check):
         raise unique(findings)
     project = Project(

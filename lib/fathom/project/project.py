@@ -259,9 +259,11 @@ class Project:
     def known(self, scale: str | None = None) -> Known:
         """Return what tables, figures and claims may name, with what they need of each run."""
         runs = {}
+        unresolved = []
         for name in self.entries:
             run = self.resolved(name, scale).run
             if run is None or run.data.dataset not in self.datasets:
+                unresolved.append(name)
                 continue
             card = self.methods[run.method.name]
             runs[name] = KnownRun(
@@ -273,7 +275,7 @@ class Project:
                 stacks=run.method.stacks if card.about.gates else (),
             )
         corpora = {name: dataset.tasks for name, dataset in self.datasets.items()}
-        return Known(runs, corpora, self.families, tuple(self.methods))
+        return Known(runs, corpora, self.families, tuple(self.methods), tuple(unresolved))
 
 
 def _seeds(run: Run) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from fathom.config.inheritance import Entry
 from fathom.errors import FathomError, nearest
 from fathom.runs.method_card import Card
-from fathom.runs.settings import Decoding, Masking, Model, Run, Subwords
+from fathom.runs.settings import Decoding, Masking, Model, Run, Subwords, Training
 from fathom.runs.spec import Spec
 
 # Values that a kind of network takes of some settings; all others it takes as they are.
@@ -154,6 +154,7 @@ def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
         yield FathomError(what, entry.where(("decoding",)), remedy)
     if decoding is None:
         return
+    yield from _saves(run.training, decoding, entry)
     saved_weights = run.training.keep_weights
     for key in ("average_of", "window"):
         count = getattr(decoding, key) or 1
@@ -163,6 +164,20 @@ def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
                 entry.where(("decoding", key)),
                 f"write training.keep_weights: {count} or more",
             )
+
+
+def _saves(training: Training, decoding: Decoding, entry: Entry) -> Iterator[FathomError]:
+    """Yield a training that is too short to save as many weights as are averaged."""
+    every, count = training.save_every or training.validate_every, decoding.average_of
+    if isinstance(training.updates, str):
+        return
+    saved = -(-training.updates // every)
+    if count > max(saved, 1):
+        yield FathomError(
+            f"{training.updates} updates save weights {saved} times, but {count} are averaged",
+            entry.where(("decoding", "average_of")),
+            f"write training.save_every: {training.updates // count or 1} or less",
+        )
 
 
 def start_findings(spec: Spec, start: Spec, entry: Entry) -> Iterator[FathomError]:
