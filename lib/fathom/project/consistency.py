@@ -37,7 +37,7 @@ def findings(project: Project) -> Iterator[FathomError]:
         for figure in paper.figures.values():
             yield from kinds.findings(figure, known, paper.tables)
         resolved = {name: table.resolve(known) for name, table in paper.tables.items()}
-        cells = {name: found for name, (found, _) in resolved.items()}
+        cells = {name: readable for name, (readable, _) in resolved.items()}
         shown |= {cell.source for row in cells.values() for cell in row}
         if any(wrong for _, wrong in resolved.values()):
             # A table that does not resolve may use any of the paper's runs, and claims its cells.

@@ -268,7 +268,8 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
     part, problems = check(model, value, lambda place: ": ".join([str(path), *_dotted(place)]))
     if part is None or problems:
         raise Findings(
-            FathomError(each.what, each.where, f"{each.remedy}, or {remedy}") for each in problems
+            FathomError(problem.what, problem.where, f"{problem.remedy}, or {remedy}")
+            for problem in problems
         )
     return part
 
