@@ -69,6 +69,13 @@ def test_the_standard_error_of_a_mean_is_the_textbooks():
     assert found.high - found.low == pytest.approx(2 * 1.96 * 2.5, rel=0.1)
 
 
+def test_the_standard_error_is_the_deviation_of_the_draws():
+    statistics = means([0, 100, 30, 70, 20])
+    drawn = draws(5, 6)
+    scores = (drawn @ statistics.counts)[:, 0] / 5
+    assert interval(statistics, drawn).stderr == pytest.approx(np.std(scores, ddof=1), rel=1e-12)
+
+
 def test_equal_sentences_have_no_spread():
     found = spread(means([7] * 30), 100)
     assert (found.low, found.high, found.stderr) == (7, 7, 0)

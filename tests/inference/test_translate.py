@@ -25,6 +25,15 @@ MASKED = trained_spec(
 )
 # Of a decoder with two layers; the encoder has no gates.
 LAYERS = {"decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)}}
+# Of one with three layers, so that no two tasks share theirs.
+DEEP = trained_spec(
+    {
+        "model": {"decoder_layers": 3},
+        "method": {"name": "latent_layers", "stacks": ["decoder"]},
+    },
+    run="deep",
+)
+OWN_LAYERS = {"decoder": {"bos": (0, 1), "bel": (1, 2), "kor": (0,)}}
 NO_BEL = {"decoder": {"bos": (0, 1), "bel": (), "kor": (0,)}}
 
 
@@ -94,19 +103,35 @@ def test_gates_change_hypotheses_and_have_folders_of_their_own(paths):
     assert paths.decoding(SOFT, 1, "test", "soft") != paths.decoding(SOFT, 1, "test", "hard")
 
 
-def test_a_task_is_translated_through_its_own_gates(paths):
-    run = write_trained(SOFT, paths, layers=LAYERS)
-    found = read_lines(decode(run, "hard")[0] / "kor.txt")
-    network, data = run.network("hard"), run.tensors
+def through(run, gates, task, own):
+    """Translate a task's test text through the gates of another task."""
+    data = run.tensors
+    beam = Beam(run.network(gates).for_task(own), data.target_dictionary, run.spec.decoding)
+    pairs = data.split(task, "test")
+    sources = [pairs.source(number) for number in range(len(pairs))]
+    return [text(pieces, data) for pieces in hypotheses(beam, sources, CPU)]
 
-    def through(task):
-        beam = Beam(network.for_task(task), data.target_dictionary, SOFT.decoding)
-        pairs = data.split("kor", "test")
-        sources = [pairs.source(number) for number in range(len(pairs))]
-        return [text(pieces, data) for pieces in hypotheses(beam, sources, CPU)]
 
-    assert through(data.tasks.index("kor")) == found
-    assert through(data.tasks.index("bel")) != found
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gates, task):
+    run = write_trained(DEEP, paths, layers=OWN_LAYERS)
+    folder, _, _ = decode(run, gates)
+    lines = sides(DEEP.data)[0].lines(paths.corpus(DEEP.data), task, "test")
+    tested = read_lines(folder / f"{task}.txt")
+    assert translate_lines(run, gates, task, lines) == tested
+    same = [own for own in TASKS if through(run, gates, task, run.task(own)) == tested]
+    assert same == [task]
+
+
+def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
+    monkeypatch.setattr("tests.support.trained.SURE", 1.0)
+    run = write_trained(DEEP, paths, layers=OWN_LAYERS)
+    lines = sides(DEEP.data)[0].lines(paths.corpus(DEEP.data), "kor", "test")
+    soft, hard = (translate_lines(run, gates, "kor", lines) for gates in ("soft", "hard"))
+    assert soft != hard
+    assert soft == through(run, "soft", "kor", run.task("kor"))
+    assert hard == through(run, "hard", "kor", run.task("kor"))
 
 
 def test_a_task_without_any_layer_is_an_outcome_and_has_no_hypotheses(paths):
