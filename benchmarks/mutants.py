@@ -2,6 +2,7 @@
 
     python benchmarks/mutants.py                 all of mutants.yaml; writes docs/mutants.md
     python benchmarks/mutants.py latent_layers   one group; prints its rows
+    python benchmarks/mutants.py --new           those that the page lacks, or that no test noticed
     python benchmarks/mutants.py --check         only whether each text is in its file, once
 
 A mutant is a text of a file, replaced. The tests of its group run in a copy of the project until
@@ -228,9 +229,29 @@ def row(mutant: Mutant, verdict: Verdict) -> str:
     return f"| {mutant.breaks} | `{place}` | {killer} | {verdict.seconds:.0f} |"
 
 
-def page(results: list[tuple[Mutant, Verdict]]) -> str:
-    """Return docs/mutants.md."""
-    killed = sum(verdict.killer != SURVIVED for _, verdict in results)
+def rows_of(written: str) -> dict[tuple[str, str], str]:
+    """Return the rows of a page that name a test, by the group and the row's first cells."""
+    group, rows = "", {}
+    for line in written.split("\n"):
+        if line.startswith("## "):
+            group = line.removeprefix("## ")
+        elif line.startswith("| ") and "**nothing**" not in line and line not in HEADER:
+            rows[group, _key(line)] = line
+    return rows
+
+
+def _key(line: str) -> str:
+    """Return the cells of a row that say what is broken, and in which file."""
+    return "|".join(line.split("|")[:3])
+
+
+def page(results: list[tuple[Mutant, str]]) -> str:
+    """Return docs/mutants.md.
+
+    Args:
+        results: every mutant with its row.
+    """
+    killed = sum("| nothing: " not in line and "**nothing**" not in line for _, line in results)
     lines = [
         "# Mutants",
         "",
@@ -240,11 +261,11 @@ def page(results: list[tuple[Mutant, Verdict]]) -> str:
         f"{killed} of {len(results)} mutants are noticed.",
     ]
     group = None
-    for mutant, verdict in results:
+    for mutant, line in results:
         if mutant.group != group:
             group = mutant.group
             lines += ["", f"## {group}", "", *HEADER]
-        lines.append(row(mutant, verdict))
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 
@@ -253,6 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("groups", nargs="*", help="groups of mutants.yaml; none for all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time")
+    parser.add_argument("--new", action="store_true", help="keep the rows that name a test")
     parser.add_argument("--check", action="store_true", help="only look for the texts")
     options = parser.parse_args()
     mutants = read()
@@ -263,7 +285,16 @@ def main() -> None:
         sys.exit("\n".join(["mutants: correct mutants.yaml:", *gone]))
     if options.check:
         return
-    mutants = [item for item in mutants if not options.groups or item.group in options.groups]
+    every = mutants
+    written = (ROOT / PAGE).read_text(encoding="utf-8") if options.new else ""
+    rows = {} if options.groups else rows_of(written)
+    blank = Verdict(SURVIVED, 0, 0.0)
+    mutants = [
+        item
+        for item in every
+        if (not options.groups or item.group in options.groups)
+        and (item.group, _key(row(item, blank))) not in rows
+    ]
     groups = dict.fromkeys((mutant.group, mutant.tests) for mutant in mutants)
     for (group, _), verdict in zip(
         groups, verdicts([(None, *group) for group in groups], options.jobs), strict=True
@@ -271,16 +302,18 @@ def main() -> None:
         sys.stderr.write(f"{group}: {verdict.passed} tests pass in {verdict.seconds:.0f} s\n")
         if verdict.killer != SURVIVED or not verdict.passed:
             sys.exit(f"mutants: {verdict.killer} fails without a mutant; fix it first")
-    results = []
+    open_ = 0
     tasks = [(mutant, mutant.group, mutant.tests) for mutant in mutants]
     for mutant, verdict in zip(mutants, verdicts(tasks, options.jobs), strict=True):
-        results.append((mutant, verdict))
-        sys.stderr.write(f"{mutant.group} {row(mutant, verdict)}\n")
+        line = row(mutant, verdict)
+        rows[mutant.group, _key(line)] = line
+        open_ += verdict.killer == SURVIVED and not mutant.survives
+        sys.stderr.write(f"{mutant.group} {line}\n")
     if not options.groups:
+        results = [(item, rows[item.group, _key(row(item, blank))]) for item in every]
         (ROOT / PAGE).write_text(page(results), encoding="utf-8")
-    open_ = [m for m, verdict in results if verdict.killer == SURVIVED and not m.survives]
     if open_:
-        sys.exit(f"mutants: {len(open_)} of {len(results)} are noticed by no test")
+        sys.exit(f"mutants: {open_} of {len(mutants)} are noticed by no test")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """The table of mutants fits the code, and its page lists what the table has."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from benchmarks.mutants import PAGE, Mutant, Verdict, page, problems, read
+from benchmarks.mutants import PAGE, SURVIVED, Mutant, Verdict, page, problems, read, row, rows_of
 from tests.house.tree import ROOT
 
 MUTANT = Mutant("group", ("tests",), "lib/a.py", "Eq. 1: the sign", "x + y", "x - y")
@@ -39,9 +40,17 @@ def test_a_mutant_replaces_its_text(tmp_path):
 
 
 def test_the_page_names_the_test_that_fails_first():
-    text = page([(MUTANT, Verdict("tests/a.py::test_sign[x|y]", 3, 1.6))])
+    text = page([(MUTANT, row(MUTANT, Verdict("tests/a.py::test_sign[x|y]", 3, 1.6)))])
     assert "1 of 1 mutants are noticed." in text
     assert "| Eq. 1: the sign | `lib/a.py` | `a.py::test_sign[x\\|y]` | 2 |" in text
+
+
+def test_rows_that_name_a_test_are_kept_and_the_others_run_once_more():
+    other = replace(MUTANT, breaks="Eq. 2: the sign")
+    killed, survived = Verdict("tests/a.py::test_sign", 3, 1.6), Verdict(SURVIVED, 3, 1.6)
+    text = page([(MUTANT, row(MUTANT, killed)), (other, row(other, survived))])
+    assert "1 of 2 mutants are noticed." in text
+    assert list(rows_of(text).values()) == [row(MUTANT, killed)]
 
 
 def test_the_page_has_a_row_for_each_mutant():
