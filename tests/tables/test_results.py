@@ -134,6 +134,23 @@ def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):
     assert (own.value, own.stderr, own.interval) == (27.3, 0.08, None)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "column"),
+    [
+        ("bleu.test.plain.window.13a", "bleu.window", "avg"),
+        ("nll.valid.plain", "nll.valid", "nll_valid"),
+    ],
+)
+def test_checkpoints_and_tokens_are_not_counted_as_sentences(tmp_path, key, value, column):
+    results = Results(tmp_path)
+    results.write("p/small", {key: Record(all=Number(value=27.3, n=21))})
+    text = f"t: {{title: T, section: S, columns: [{column}], value: {value}, rows: {{a: small}}}}"
+    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    own = result(only, results.sources)
+    assert own.value is not None
+    assert own.sentences is None
+
+
 def test_a_run_that_was_not_trained_is_not_run(results, cell):
     own = cell(results, "24/24", "bos")
     assert (own.words, own.seeds) == ("not run", 0)

@@ -54,6 +54,11 @@ class Value:
         return "tokenizer" in QUALIFIERS_OF[self.measurement]
 
     @property
+    def counts_sentences(self) -> bool:
+        """Whether a number is taken from test sentences, and not from tokens or checkpoints."""
+        return NAMES[self.measurement][0] == "scores" and not self.window
+
+    @property
     def factor(self) -> float:
         """What a measured number is multiplied with to give the printed unit."""
         return UNITS.get(self.unit or "", 1.0)

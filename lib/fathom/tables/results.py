@@ -44,7 +44,7 @@ class CellResult:
         interval: half of the 95 % interval over test sentences, averaged over seeds. Same unit.
         deviation: standard deviation over seeds (n - 1); None with fewer than two. Same unit.
         seeds: how many seeds the value, or the words, represent.
-        sentences: test sentences of the value.
+        sentences: test sentences of the value; None where tokens or checkpoints are counted.
         words: what is printed where there is no value; empty for an empty cell.
         note: what a reader must know in addition.
         how: how each number was computed.
@@ -193,7 +193,8 @@ def _with_value(cell: Cell, source: Source, numbers: Sequence[Number], note: str
     values = [part.value * unit for part in numbers]
     deviation = stdev(values) if len(values) > 1 else None
     stderr = _scaled(numbers[0].stderr, unit)
-    counts = [part.sentences for part in numbers if part.sentences is not None]
+    shown = numbers if cell.value and cell.value.counts_sentences else ()
+    counts = [part.sentences for part in shown if part.sentences is not None]
     return CellResult(
         cell,
         value=math.fsum(values) / len(values) if len(values) > 1 else values[0],
