@@ -1,5 +1,6 @@
 """What makes Snakemake run a job again, with a stand-in for the commands: nothing is trained."""
 
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -99,6 +100,14 @@ def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, 
     assert calls(*row("retrain=stale")) == again
     # Checkpoints are no output of the rule: Snakemake has deleted none.
     assert one(project, "checkpoints/last.pt").exists()
+    assert calls(*row("retrain=stale")) == {}
+
+
+def test_stale_runs_are_trained_again_where_snakemake_has_no_metadata(project, calls, edited):
+    shutil.rmtree(project.folder / ".snakemake" / "metadata")
+    edited("lib/fathom/provenance/recipe.py", '"training": 1', '"training": 3')
+    assert calls(*row()) == {}
+    assert calls(*row("retrain=stale"))["train"] == 1
     assert calls(*row("retrain=stale")) == {}
 
 

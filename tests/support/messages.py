@@ -316,6 +316,7 @@ MESSAGES = {
     "not trained yet": "cannot be trained yet: {}",
     "another target": "ask for another target",
     "paper not built": "none of its tables and figures is built yet",
+    "row without effect": "row={} has no effect",
     "no row": "no row is named",
     "scale": "fathom: scale {}",
     "trainings found": "{} of {} trainings found, {} to train",

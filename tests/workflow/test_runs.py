@@ -79,7 +79,11 @@ def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_pa
     write_json(made.paths.training(made.runs.spec(STATIC), 1), {"recipe": 0})
     assert made.runs.recipe(run, "1") == 0
     assert made.runs.stale(STATIC, 1)
-    assert targets(tmp_path, retrain="stale").runs.recipe(run, "1") == RECIPE["training"]
+    assert made.runs.retrain(run, "1") == []
+    again = targets(tmp_path, retrain="stale")
+    assert again.runs.recipe(run, "1") == RECIPE["training"]
+    assert again.runs.retrain(run, "1") == [again.paths.retrain]
+    assert again.runs.retrain(folder(again, GATED), "1") == []
 
 
 def test_other_settings_of_scoring_score_again(tmp_path):

@@ -87,6 +87,14 @@ def test_a_row_needs_its_own_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("target", "remedy"), [(TABLE, f"write {TABLE}_row"), ("all", "delete it")]
+)
+def test_a_row_is_refused_for_a_target_that_has_none(tmp_path, target, remedy):
+    with refused("row without effect", "12/12", where=target, remedy=remedy):
+        targets(tmp_path, row="12/12").names_of(target)
+
+
+@pytest.mark.parametrize(
     ("row", "message"),
     [
         (None, says("no row", remedy="--config row=")),

@@ -49,6 +49,11 @@ def start_of(wildcards):
     return setup.ask(RUNS.start, wildcards.run, wildcards.seed)
 
 
+def retrain_of(wildcards):
+    """Return a file that is newer than a stale training, if the user retrains those."""
+    return setup.ask(RUNS.retrain, wildcards.run, wildcards.seed)
+
+
 def recipe_of(wildcards):
     """Return the recipe of a training, which trains again where it changes."""
     return setup.ask(RUNS.recipe, wildcards.run, wildcards.seed)

@@ -8,6 +8,7 @@ rule train_run:
     input:
         tensors=tensors_of,
         start=start_of,
+        retrain=retrain_of,
     output:
         training=f"{RUN}/training.json",
     log:

@@ -29,6 +29,11 @@ class Paths:
         return self.results / self.scale
 
     @property
+    def retrain(self) -> Path:
+        """The file whose age makes Snakemake train stale runs again."""
+        return self.results / "retrain_stale"
+
+    @property
     def by_hand(self) -> Path:
         """The folder where a user may put a file that cannot be fetched."""
         return self.results / "sources" / "by_hand"

@@ -59,7 +59,7 @@ def _metric_notes(own: Sequence[CellResult]) -> Iterator[str]:
     if "soft" in gates:
         yield "Rows with gates are scored with soft gates without noise."
     if "hard" in gates:
-        yield "Hard gates leave out every layer with p < 0.5."
+        yield "Hard gates leave out layers with p < 0.5."
 
 
 def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:

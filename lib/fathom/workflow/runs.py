@@ -116,6 +116,17 @@ class Runs:
             return RECIPE[TRAINING]
         return int(json.loads(path.read_text(encoding="utf-8")).get("recipe", RECIPE[TRAINING]))
 
+    def retrain(self, folder: str, seed: str) -> list[Path]:
+        """Return a file that is newer than a stale training, if the user retrains those.
+
+        The recipe as a param is not enough: Snakemake knows the params of its own jobs alone, and
+        not those of results that were copied.
+        """
+        again = self.project.switches.retrain == "stale" and self.stale(
+            self.name(folder), int(seed)
+        )
+        return [self.paths.retrain] if again else []
+
     def scoring(self, folder: str) -> str:
         """Return the hash of a run's settings of scoring."""
         return short(identity(self.spec(self.name(folder)).scoring.identity()))

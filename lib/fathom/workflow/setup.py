@@ -44,6 +44,9 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     loaded.scale(switches.scale)
     set_environment(project, switches.model_dump(exclude_none=True))
     paths = Paths(Path(switches.results), switches.scale)
+    if head and switches.retrain == "stale":
+        paths.retrain.parent.mkdir(parents=True, exist_ok=True)
+        paths.retrain.touch()
     return Targets(Demands(loaded, switches.scale), paths, gpus_for(switches.device))
 
 

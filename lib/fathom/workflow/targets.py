@@ -84,6 +84,9 @@ class Targets:
         Raises:
             FathomError: the target cannot be made; the message says why.
         """
+        if self.project.switches.row is not None and not target.endswith(ROW):
+            what, remedy = f"row={self.project.switches.row} has no effect", f"write {target}{ROW}"
+            raise FathomError(what, target, remedy if target in self.artefacts else "delete it")
         if target == ALL:
             return list(self.runs.built)
         if target == COMPARE:
