@@ -3,7 +3,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from fathom.config.settings import Part, Several
+from fathom.config.settings import Form, Part, Several
 from fathom.config.validation import check, field_names
 from tests.support.refused import prose, says
 
@@ -25,6 +25,8 @@ class Training(Part):
     precision: Literal["fp32", "bf16"] = "fp32"
     title: str = ""
     betas: Annotated[tuple[float, float], Several] = (0.9, 0.98)
+    every: Annotated[int, Field(ge=1)] | Annotated[str, Form(r"^\d+ epochs$", "75 epochs")] = 1
+    rows: Annotated[tuple[str, ...], Several] | dict[str, str | Linear] = ()
 
 
 GOOD = {"updates": 3, "schedule": {"name": "cosine", "rate": 0.1}}
@@ -50,8 +52,22 @@ def test_a_right_value_gives_the_part_and_no_findings():
         ({"updats": 1}, says("unknown key", "updats", where="updats", nearest="updates")),
         (
             {"updates": 3.0},
-            says("wrong type", "3.0", "a whole number", where="updates", remedy="a whole number"),
+            says("wrong type", "3.0", "a whole number", where="updates", remedy="write 3"),
         ),
+        ({"updates": 2.5}, says("wrong type", "2.5", "a whole number", remedy="a whole number")),
+        ({"updates": "1e5"}, says("YAML text", "1e5", remedy="write 100000")),
+        ({"updates": "100,000"}, says("wrong type", "'100,000'", remedy="write 100000")),
+        ({"updates": "8"}, says("wrong type", "'8'", remedy=prose("without quotes", 8))),
+        ({"updates": None}, says("no value", where="updates", remedy="write a whole number")),
+        ({"every": "1e5"}, says("YAML text", "1e5", where="every", remedy="write 100000")),
+        ({"every": 1.0e5}, says("wrong type", "100000.0", remedy="write 100000")),
+        (
+            {"every": "75"},
+            says("wrong type", "'75'", where="every", remedy=prose("for example", "75 epochs")),
+        ),
+        ({"rows": 3}, says("wrong type", 3, "a list", where="rows", remedy="a list or a mapping")),
+        ({"rows": {"a": "x", "b": ["y"]}}, says("wrong type", ..., "text", where="rows.b")),
+        ({"rows": ["x", None]}, says("no value", where="rows.1", remedy="write text")),
         (
             {"updates": 0},
             says("limit", 0, prose("too small"), where="updates", remedy=prose("or more", 1)),
@@ -91,6 +107,17 @@ def test_all_findings_come_at_once():
 def test_what_is_missing_does_not_count_in_a_partial_entry():
     assert len(findings({})) == 2
     assert findings({}, partial=True) == []
+
+
+def test_a_missing_choice_names_its_values():
+    class Model(Part):
+        norm: Literal["pre", "post", "none"]
+        schedule: Annotated[Cosine | Linear, Field(discriminator="name")]
+
+    for value in ({}, {"schedule": {}}):
+        _, (norm, schedule) = check(Model, value, where)
+        says("no value", where="norm", remedy="write pre, post or none").check(norm)
+        says("no value", where="schedule", remedy="cosine or linear").check(schedule)
 
 
 def test_a_part_of_a_file_is_placed_by_its_path():

@@ -54,6 +54,10 @@ def test_a_metric_changes_only_what_it_says():
             says("band", "avg: 3.0", "2.0", where="first", remedy="[low, high]"),
         ),
         (
+            {"rows": {"6/6": "run", "Ours": None}},
+            says("row without a value", where="rows.Ours", remedy=prose("row: run")),
+        ),
+        (
             {"marks": {"bold": {"means": "big", "to": "a"}}},
             says("not possible", "big", where="marks.bold.means"),
         ),

@@ -72,7 +72,7 @@ def test_the_last_fifty_attempts_are_kept_and_all_are_counted(path):
         (lambda value: value.update(measurments={}), "measurments", "'measurements'"),
         (lambda value: value["outcome"].update(kind="divergd"), "outcome.kind", "'diverged'"),
         (lambda value: value["totals"].update(seconds=float("nan")), "totals.seconds", "finite"),
-        (lambda value: value.update(seed="1"), "seed", "a whole number"),
+        (lambda value: value.update(seed="1"), "seed", prose("without quotes", 1)),
     ],
     ids=["missing", "unknown", "outcome", "not finite", "type"],
 )

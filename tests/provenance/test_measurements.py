@@ -134,7 +134,7 @@ def test_a_run_without_a_result_has_its_outcome_and_no_numbers(tmp_path):
         (
             {"nll.valid.soft": {"all": {"value": None}}},
             "soft.all.value",
-            says("wrong type", "None", "a number"),
+            says("no value", remedy="a number"),
         ),
         (
             {"nll.valid.soft": {"axes": ["task"], "labels": {"task": ["bos"]}, "values": [1, 2]}},

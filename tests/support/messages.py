@@ -47,7 +47,9 @@ MESSAGES = {
     "too large": "too large",
     "too short": "too short",
     "put it in quotes": "put it in quotes",
+    "without quotes": "write {} without quotes",
     "add the key": "add the key",
+    "for example": "for example '{}'",
     "or less": "{} or less",
     "or more": "{} or more",
     # config: entries that inherit
@@ -119,6 +121,7 @@ MESSAGES = {
     "name runs": "name runs, or another value",
     "name a corpus": "name a `corpus`, or another value",
     "neither is a task": "neither '{}' nor '{}' is a task of {}",
+    "row without a value": "names no run and no value",
     "row without a run": "row '{}' names no run",
     "row: run": "write `row: run`",
     "unequally long": "rows train unequally long ({})",

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 
 # A tuple may be written as a list; its items stay strict.
 Several = Strict(False)
+# What pydantic calls a text that is not of its form.
+FORM = "form"
 
 
 def About(text: str, unit: str | None = None, source: str = "") -> Any:
@@ -23,6 +25,24 @@ def About(text: str, unit: str | None = None, source: str = "") -> Any:
         key: value for key, value in (("unit", unit), ("source", source)) if value
     }
     return Field(description=text, json_schema_extra=extra or None)
+
+
+class Form:
+    """The form of a text, with an example that messages print."""
+
+    def __init__(self, pattern: str, example: str):
+        """Keep the pattern and a text that matches it."""
+        self.pattern, self.example = pattern, example
+
+    def __get_pydantic_core_schema__(self, *_: Any) -> Any:
+        """Return the schema of a text whose mistakes are all of one kind."""
+        return {
+            "type": "custom-error",
+            "schema": {"type": "str", "pattern": self.pattern},
+            "custom_error_type": FORM,
+            "custom_error_message": "no match",
+            "custom_error_context": {"pattern": self.pattern, "example": self.example},
+        }
 
 
 class _Nothing:

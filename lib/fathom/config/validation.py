@@ -4,11 +4,13 @@ A line says file, line and key, what is wrong, and what to write; all findings c
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from fathom.config.settings import FORM
 from fathom.config.yaml_files import KeyPath
 from fathom.errors import FathomError, nearest
 
@@ -16,6 +18,7 @@ P = TypeVar("P", bound=BaseModel)
 Where = Callable[[KeyPath], str]
 _MISSING = ("missing", "union_tag_not_found")
 _EXPONENT = re.compile(r"([-+]?\d+)(\.\d*)?[eE]([-+]?\d+)")
+_GROUPS = re.compile(r"\d{1,3}(?:[,' ]\d{3})+")
 _WRITE = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -28,6 +31,7 @@ _WRITE = {
     "dict_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_WHOLE = 2**53
 _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length")
 _BOUNDS = {
     "greater_than_equal": ("too small", "{} or more"),
@@ -57,24 +61,35 @@ def check(
     try:
         return model.model_validate(value), []
     except ValidationError as error:
-        by_path: dict[KeyPath, list[tuple[str, str]]] = {}
-        for detail in error.errors(include_url=False):
-            if partial and detail["type"] in _MISSING:
-                continue
-            place = _key_path(detail["loc"], value)
-            by_path.setdefault(place, []).append(_sentence(detail, model))
+        details = [
+            (_key_path(detail["loc"], value, detail["type"]), detail)
+            for detail in error.errors(include_url=False)
+            if not (partial and detail["type"] in _MISSING)
+        ]
+    by_path: dict[KeyPath, list[tuple[str, str]]] = {}
+    for place, detail in details:
+        # A union's branch of another type says nothing where one of the right type has findings.
+        below = (inner for inner, _ in details if len(inner) > len(place))
+        if detail["type"] in _WRITE and any(inner[: len(place)] == place for inner in below):
+            continue
+        by_path.setdefault(place, []).append(_sentence(detail, model))
     # The branches of a union are one finding.
     return None, [
         FathomError(
-            sentences[0][0],
-            where((*path, *place)),
-            " or ".join(dict.fromkeys(remedy for _, remedy in sentences)),
+            sentences[0][0], where((*path, *place)), _either(remedy for _, remedy in sentences)
         )
         for place, sentences in by_path.items()
     ]
 
 
-def _key_path(loc: KeyPath, value: Any) -> KeyPath:
+def _either(remedies: Iterable[str]) -> str:
+    """Return remedies of which one is enough as one."""
+    first, *others = dict.fromkeys(remedies)
+    verb = "write " if first.startswith("write ") else ""
+    return " or ".join([first, *(other.removeprefix(verb) for other in others)])
+
+
+def _key_path(loc: KeyPath, value: Any, kind: str) -> KeyPath:
     """Return the part of pydantic's location that is keys; it also holds a union's tags."""
     path: list[str | int] = []
     for position, part in enumerate(loc):
@@ -83,7 +98,7 @@ def _key_path(loc: KeyPath, value: Any) -> KeyPath:
             if part in value:
                 path.append(part)
                 value = value[part]
-            elif last and part != "[key]":
+            elif last and kind == "missing":
                 path.append(part)
         elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
             path.append(part)
@@ -99,7 +114,7 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, s
         names = list(field_names(model, loc[:-1]))
         return f"unknown key '{loc[-1]}'", nearest(loc[-1], names)
     if kind in _MISSING:
-        return "no value is given", "add the key"
+        return "no value is given", _choices(model, loc) or "add the key"
     if kind in ("literal_error", "union_tag_invalid"):
         if isinstance(value, bool):
             return "YAML reads no, on, yes and off as true or false", "put it in quotes"
@@ -114,6 +129,9 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, s
         return f"{value} is {side}", f"write {remedy.format(bound)}"
     if kind == "string_pattern_mismatch":
         return f"'{value}' does not match {context['pattern']}", "write it in that form"
+    if kind == FORM:
+        what = f"'{value}' does not match {context['pattern']}"
+        return what, f"write for example '{context['example']}'"
     if kind == "finite_number":
         return f"{value} is no number", "write a finite number"
     what, _, remedy = detail["msg"].removeprefix("Value error, ").partition("; ")
@@ -122,19 +140,62 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, s
 
 def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
     """Say which type is expected, and name YAML's trap where it is the cause."""
-    if isinstance(value, str) and "number" in expected and (match := _EXPONENT.fullmatch(value)):
-        sign = match[3] if match[3][0] in "+-" else f"+{match[3]}"
-        return f"YAML reads {value} as text", f"write {match[1]}{match[2] or '.0'}e{sign}"
+    if value is None:
+        return "no value is given", f"write {expected}"
     if isinstance(value, bool):
         remedy = "put it in quotes" if expected == "text" else f"write {expected}"
         return "YAML reads no, on, yes and off as true or false", remedy
     if isinstance(value, int | float) and expected == "text":
         return f"YAML reads {value} as a number", "put it in quotes"
-    return f"{value!r} is not {expected}", f"write {expected}"
+    what, remedy = f"{value!r} is not {expected}", f"write {expected}"
+    if "number" not in expected:
+        return what, remedy
+    if isinstance(value, str) and (match := _EXPONENT.fullmatch(value)):
+        sign = match[3] if match[3][0] in "+-" else f"+{match[3]}"
+        what, remedy = f"YAML reads {value} as text", f"write {match[1]}{match[2] or '.0'}e{sign}"
+    if isinstance(value, str) and _GROUPS.fullmatch(value):
+        remedy = f"write {re.sub('[^0-9]', '', value)}"
+    elif isinstance(value, str) and value.isdecimal():
+        remedy = f"write {value} without quotes"
+    elif expected == "a whole number":
+        remedy = f"write {_whole(value) or expected}"
+    return what, remedy
+
+
+def _whole(value: Any) -> str:
+    """Return the digits of a whole number that is written as another one; empty for others."""
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return ""
+    # Above that a long exponent is more likely a slip.
+    return str(int(number)) if abs(number) <= _WHOLE and number == int(number) else ""
+
+
+def _choices(model: type[BaseModel], loc: KeyPath) -> str:
+    """Return the remedy where one of a few values must be given; empty for other settings."""
+    for one in _models_at(model, loc[:-1]):
+        field = one.model_fields.get(str(loc[-1]))
+        if field is None:
+            continue
+        if get_origin(field.annotation) is Literal:
+            *names, last = map(str, get_args(field.annotation))
+            return f"write {', '.join(names)} or {last}" if names else f"write {last}"
+        tags = [str(tag) for inner in _models_in(field.annotation) for tag in _tags(inner)]
+        if field.discriminator and tags:
+            return f"write {{{field.discriminator}: …}} with {', '.join(tags[:-1])} or {tags[-1]}"
+    return ""
 
 
 def field_names(model: type[BaseModel], loc: KeyPath) -> Iterator[str]:
     """Yield the keys that a mapping at a location may have; unions are searched for their tag."""
+    for one in _models_at(model, loc):
+        for name, field in one.model_fields.items():
+            yield field.alias or name
+
+
+def _models_at(model: type[BaseModel], loc: KeyPath) -> list[type[BaseModel]]:
+    """Return the classes of which a mapping at a location may be one."""
     models = [model]
     for part in loc:
         tagged = [one for one in models if part in _tags(one) or one.__name__ == part]
@@ -148,9 +209,7 @@ def field_names(model: type[BaseModel], loc: KeyPath) -> Iterator[str]:
             ]
             or models
         )
-    for one in models:
-        for name, field in one.model_fields.items():
-            yield field.alias or name
+    return models
 
 
 def _tags(model: type[BaseModel]) -> tuple[Any, ...]:

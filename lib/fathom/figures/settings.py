@@ -5,14 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fathom.config.settings import Several
+from fathom.config.settings import Form, Several
 from fathom.errors import FathomError, nearest
 from fathom.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
 from fathom.papers.figures import Figure
 
 Where = Callable[[tuple[str | int, ...]], str]
 # An update, a share of the training, or the end of an epoch.
-At = Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern=r"^([0-9]+%|epoch [1-9][0-9]*)$")]
+At = Annotated[int, Field(ge=1)] | Annotated[str, Form(r"^([0-9]+%|epoch [1-9][0-9]*)$", "50%")]
 Names = Annotated[tuple[str, ...], Several]
 
 

@@ -71,7 +71,15 @@ class Row(Part):
         return dict(self.__pydantic_extra__ or {})
 
 
-Rows = Ids | dict[str, str | Row]
+def _not_empty(value: Any) -> Any:
+    """Refuse a row that is a name alone, before it is checked against text and long form."""
+    if value is None:
+        raise ValueError("names no run and no value; write `row: run`")
+    return value
+
+
+RowValue = Annotated[str | Row, BeforeValidator(_not_empty)]
+Rows = Ids | dict[str, RowValue]
 Columns = Ids | dict[str, str]
 Gates = Literal["soft", "hard"]
 
@@ -80,7 +88,7 @@ class Ours(Part):
     """What is printed next to the paper's cells."""
 
     columns: Annotated[Columns, About("Columns of ours.")] = ()
-    rows: Annotated[dict[str, str | Row], About("Rows of ours.")] = Field(default_factory=dict)
+    rows: Annotated[dict[str, RowValue], About("Rows of ours.")] = Field(default_factory=dict)
 
 
 class Block(Part):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.settings import About, NotBuilt, Part, Several
+from fathom.config.settings import About, Form, NotBuilt, Part, Several
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
 from fathom.runs.types import BelowOne, Count, NotNegative, Positive, Share, StackName, Text, Whole
 
@@ -202,7 +202,7 @@ class Training(Part):
     """The optimisation of one run; counts are updates of Θ."""
 
     updates: Annotated[
-        Count | Annotated[str, Field(pattern=r"^[1-9]\d* epochs$")],
+        Count | Annotated[str, Form(r"^[1-9]\d* epochs$", "75 epochs")],
         About("Updates of Θ until the run ends, or `75 epochs`.", unit="updates"),
     ]
     batch: Batch

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from fathom.config.settings import About, Part, Several
+from fathom.config.settings import About, Form, Part, Several
 
 PerMille = Annotated[int, Field(ge=0, le=1000)]
-Count = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?k$")]
+Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?k$", "5.64k")]
 
 
 def _unique(values: tuple[str, ...]) -> tuple[str, ...]:
