@@ -164,6 +164,14 @@ def test_a_value_can_be_set_from_another_file(written):
         ("a: 3\n", says("no inner mapping", where="yaml:1: a", remedy="{…}")),
         ("a_<x>: {for: {y: [1]}}\n", says("placeholder", "for", "x", where="yaml:1: a_<x>")),
         (
+            "a_<x>: {model: {norm: <x>}}\n",
+            says("placeholder", "for", "x", where="yaml:1: a_<x>", remedy=prose("add for")),
+        ),
+        (
+            "a_<x>:\n  fro: {x: [1]}\n",
+            says("unknown key", "fro", where="yaml:2: a_<x>.fro", nearest="for"),
+        ),
+        (
             "a: {for: {y: [1, 2]}}\n",
             says(
                 "name taken",

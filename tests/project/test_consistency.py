@@ -7,7 +7,8 @@ import pytest
 
 from fathom.errors import FathomError
 from fathom.project.load import load
-from tests.support.refused import prose, says
+from tests.support.refused import prose, refused, says
+from tests.support.small_project import write_config
 from tests.support.specs import ROOT
 
 LATENT = "config/papers/latent_depth/runs.yaml"
@@ -93,7 +94,11 @@ FAULTS = {
         LATENT,
         TWELVE,
         TWELVE + "\n  m2o_diverse_again: {like: m2o_diverse}",
-        says(remedy=prose("use the other run", "latent_depth/m2o_diverse_12_12")),
+        says(
+            "equal settings",
+            "latent_depth/m2o_diverse_again",
+            remedy=prose("use the other run", "latent_depth/m2o_diverse_12_12"),
+        ),
     ),
     "equal settings at a scale alone": (
         3,
@@ -283,6 +288,21 @@ def test_a_planted_fault_is_found_with_its_file_line_and_nearest_name(findings, 
 
 def test_the_projects_own_config_has_no_findings(own_project):
     assert len(own_project.entries) == 136
+
+
+def test_runs_that_are_equal_everywhere_are_one_finding(findings):
+    [line] = says("equal settings", "latent_depth/m2o_diverse_again").check(findings(3))
+    assert "scale" not in line
+    assert f"({LATENT}:" in line
+
+
+def test_a_run_without_a_group_adds_no_valid_name(tmp_path):
+    runs = write_config(tmp_path) / "config/papers/sample/runs.yaml"
+    runs.write_text(runs.read_text().replace("group: main", "seeds: 1"))
+    with (tmp_path / "config/scales/small.yaml").open("a") as scale:
+        scale.write("updates: {sample: {main: 3}}\n")
+    with refused("unknown", "group", "main", remedy=prose("valid names", "none")):
+        load(tmp_path)
 
 
 def test_a_file_that_cannot_be_read_hides_no_cause_behind_its_consequences(findings):

@@ -21,7 +21,34 @@ def findings(folder):
 
 def test_a_name_with_other_signs_is_refused(small):
     (small / "config/scales/small.yaml").rename(small / "config/scales/Small-1.yaml")
-    says("name rule", where="config: scale 'Small-1'").check(findings(small))
+    says("name rule", where="config/scales/Small-1.yaml").check(findings(small))
+
+
+def test_a_papers_name_with_other_signs_is_one_finding(small):
+    (small / "config/papers/sample").rename(small / "config/papers/my-paper")
+    (line,) = says("name rule").check(findings(small))
+    assert line.startswith("config/papers/my-paper: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("figure.yaml", "figures.yaml"),
+        ("tables.yml", "tables.yaml"),
+        ("report", "reported"),
+        ("reported/table2.csv", "table1.csv"),
+    ],
+)
+def test_a_file_that_nothing_reads_is_refused(small, name, nearest):
+    (small / "config/papers/sample" / name).write_text("x: 1\n")
+    (line,) = says("unread file", nearest=nearest).check(findings(small))
+    assert line.startswith(f"config/papers/sample/{name}: ")
+
+
+@pytest.mark.parametrize("name", [".hidden", "notes.md", "reported/.hidden"])
+def test_hidden_files_and_notes_may_be_in_a_papers_folder(small, name):
+    (small / "config/papers/sample" / name).write_text("Text.\n")
+    assert load(small)
 
 
 def test_a_file_that_is_no_yaml_hides_nothing_behind_consequences(small):

@@ -7,6 +7,7 @@ points at the right line, and the comment at that line's end stays the value's s
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from fathom.config.places import Node, Place, merge, placeholders, substitute
@@ -170,10 +171,23 @@ def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iter
             name = str(substitute(pattern, chosen))
             missing = placeholders(name)
             if missing:
-                what = f"`for` gives no <{missing[0]}>"
-                findings.append(FathomError(what, place.where, nearest(missing[0], chosen)))
+                findings.append(_not_chosen(missing[0], chosen, value, place))
                 break
             yield Entry(name, node.drop("for").substitute(chosen), (), chosen)
+
+
+def _not_chosen(
+    name: str, chosen: Mapping[str, Any], entry: Mapping[str, Any], place: Place
+) -> FathomError:
+    """Return why `for` gives no value for a name: it has others, or is missing or misspelled."""
+    what = f"`for` gives no <{name}>"
+    if chosen:
+        return FathomError(what, place.where, nearest(name, chosen))
+    misspelled = get_close_matches("for", map(str, entry), n=1)
+    if misspelled:
+        where = place.below((misspelled[0],)).where
+        return FathomError(f"unknown key '{misspelled[0]}'", where, nearest("for", ["for"]))
+    return FathomError(what, place.where, f"add `for: {{{name}: [values]}}`")
 
 
 def _inherited(name: str, entries: Mapping[str, Entry], seen: tuple[str, ...] = ()) -> Entry:

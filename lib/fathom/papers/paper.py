@@ -99,6 +99,11 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
     """
     for table in paper.tables.values():
         yield from _table_findings(paper, table, known, root)
+    for path in sorted((paper.folder / "reported").glob("[!.]*")):
+        if path.stem not in paper.tables or path.suffix != ".csv":
+            names = [f"{name}.csv" for name in paper.tables]
+            where = str(path.relative_to(root))
+            yield FathomError("nothing reads this file", where, nearest(path.name, names))
     if "deviations" in paper.files:
         families = known.families.get(paper.name, ())
         names = [*families, *known.methods, *paper.tables, *paper.figures]

@@ -115,14 +115,14 @@ def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
         for group in groups:
             if group not in known:
                 where = file.where(("updates", paper, group))
-                yield FathomError(f"no group '{group}'", where, nearest(group, known))
+                yield FathomError(f"no group '{group}'", where, nearest(group, sorted(known)))
 
 
 def _groups(project: Project, paper: str) -> set[str]:
     return {
         str(entry.get(("group",)))
         for name, entry in project.entries.items()
-        if name.startswith(f"{paper}/")
+        if name.startswith(f"{paper}/") and entry.get(("group",)) is not None
     }
 
 
@@ -198,9 +198,12 @@ def _updates(project: Project, name: str, scale: str) -> Iterator[FathomError]:
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
     """Yield runs with equal settings: they would be trained twice under two names."""
+    copies: set[str] = set()  # equal at the papers' own settings, and so at most scales
     for scale in (None, *project.scales):
         names: dict[str, list[str]] = defaultdict(list)
         for name in project.entries:
+            if name in copies:
+                continue
             try:
                 names[project.spec(name, scale).identity].append(name)
             except FathomError:
@@ -209,8 +212,11 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
             for other in others:
                 where = project.entries[other].where(())
                 what = f"the settings of '{other}' equal those of '{first}'"
-                remedy = f"use '{first}', and delete this run"
-                if scale:
+                place = project.entries[first].where(()).partition(": ")[0]
+                remedy = f"use '{first}' ({place}) for both and delete this run, or the reverse"
+                if scale is None:
+                    copies.add(other)
+                else:
                     what += f" at scale {scale}"
                     remedy = f"add a rule for `run: {other}` to config/scales/{scale}.yaml"
                 yield FathomError(what, where, remedy)

@@ -1,7 +1,7 @@
 """config/ read and checked: every file, then every run at every scale; all findings at once."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from fathom.claims.claims import load as load_claims
 from fathom.config.inheritance import Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings, nearest
 from fathom.figures import kinds
 from fathom.papers.paper import Paper
 from fathom.papers.paper import load as load_paper
@@ -171,15 +171,17 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
     }
     for kind, folder in _KINDS.items():
         places[kind] = {path.stem: path for path in (config / folder).glob("*.yaml")}
+    folders = sorted(path for path in config.glob("papers/*") if path.is_dir())
     for kind in _PAPER_FILES:
-        places[kind] = {path.parent.name: path for path in config.glob(f"papers/*/{kind}.yaml")}
+        named = {folder.name: folder / f"{kind}.yaml" for folder in folders}
+        places[kind] = {name: path for name, path in named.items() if path.exists()}
     files: dict[str, dict[str, YamlFile]] = {kind: {} for kind in places}
-    findings: list[FathomError] = []
+    findings = [finding for folder in folders for finding in _unread(folder, root)]
     for kind, named in places.items():
         for name, path in sorted(named.items()):
             if not _NAME.fullmatch(name):
-                where = f"config: {kind} '{name}'"
-                findings.append(FathomError(_NAME_RULE, where, "choose another name"))
+                at = path.parent if kind in _PAPER_FILES else path
+                findings.append(_misnamed(at, root))
                 continue
             try:
                 files[kind][name] = read(path, root)
@@ -188,3 +190,16 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
             except FathomError as error:
                 findings.append(error)
     return files, findings
+
+
+def _misnamed(path: Path, root: Path) -> FathomError:
+    return FathomError(_NAME_RULE, str(path.relative_to(root)), "choose another name")
+
+
+def _unread(folder: Path, root: Path) -> Iterator[FathomError]:
+    """Yield what nothing reads in a paper's folder; hidden files and notes may be there."""
+    known = [*(f"{kind}.yaml" for kind in _PAPER_FILES), "reported"]
+    for path in sorted(folder.iterdir()):
+        if path.name not in known and path.name[0] != "." and path.suffix != ".md":
+            where = str(path.relative_to(root))
+            yield FathomError("nothing reads this file", where, nearest(path.name, known))
