@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, closest, nearest
 from tests.support.refused import prose
 
 
@@ -40,6 +40,11 @@ def test_an_error_keeps_its_parts_between_processes():
 def test_the_nearest_name_is_named():
     names = ("static_6_6", "static_12_12", "layerdrop_24_24")
     assert nearest("static_12_21", names) == prose("nearest", "static_12_12")
+
+
+def test_the_closest_name_is_none_below_the_likeness():
+    assert closest("fro", ["for", "like"]) == "for"
+    assert closest("fro", ["for", "like"], likeness=0.9) is None
 
 
 def test_where_none_is_near_all_are_named():

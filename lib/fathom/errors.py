@@ -37,6 +37,18 @@ class Findings(FathomError):
         return "\n".join(str(finding) for finding in self.findings)
 
 
+def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
+    """Return the valid name that an unknown one probably means; None if no name is like it.
+
+    Args:
+        name: what was written.
+        valid: what could have been written.
+        likeness: of the two, from 0 to 1, from which on a name is like another.
+    """
+    close = get_close_matches(str(name), map(str, valid), n=1, cutoff=likeness)
+    return close[0] if close else None
+
+
 def nearest(name: object, valid: Iterable[object]) -> str:
     """Return the end of a message about an unknown name: the nearest valid one, or all of them.
 
@@ -45,8 +57,8 @@ def nearest(name: object, valid: Iterable[object]) -> str:
         valid: what could have been written.
     """
     names = [str(option) for option in valid]
-    close = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    if close:
-        return f"nearest valid name: '{close[0]}'"
+    close = closest(name, names)
+    if close is not None:
+        return f"nearest valid name: '{close}'"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"valid names: {shown or 'none'}"

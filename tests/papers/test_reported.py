@@ -110,7 +110,7 @@ SIX = "6/6,bos,20.7,,,,"
                 "6/6",
                 "bos",
                 where=FILE,
-                remedy=prose("add a cell", reported.EMPTY),
+                remedy=f"6/6,bos,<number>,,,, or note {reported.EMPTY}",
             ),
         ),
         (
@@ -174,6 +174,17 @@ SIX = "6/6,bos,20.7,,,,"
 )
 def test_a_fault_is_found_with_line_and_nearest_name(faults, file, old, new, message):
     message.check(faults(file, old, new))
+
+
+@pytest.mark.parametrize("line", ["6/6,bso,20.7,,,,", "6/66,bos,20.7,,,,"])
+def test_a_misspelled_line_is_one_finding(faults, line):
+    assert len(faults(FILE, SIX, line)) == 1
+
+
+def test_the_line_of_a_missing_cell_can_be_pasted(faults):
+    old = "    24/12: m2o_diverse_24_12\n"
+    found = faults("latent_depth/tables.yaml", old, f'{old}    "ours, a": m2o_diverse_6_6\n')
+    says("no reported cell", remedy='"ours, a",bos,<number>,,,,').check(found)
 
 
 def test_a_table_without_reported_cells_is_found(project, known):

@@ -296,6 +296,11 @@ def test_runs_that_are_equal_everywhere_are_one_finding(findings):
     assert f"({LATENT}:" in line
 
 
+def test_a_misspelled_group_of_a_scale_is_one_finding(findings):
+    [line] = [line for line in findings(3) if " group '" in line]
+    says("unknown", "group", "o2m_relatd").check(line)
+
+
 def test_a_run_without_a_group_adds_no_valid_name(tmp_path):
     runs = write_config(tmp_path) / "config/papers/sample/runs.yaml"
     runs.write_text(runs.read_text().replace("group: main", "seeds: 1"))

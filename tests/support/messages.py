@@ -137,7 +137,6 @@ MESSAGES = {
     "write the digits": "write the digits as printed",
     "column of a row": "row '{}' has no column '{}'",
     "no reported cell": "no reported cell for row '{}' and column '{}'",
-    "add a cell": "add it, or note {}",
     "cell in two lines": "this cell is also in line {}",
     "no number or outcome": "neither a number nor an outcome",
     "N/A": "N/A, where the table has {}",

@@ -7,12 +7,11 @@ points at the right line, and the comment at that line's end stays the value's s
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from fathom.config.places import Node, Place, merge, placeholders, substitute
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, closest, nearest
 
 
 @dataclass(frozen=True)
@@ -183,10 +182,10 @@ def _not_chosen(
     what = f"`for` gives no <{name}>"
     if chosen:
         return FathomError(what, place.where, nearest(name, chosen))
-    misspelled = get_close_matches("for", map(str, entry), n=1)
-    if misspelled:
-        where = place.below((misspelled[0],)).where
-        return FathomError(f"unknown key '{misspelled[0]}'", where, nearest("for", ["for"]))
+    misspelled = closest("for", entry, likeness=0.6)
+    if misspelled is not None:
+        where = place.below((misspelled,)).where
+        return FathomError(f"unknown key '{misspelled}'", where, nearest("for", ["for"]))
     return FathomError(what, place.where, f"add `for: {{{name}: [values]}}`")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, closest, nearest
 from fathom.io.files import read_lines
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
@@ -87,10 +87,14 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
         wrong = [*_form(cell), *_position(cell, places, reported)]
         findings += wrong
         reported.setdefault((cell.row, cell.column), cell)
-    for key, cell in places.items():
-        if not cell.ours and key not in reported:
-            what = f"no reported cell for row '{key[0]}' and column '{key[1]}'"
-            findings.append(FathomError(what, name, f"add it, or note {EMPTY}"))
+    printed = [key for key, place in places.items() if not place.ours]
+    # A misspelled line is one finding, not also one of the cell that it means.
+    meant = {_meant(key, printed) for key in reported}
+    for row, column in printed:
+        if (row, column) not in meant:
+            what = f"no reported cell for row '{row}' and column '{column}'"
+            line = f"{_quoted(row)},{_quoted(column)},<number>,,,,"
+            findings.append(FathomError(what, name, f"add {line} or note {EMPTY}"))
     if findings:
         raise Findings(findings)
     return tuple(reported.values())
@@ -168,6 +172,19 @@ def _position(
             yield FathomError("this cell is empty in the table", cell.where, f"note {EMPTY}")
         else:
             yield FathomError(what, cell.where, "name the column in the row's `empty`")
+
+
+def _meant(key: tuple[str, str], printed: list[tuple[str, str]]) -> tuple[str, str]:
+    """Return the printed cell that a line's row and column mean: itself, or the nearest one."""
+    if key in printed:
+        return key
+    row = closest(key[0], dict.fromkeys(row for row, _ in printed)) or key[0]
+    return row, closest(key[1], [column for other, column in printed if other == row]) or key[1]
+
+
+def _quoted(text: str) -> str:
+    """Return a field of a CSV."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & {",", '"'} else text
 
 
 def _is_number(text: str) -> bool:

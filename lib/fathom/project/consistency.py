@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 
 from fathom.claims import names as claim_names
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, closest, nearest
 from fathom.figures import kinds
 from fathom.papers import paper as papers
 from fathom.papers.known import Known, full_name
@@ -190,6 +190,9 @@ def _updates(project: Project, name: str, scale: str) -> Iterator[FathomError]:
         where = project.entries[name].where(())
         yield FathomError(f"no group, so scale {scale} gives it no updates", where, "add `group`")
     elif group not in updates.get(paper, {}):
+        known = _groups(project, paper)
+        if group in (closest(name, sorted(known)) for name in {*updates.get(paper, {})} - known):
+            return  # reported as a misspelled group
         file = project.files["scale"][scale]
         what = f"no updates for the group '{group}' of {paper}"
         remedy = f"add `{paper}: {{{group}: 300}}`, for example"
