@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from fathom.errors import FathomError, Findings, closest, nearest
+from fathom.errors import FathomError, Findings, closest, nearest, shortened
 from tests.support.refused import prose
 
 
@@ -45,6 +45,11 @@ def test_the_nearest_name_is_named():
 def test_the_closest_name_is_none_below_the_likeness():
     assert closest("fro", ["for", "like"]) == "for"
     assert closest("fro", ["for", "like"], likeness=0.9) is None
+
+
+def test_a_long_list_of_names_is_shortened():
+    assert shortened(["a", "b"]) == "a, b"
+    assert shortened("abcdefghijklmn") == "a, b, c, d, e, f, g, h, i, j, k, l, …"
 
 
 def test_where_none_is_near_all_are_named():

@@ -60,5 +60,10 @@ def nearest(name: object, valid: Iterable[object]) -> str:
     close = closest(name, names)
     if close is not None:
         return f"nearest valid name: '{close}'"
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f"valid names: {shown or 'none'}"
+    return f"valid names: {shortened(names) or 'none'}"
+
+
+def shortened(names: Iterable[str]) -> str:
+    """Return a list of names as a message prints it: the first twelve."""
+    names = list(names)
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.refused import prose, says
 from tests.support.specs import ROOT
 
 
@@ -20,6 +21,8 @@ def test_without_a_kind_artefacts_are_listed(project, call):
         ("papers", "sample"),
         ("runs", "sample/gated_2_2"),
         ("artefacts", "sample_table1"),
+        ("tables", "sample_table1"),
+        ("figures", "sample_figure1"),
         ("methods", "layerdrop"),
         ("datasets", "small"),
         ("sources", "django"),
@@ -30,6 +33,16 @@ def test_each_kind_has_its_names_also_as_json(project, call, kind, name):
     names = [line.split()[0] for line in call("list", kind).lines]
     assert name in names
     assert list(json.loads(call("list", kind, "--json").out)) == names
+
+
+def test_tables_and_figures_are_the_artefacts(project, call):
+    both = [*call("list", "tables").lines, *call("list", "figures").lines]
+    assert [line.split()[0] for line in both] == ["sample_table1", "sample_figure1"]
+
+
+def test_an_unknown_kind_is_refused_with_all_kinds(project, call):
+    line = call("list", "tabels").one_line
+    says("unknown", "kind", "tabels", remedy=prose("valid names", "artefacts, tables")).check(line)
 
 
 def test_what_is_not_built_has_its_reason(monkeypatch, call):

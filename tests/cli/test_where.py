@@ -12,7 +12,7 @@ def _here(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("number", ["5", "Eq. 5"])
+@pytest.mark.parametrize("number", ["5", "Eq. 5", "Eq.5", "eq 5", "(5)", "Equation 5"])
 def test_an_equation_is_found_by_its_number(call, number):
     answer = call("where", "latent_depth", number)
     assert answer.code == 0

@@ -13,6 +13,17 @@ def test_a_reference_names_authors_title_and_year(papers):
     )
 
 
+@pytest.mark.parametrize("end", ["?", "!"])
+def test_a_title_that_ends_a_sentence_gets_no_full_stop(papers, end):
+    about = papers["lamgd"].about.model_copy(update={"title": f"Deep{end}"})
+    assert about.reference.endswith(f": Deep{end} 2022")
+
+
+def test_a_paper_may_have_no_equations(papers):
+    about = papers["lamgd"].about.model_dump(by_alias=True, exclude={"equations"})
+    assert PaperSettings.model_validate(about).equations == {}
+
+
 def test_an_equation_without_a_reason_is_computed(papers):
     equations = papers["latent_depth"].about.equations
     assert equations["Eq. 2"].computed

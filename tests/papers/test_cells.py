@@ -111,7 +111,6 @@ TRANSPARENT = "transparent_attention/tables.yaml"
             says(
                 "neither task nor value",
                 "perplxity",
-                "latent_depth/masked_lm_24",
                 where="table2.columns.1",
                 nearest="perplexity",
             ),
@@ -229,3 +228,8 @@ TRANSPARENT = "transparent_attention/tables.yaml"
 def test_a_fault_is_found_with_line_and_nearest_name(faults, file, old, new, message):
     found = message.check(faults(file, old, new))
     assert found[0].startswith(f"config/papers/{file}:")
+
+
+def test_a_wrong_column_is_one_finding_of_all_rows(faults):
+    found = faults(LATENT, "  columns: [params, perplexity]", "  columns: [params, perplxity]")
+    assert len(says("neither task nor value").check(found)) == 1

@@ -138,7 +138,12 @@ SIX = "6/6,bos,20.7,,,,"
             "6/6,bos,20.7,0.1,,,",
             says("one seed", "latent_depth/m2o_diverse_6_6", where=f"{FILE}:3"),
         ),
-        (FILE, SIX, "6/6,bos,20.7,,bold,,", says("mark", "bold", where=f"{FILE}:3")),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,20.7,,bold,,",
+            says("mark", "bold", where=f"{FILE}:3", remedy=prose("mark of the best")),
+        ),
         (FILE, SIX, "6/6,bos,,,bold,,diverged", says("mark without number", where=f"{FILE}:3")),
         (
             FILE,

@@ -62,6 +62,10 @@ def test_a_metric_changes_only_what_it_says():
             says("not possible", "big", where="marks.bold.means"),
         ),
         (
+            {"marks": {"bold": "best"}},
+            says("no meaning", "best", where="marks.bold", remedy=prose("delete a mark")),
+        ),
+        (
             {"columns": [True]},
             says("YAML boolean", where="columns.0", remedy=prose("put it in quotes")),
         ),

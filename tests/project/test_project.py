@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.refused import refused
+from tests.support.refused import prose, refused
 
 
 def test_a_run_is_named_with_or_without_its_paper(own_project):
@@ -20,6 +20,11 @@ def test_a_run_is_named_with_or_without_its_paper(own_project):
 def test_an_unknown_run_is_refused_with_the_nearest(own_project, name, nearest):
     with refused("unknown", "run", name, nearest=nearest):
         own_project.run_name(name)
+
+
+def test_a_paper_in_place_of_a_run_is_refused_with_its_runs(own_project):
+    with refused("a paper", "lamgd", remedy=prose("its runs", "lamgd/domains_transformer")):
+        own_project.run_name("lamgd")
 
 
 def test_the_ten_tiny_rows_have_the_settings_that_they_were_frozen_with(own_project):

@@ -1,18 +1,22 @@
 """`fathom list`: the names that other verbs take."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from fathom.cli.options import Json, Scale, open_paths, open_project
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError
 from fathom.project.demands import Demands
 from fathom.project.project import Project
 
 Kind = Annotated[
-    str, typer.Argument(help="artefacts, runs, papers, methods, datasets, sources or scales.")
+    str,
+    typer.Argument(
+        help="artefacts, tables, figures, runs, papers, methods, datasets, sources or scales."
+    ),
 ]
 
 Rows = dict[str, str]
@@ -26,7 +30,7 @@ def list(kind: Kind = "artefacts", scale: Scale = None, as_json: Json = False) -
     project = open_project()
     name, _ = open_paths(project, scale)
     if kind not in KINDS:
-        raise FathomError(f"no kind '{kind}'", "list", nearest(kind, KINDS))
+        raise FathomError(f"no kind '{kind}'", "list", f"valid names: {', '.join(KINDS)}")
     rows = KINDS[kind](project, name)
     if as_json:
         print(json.dumps(rows, indent=1, allow_nan=False))
@@ -36,11 +40,12 @@ def list(kind: Kind = "artefacts", scale: Scale = None, as_json: Json = False) -
         print(f"{row:{width}}  {text}".rstrip())
 
 
-def _artefacts(project: Project, scale: str) -> Rows:
+def _artefacts(project: Project, scale: str, verbs: Collection[str] = ("table", "figure")) -> Rows:
     demands = Demands(project, scale)
     return {
         target: _state(artefact.drawn.title, demands.not_built(artefact))
         for target, artefact in demands.artefacts.items()
+        if artefact.verb in verbs
     }
 
 
@@ -64,6 +69,8 @@ def _state(text: str, reason: str) -> str:
 
 KINDS: dict[str, Callable[[Project, str], Rows]] = {
     "artefacts": _artefacts,
+    "tables": partial(_artefacts, verbs=["table"]),
+    "figures": partial(_artefacts, verbs=["figure"]),
     "runs": _runs,
     "papers": lambda project, _: {n: p.about.title for n, p in project.papers.items()},
     "methods": lambda project, _: {n: m.about.summary for n, m in project.methods.items()},

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from fathom.config.settings import About, Part, Several
-from fathom.papers.table_settings import Mark, Metric
+from fathom.papers.table_settings import Marks, Metric
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5].
 EquationName = Annotated[str, StringConstraints(pattern=r"^(Eq|Alg)\. [0-9]+$")]
@@ -54,13 +54,14 @@ class PaperSettings(Part):
     citation: Citation
     equations: Annotated[
         dict[EquationName, Equation], About("Every numbered equation and algorithm.")
-    ]
+    ] = Field(default_factory=dict)
     metric: Annotated[Metric, About("How tables score that do not say otherwise.")] = Metric()
-    marks: Annotated[dict[str, Mark], About("What marks mean in tables that have none.")] = Field(
+    marks: Annotated[Marks, About("What marks mean in tables that have none.")] = Field(
         default_factory=dict
     )
 
     @property
     def reference(self) -> str:
         """One line that names the paper: authors, title, year."""
-        return f"{', '.join(self.authors)}: {self.title}. {self.citation.year}"
+        end = "" if self.title[-1:] in ("?", "!") else "."
+        return f"{', '.join(self.authors)}: {self.title}{end} {self.citation.year}"

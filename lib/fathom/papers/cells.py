@@ -113,7 +113,8 @@ class _Place:
         task = self.task(run.tasks)
         says = self.column.value or self.column.shared or self.row.row.value
         if not (task or says or "<column>" in pattern or self.column.id in self.row.row.runs()):
-            what = f"'{self.column.id}' is no task of {name}, and names neither value nor run"
+            # Without the row's run: the column is one finding, however many rows it has.
+            what = f"column '{self.column.id}' is no task, and names neither value nor run"
             names = (*run.tasks, *self.table.vocabulary.columns)
             raise FathomError(what, self.where(self.column.path), nearest(self.column.id, names))
         gates = value.gates or (self.block.gates if run.gated else "plain")

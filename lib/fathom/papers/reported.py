@@ -109,7 +109,7 @@ def findings(
     for item in reported:
         if item.mark and item.mark not in table.marks:
             what = f"mark '{item.mark}' has no meaning"
-            yield FathomError(what, item.where, nearest(item.mark, table.marks))
+            yield FathomError(what, item.where, _unknown_mark(item.mark, table))
         used.setdefault(item.mark, item)
         cell = places[item.row, item.column]
         if item.stderr and cell.kind == "run" and len(known.runs[cell.source].seeds) < 2:
@@ -119,6 +119,13 @@ def findings(
         if name in used and table.settings.marks is None:
             for finding in mark_findings(table, name, mark, cells, known):
                 yield FathomError(finding.what, used[name].where, finding.remedy)
+
+
+def _unknown_mark(mark: str, table: Table) -> str:
+    """Return the remedy of a mark that `marks` does not have."""
+    if closest(mark, table.marks) is not None:
+        return nearest(mark, table.marks)
+    return f"leave the field empty if it only means the best, or explain '{mark}' under `marks`"
 
 
 def _table(path: Path, name: str) -> list[list[str]]:

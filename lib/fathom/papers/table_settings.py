@@ -56,6 +56,17 @@ class Mark(Part):
     ] = None
 
 
+def _explained(value: Any) -> Any:
+    """Refuse a mark that is explained by a word, before it is checked as a mapping."""
+    if isinstance(value, str):
+        remedy = "write {means: significant, to: <row>}, or delete it if it only means the best"
+        raise ValueError(f"'{value}' is no meaning of a mark; {remedy}")
+    return value
+
+
+Marks = dict[str, Annotated[Mark, BeforeValidator(_explained)]]
+
+
 class Row(Part):
     """A row in its long form; a key that is a column names the run of that cell alone."""
 
@@ -130,7 +141,7 @@ class TableSettings(Block):
     )
     ours: Annotated[Ours, About("What is printed next to the paper's cells.")] = Ours()
     unequal: Annotated[str, About("Why rows are trained unequally long.")] = ""
-    marks: Annotated[dict[str, Mark] | None, About("What marks mean; default: the paper's.")] = None
+    marks: Annotated[Marks | None, About("What marks mean; default: the paper's.")] = None
     first: First | None = None
 
     @field_validator("first")

@@ -8,7 +8,7 @@ from pathlib import Path
 from fathom.claims.claims import Claim
 from fathom.config.inheritance import Entry
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, nearest, shortened
 from fathom.papers.known import Known, KnownRun
 from fathom.papers.paper import Paper
 from fathom.papers.vocabulary import Vocabulary
@@ -73,6 +73,9 @@ class Project:
         names = [name for name in self.entries if name.rpartition("/")[2] == text]
         if len(names) > 1:
             raise FathomError(f"several papers have a run '{text}'", "run", " or ".join(names))
+        if not names and text in self.papers:
+            runs = [name for name in self.entries if name.startswith(f"{text}/")]
+            raise FathomError(f"'{text}' is a paper", "run", f"its runs: {shortened(runs)}")
         if not names:
             known = self.entries if "/" in text else {n.rpartition("/")[2] for n in self.entries}
             raise FathomError(f"no run '{text}'", "run", nearest(text, sorted(known)))

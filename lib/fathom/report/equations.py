@@ -57,7 +57,7 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
     if paper not in project.papers:
         raise FathomError(f"no paper '{paper}'", "where", nearest(paper, project.papers))
     equations = project.papers[paper].about.equations
-    name = f"Eq. {number}" if number and number.isdigit() else number
+    name = _name(number) if number else None
     if name is not None and name not in equations:
         raise FathomError(f"no equation '{number}'", paper, nearest(name, equations))
     functions = _by_number(project.root, "lib", paper, _functions)
@@ -74,6 +74,12 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
         for key, equation in equations.items()
         if name in (None, key)
     ]
+
+
+def _name(number: str) -> str:
+    """Return an equation's name as paper.yaml has it: of `5`, `(5)`, `Eq.5` or `alg 2`."""
+    match = re.fullmatch(r"\(?(eq|alg|)[a-z]*\.?\s*(\d+)\)?", number.strip(), re.IGNORECASE)
+    return f"{match[1].capitalize() or 'Eq'}. {match[2]}" if match else number
 
 
 def markdown(project: Project) -> str:
