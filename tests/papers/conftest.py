@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.papers import paper_of
-
-PAPERS = ("latent_depth", "transparent_attention", "lamgd")
+from tests.support.papers import PAPERS, paper_of
 
 
 @pytest.fixture(scope="session")

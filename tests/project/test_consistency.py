@@ -7,6 +7,7 @@ import pytest
 
 from fathom.errors import FathomError
 from fathom.project.load import load
+from tests.support.papers import PAPERS
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import write_config
 from tests.support.specs import ROOT
@@ -287,7 +288,7 @@ def test_a_planted_fault_is_found_with_its_file_line_and_nearest_name(findings, 
 
 
 def test_the_projects_own_config_has_no_findings(own_project):
-    assert len(own_project.entries) == 136
+    assert len([run for run in own_project.entries if run.split("/")[0] in PAPERS]) == 136
 
 
 def test_runs_that_are_equal_everywhere_are_one_finding(findings):

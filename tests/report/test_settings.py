@@ -16,7 +16,27 @@ def test_a_setting_has_its_meaning_its_default_and_its_unit(lines):
         in lines
     )
     precision = next(line for line in lines if line.startswith("- `training.precision`"))
-    assert "(default fp32, half precision makes divergences of its own)" in precision
+    assert "(default fp32, half precision makes divergences of its own; " in precision
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("model.norm", "one of pre, post, lingvo, none"),
+        ("model.residuals", "any of encoder, decoder"),
+        ("data.direction", "one of many_to_one, one_to_many"),
+        ("training.shares", "one of equal, proportional, a mapping"),
+    ],
+)
+def test_a_choice_has_all_values_that_are_allowed(lines, path, allowed):
+    line = next(line for line in lines if line.startswith(f"- `{path}` "))
+    assert f"; {allowed})" in line
+
+
+@pytest.mark.parametrize("key", ["like", "for", "layers", "method"])
+def test_keys_of_runs_that_are_no_settings_are_named(lines, key):
+    head = "\n".join(lines[: lines.index("## run")])
+    assert f"`{key}" in head
 
 
 def test_what_papers_give_is_listed_with_its_source(lines):

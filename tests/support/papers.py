@@ -13,6 +13,8 @@ from fathom.papers import vocabulary
 from fathom.papers.known import Known
 from fathom.papers.paper import Paper
 
+# Those of the project's papers whose cells and runs tests count; another paper changes no count.
+PAPERS = ("latent_depth", "transparent_attention", "lamgd")
 FILES = ("paper", "runs", "tables", "figures", "deviations")
 KINDS = ("lines", "heat_map", "grouped_bars", "labelled_points")
 

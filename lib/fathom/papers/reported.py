@@ -26,7 +26,7 @@ class Reported:
         column: the id of its column.
         value: the digits as printed; empty where the paper has no number.
         stderr: the printed standard error; empty without one.
-        mark: how the cell is set off, such as `bold`; the table says what it means.
+        mark: what the print of the cell claims, such as `bold`; the table says what it means.
         right: the number that is compared, where the printed one is a misprint.
         note: the outcome of a run without a result, or EMPTY; what else is printed with a number.
         where: its file and line.

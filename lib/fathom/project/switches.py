@@ -87,7 +87,7 @@ class Switches(Part):
         About("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5."),
     ] = None
     row: Annotated[
-        Text | None, _Typed, About("The row for a target that ends in `_row`: 12/12.")
+        Text | None, _Typed, About("The row that a target such as `<table>_row` trains: 12/12.")
     ] = None
     retrain: Annotated[
         Literal["stale"] | None,

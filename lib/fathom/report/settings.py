@@ -1,7 +1,7 @@
 """The page of all settings: meaning, type, default, and what each paper gives with its source."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from fathom.config.inheritance import Entry
 from fathom.config.settings import Part
@@ -14,7 +14,10 @@ _HEAD = """\
 # Settings
 
 Every setting of a run, with its default and what the papers give. `fathom show <run>` prints a
-run's own values with file and line. This page is generated (`make docs`) from
+run's own values with file and line. A run of `runs.yaml` may also have `like` (an entry whose
+settings come first, or several, of which later ones win), `for` (one run for each combination),
+`layers: 12/24` (of encoder and decoder) and `method: <name>` (a method without settings of its own;
+`fathom list methods` prints their names). This page is generated (`make docs`) from
 `lib/fathom/runs/settings.py`, the methods' cards and the papers' `runs.yaml`.
 """
 
@@ -69,6 +72,25 @@ def _inner(annotation: Any) -> list[type[Part]]:
     return [] if others else parts
 
 
+def _choices(annotation: Any) -> Iterator[Any]:
+    """Yield the values of a setting's choices, also of a list's items; none of other types."""
+    for inner in get_args(annotation):
+        if get_origin(annotation) is Literal:
+            yield inner
+        else:
+            yield from _choices(inner)
+
+
+def _allowed(annotation: Any) -> str:
+    """Return what a setting with choices may be; empty for other settings."""
+    names = [str(value) for value in _choices(annotation)]
+    if len(names) < 2:
+        return ""
+    if any(isinstance(one, type) and issubclass(one, Part) for one in get_args(annotation)):
+        names.append("a mapping")
+    return f"; {'any' if get_origin(annotation) is tuple else 'one'} of {', '.join(names)}"
+
+
 def _docstring(part: type[Part]) -> str:
     return (part.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " ")
 
@@ -80,6 +102,7 @@ def _setting(path: str, field: Any, given: Mapping[str, list[str]]) -> list[str]
     if extra.get("source"):
         default += f", {extra['source']}"
     unit = f"; scaled by {extra['unit']}" if extra.get("unit") else ""
+    unit += _allowed(field.annotation)
     lines = [f"- `{path}` ({default}{unit}): {field.description or ''}".rstrip(": ")]
     for value, places in given.items():
         lines.append(f"    - {value}: {'; '.join(places)}")
