@@ -6,6 +6,7 @@ import pytest
 
 from fathom.cli.compare import compare
 from tests.support.own_project import verbs_use_it  # noqa: F401
+from tests.support.papers import PAPERS
 
 pytestmark = pytest.mark.usefixtures("verbs_use_it")
 
@@ -14,6 +15,7 @@ def test_every_reported_cell_of_every_table_has_a_line(tmp_path, capsys):
     compare(scale="paper", results=tmp_path)
     with open(tmp_path / "paper/compare.csv", encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
+    lines = [line for line in lines if line["paper"] in PAPERS]
     assert len(lines) == 806
     assert len({(line["paper"], line["table"]) for line in lines}) == 22
     runs = {line["verdict"] for line in lines if "/" in line["run"]}

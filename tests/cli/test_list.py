@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.refused import prose, says
+from tests.support.refused import says
 from tests.support.specs import ROOT
 
 
@@ -40,9 +40,9 @@ def test_tables_and_figures_are_the_artefacts(project, call):
     assert [line.split()[0] for line in both] == ["sample_table1", "sample_figure1"]
 
 
-def test_an_unknown_kind_is_refused_with_all_kinds(project, call):
+def test_an_unknown_kind_is_refused_with_the_nearest(project, call):
     line = call("list", "tabels").one_line
-    says("unknown", "kind", "tabels", remedy=prose("valid names", "artefacts, tables")).check(line)
+    says("unknown", "kind", "tabels", nearest="tables").check(line)
 
 
 def test_what_is_not_built_has_its_reason(monkeypatch, call):

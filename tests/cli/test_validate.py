@@ -4,16 +4,12 @@ import re
 import shutil
 
 from tests.support.refused import prose, says
-from tests.support.specs import ROOT
 
 
-def test_what_is_valid_is_counted(monkeypatch, call):
-    monkeypatch.chdir(ROOT)
+def test_what_is_valid_is_counted(project, call):
     answer = call("validate")
     assert (answer.code, answer.err) == (0, "")
-    counts = (
-        "3 papers, 22 tables, 15 figures, 136 runs, 9 methods, 15 data sets, 5 sources, 2 scales"
-    )
+    counts = "1 papers, 1 tables, 1 figures, 2 runs, 9 methods, 1 data sets, 1 sources, 1 scales"
     assert answer.out == prose("valid config", counts) + "\n"
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.papers import PAPERS
 from tests.support.specs import ROOT
 
 
@@ -33,8 +34,7 @@ def test_what_is_not_computed_says_why(call):
 def test_without_a_paper_all_are_listed(call):
     lines = call("where").out.removesuffix("\n").split("\n")
     assert set(call("where", "latent_depth").out.removesuffix("\n").split("\n")) <= set(lines)
-    papers = {line.split()[0] for line in call("list", "papers").lines}
-    assert {line.split()[0][1:] for line in lines} == papers
+    assert {line.split()[0][1:] for line in lines} == {*PAPERS}
 
 
 def test_json_has_files_and_lines(call):

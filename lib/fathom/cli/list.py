@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import Json, Scale, open_paths, open_project
-from fathom.errors import FathomError
+from fathom.errors import FathomError, nearest
 from fathom.project.demands import Demands
 from fathom.project.project import Project
 
@@ -30,7 +30,7 @@ def list(kind: Kind = "artefacts", scale: Scale = None, as_json: Json = False) -
     project = open_project()
     name, _ = open_paths(project, scale)
     if kind not in KINDS:
-        raise FathomError(f"no kind '{kind}'", "list", f"valid names: {', '.join(KINDS)}")
+        raise FathomError(f"no kind '{kind}'", "list", nearest(kind, KINDS))
     rows = KINDS[kind](project, name)
     if as_json:
         print(json.dumps(rows, indent=1, allow_nan=False))
