@@ -51,7 +51,7 @@ test: environment lint ## lint and all tests: first by room, then the full chain
 	$(BIN)/pytest -m pipeline tests/pipeline
 
 .PHONY: fast
-fast: environment ## the tests that take seconds: all but the chain and those that train for long
+fast: environment ## the quick tests: all but the chain and those that are marked slow
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow'
 
 .PHONY: lint

@@ -97,6 +97,7 @@ def by_hand(folder, split, update):
     }
 
 
+@pytest.mark.slow
 def test_the_window_is_the_one_that_is_found_by_hand(measured):
     file = file_of(measured)
     updates = file.settings["updates"][METRIC]

@@ -22,6 +22,7 @@ def put_below(path, nats):
     write_json(path, content)
 
 
+@pytest.mark.slow
 def test_a_run_far_below_the_baseline_has_learnt(manifest, call):
     put_below(manifest, 0.92)
     answer = call("check-learning")

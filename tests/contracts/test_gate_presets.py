@@ -28,6 +28,7 @@ HARD_AT_ONCE = AS_RELEASED | {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("promise", PROMISES)
 @pytest.mark.parametrize(
     "settings",

@@ -132,6 +132,7 @@ def real_update(run: TwoLevel, number: int) -> None:
     run.update(number, MicroBatches([whole], tokens, tasks.unique()))
 
 
+@pytest.mark.slow
 @every
 def test_saved_and_loaded_it_goes_on_to_the_bit(name, tmp_path):
     whole, resumed = two_level(name), two_level(name)
@@ -195,6 +196,7 @@ def stir(model: Network) -> None:
         parameter.data += 0.4 * torch.randn(parameter.shape, generator=stream)
 
 
+@pytest.mark.slow
 @every
 def test_translations_do_not_depend_on_what_a_batch_holds(name):
     model = example_network(name)

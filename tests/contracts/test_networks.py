@@ -82,6 +82,7 @@ def test_a_fused_batch_equals_one_pass_for_each_task(kind, name):
             torch.testing.assert_close(gradient, found[key], rtol=1e-4, atol=1e-4, msg=key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), every)
 def test_it_trains_and_a_gradient_reaches_every_parameter(kind, name):
     model = built(kind, name)
@@ -101,6 +102,7 @@ def test_it_trains_and_a_gradient_reaches_every_parameter(kind, name):
     assert losses[-1] < losses[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_recurrent_translations_do_not_depend_on_what_a_batch_holds(name):
     if name == "rezero":

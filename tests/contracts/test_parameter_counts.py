@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from fathom.cli.main import build
 from tests.support.specs import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def lines():

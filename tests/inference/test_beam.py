@@ -28,6 +28,7 @@ def stock(model, sources, ratio, constant):
     return [found[0]["tokens"][:-1].tolist() for found in generator.generate([], batch)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [SEARCH, SHORT_CAP, CONSTANT_CAP])
 @pytest.mark.parametrize("taught", [True, False])
 def test_hypotheses_do_not_depend_on_batch_size_or_order(
@@ -57,6 +58,7 @@ def test_the_network_that_proves_it_has_learnt_its_task(learnt, search):
     assert sum(each == turned(row) for each, row in zip(found, sources, strict=True)) > 15
 
 
+@pytest.mark.slow
 def test_the_stock_generator_would_fail_here(babbling):
     """Without a cap of its own, a sentence's hypothesis is as long as its neighbours allow."""
     sources = sentences(45, 7, seed=99)
@@ -64,6 +66,7 @@ def test_the_stock_generator_would_fail_here(babbling):
     assert stock(babbling, sources, 1.5, 4) != alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [SEARCH, SHORT_CAP, CONSTANT_CAP])
 def test_each_hypothesis_is_the_stock_generators_at_the_sentences_own_cap(
     babbling, learnt, search, settings

@@ -42,6 +42,7 @@ def test_the_root_is_that_of_another_finder(k, tau):
     assert torch.allclose(found[told], expected[told], rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tau", [100.0, *TAUS, 0.01, 1e-4])
 @pytest.mark.parametrize("scale", [0.1, 3.0, 50.0])
 def test_a_mask_sums_to_k_also_in_single_precision(tau, scale):
@@ -281,6 +282,7 @@ def test_the_noisy_top_k_samples_without_replacement():
         assert agrees(kept[:, i] * kept[:, j], chance + back)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tau", "softness"), [(0.5, 0.125), (0.2, 0.070)])
 def test_untrained_masks_keep_every_group_alike(tau, softness):
     noise = equations.gumbel_noise(20_000, 16, torch.Generator().manual_seed(6))

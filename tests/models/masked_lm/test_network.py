@@ -317,6 +317,7 @@ def counted(layers, name="static", norm="pre", **settings):
     return count(model, method(name, stacks, **settings), 25, VOCABULARY, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layers", "printed"), [(24, 202), (48, 372), (96, 712)])
 @pytest.mark.parametrize("kind", ["pre", "post"])
 def test_counts_are_the_papers_within_a_thousandth(layers, printed, kind):
@@ -330,6 +331,7 @@ def test_counts_are_the_papers_within_a_thousandth(layers, printed, kind):
     assert found["decoder"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [24, 48, 96])
 @pytest.mark.parametrize(
     ("name", "settings", "logits"),
