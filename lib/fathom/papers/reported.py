@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from fathom.errors import FathomError, Findings, closest, nearest
@@ -93,7 +94,7 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
     for row, column in printed:
         if (row, column) not in meant:
             what = f"no reported cell for row '{row}' and column '{column}'"
-            line = f"{_quoted(row)},{_quoted(column)},<number>,,,,"
+            line = _line(row, column, "<number>", "", "", "", "")
             findings.append(FathomError(what, name, f"add {line} or note {EMPTY}"))
     if findings:
         raise Findings(findings)
@@ -189,9 +190,11 @@ def _meant(key: tuple[str, str], printed: list[tuple[str, str]]) -> tuple[str, s
     return row, closest(key[1], [column for other, column in printed if other == row]) or key[1]
 
 
-def _quoted(text: str) -> str:
-    """Return a field of a CSV."""
-    return '"' + text.replace('"', '""') + '"' if set(text) & {",", '"'} else text
+def _line(*fields: str) -> str:
+    """Return a line of a CSV."""
+    text = StringIO()
+    csv.writer(text, lineterminator="").writerow(fields)
+    return text.getvalue()
 
 
 def _is_number(text: str) -> bool:

@@ -18,7 +18,7 @@ def state(project: Path, layers: Iterable[YamlFile]) -> str:
         layers: switches that come after config.yaml's (project/switches.py).
     """
     switches = [layer.value for layer in layers]
-    return identity([hashed(project / "config", "*.*"), hashed(PACKAGE), switches])
+    return identity([hashed(project / "config", "*"), hashed(PACKAGE), switches])
 
 
 def is_checked(state_: str, folder: Path) -> bool:

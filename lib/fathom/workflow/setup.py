@@ -35,7 +35,8 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
         Findings: what is wrong in config/ or after `--config`.
     """
     given = layers(project, Path.cwd(), changes)
-    state = checked.state(project, given)
+    # The jobs of a start need no state: hashing all of config/ for each would be wasted.
+    state = checked.state(project, given) if head else ""
     check = head and not checked.is_checked(state, Path.cwd())
     loaded = load(project, check=check, layers=given)
     if check:
