@@ -48,7 +48,7 @@ test: environment lint ## lint and all tests: first by room, then the full chain
 	$(call say,tests)
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline'
 	$(call say,the full chain)
-	$(BIN)/pytest -m pipeline tests/pipeline
+	$(BIN)/pytest -n 2 --dist loadfile -m pipeline tests/pipeline
 
 .PHONY: fast
 fast: environment ## the quick tests: all but the chain and those that are marked slow

@@ -139,6 +139,7 @@ def test_a_training_keeps_weights_when_it_validates_and_a_kill_changes_none(tens
     assert all(torch.equal(first[name], last[name]) for name in last)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", ["save_weights", "save"])
 def test_a_kill_while_a_validated_update_is_written_loses_none_of_its_weights(
     tensors, tmp_path, writer

@@ -116,6 +116,7 @@ def test_the_window_is_the_one_that_is_found_by_hand(measured):
         assert record.tasks[task].value == pytest.approx(fmean(own), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_test_text_is_translated_inside_the_windows_alone(measured):
     windows = file_of(measured).settings["updates"].values()
     inside = {update for updates in windows for update in updates}
@@ -156,6 +157,7 @@ def test_killed_in_the_middle_it_resumes_to_the_same_text(own, saved, measured, 
     assert results_of(folder) == results_of(measured)
 
 
+@pytest.mark.slow
 def test_a_second_start_translates_nothing_and_measures_the_same(own, measured, call):
     folder = own(measured)
     before = results_of(folder)
@@ -165,6 +167,7 @@ def test_a_second_start_translates_nothing_and_measures_the_same(own, measured, 
     assert results_of(folder) == before
 
 
+@pytest.mark.slow
 def test_another_size_translates_only_what_it_lacks(own, measured, call):
     folder = own(measured)
     answer = call("best-window", RUN, "--size", "4")

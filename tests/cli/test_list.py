@@ -45,6 +45,7 @@ def test_an_unknown_kind_is_refused_with_the_nearest(project, call):
     says("unknown", "kind", "tabels", nearest="tables").check(line)
 
 
+@pytest.mark.slow
 def test_what_is_not_built_has_its_reason(monkeypatch, call):
     """One-to-many runs would train without knowing the target language."""
     monkeypatch.chdir(ROOT)

@@ -110,6 +110,7 @@ def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch):
         main()
 
 
+@pytest.mark.slow
 def test_the_command_as_a_shell_starts_it(project):
     command = [sys.executable, "-c", "from fathom.cli.main import main; main()"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}

@@ -215,6 +215,7 @@ def test_a_full_disk_is_found_before_anything_is_fetched(archive, places, lines)
         fetch(talks, *places, lines.append)
 
 
+@pytest.mark.slow
 def test_a_package_comes_through_pip(tmp_path, places, lines, monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")

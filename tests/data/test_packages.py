@@ -4,6 +4,8 @@ from fathom.data.packages import download
 from tests.data.small_archives import installable
 from tests.support.refused import refused
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):

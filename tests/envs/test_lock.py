@@ -96,6 +96,7 @@ def test_the_environment_is_what_the_locks_say(locks):
     assert found == wanted, "run make environment"
 
 
+@pytest.mark.slow
 def test_pip_misses_torchaudio_and_nothing_else():
     command = [sys.executable, "-m", "pip", "check", "--disable-pip-version-check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -124,6 +125,7 @@ def imported(*folders: str) -> dict[str, set[str]]:
     return places
 
 
+@pytest.mark.slow
 def test_every_package_that_the_library_imports_is_listed(versions):
     listed = set(pins(versions))
     unlisted = {
@@ -132,6 +134,7 @@ def test_every_package_that_the_library_imports_is_listed(versions):
     assert not unlisted, "add them to envs/versions.txt and run make lock"
 
 
+@pytest.mark.slow
 def test_every_listed_package_is_imported_or_a_command(versions):
     used = set().union(*imported("lib", "tests").values())
     assert set(pins(versions)) - used == COMMANDS, "delete the others, and run make lock"

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.house.tree import LEVELS, ROOT, library, listed
 
 NETWORKS = {"torch", "fairseq"}
@@ -81,6 +83,7 @@ def brought(rooms: list[str], forbidden: dict[str, set[str]], root: Path) -> lis
     ]
 
 
+@pytest.mark.slow
 def test_rooms_load_nothing_that_they_must_do_without():
     findings = [line for chain in chains(FORBIDDEN) for line in brought(chain, FORBIDDEN, ROOT)]
     assert not findings, listed(findings)

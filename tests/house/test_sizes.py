@@ -3,6 +3,8 @@
 import warnings
 from pathlib import Path
 
+import pytest
+
 from tests.house.tree import ROOT, Function, rule_files, sources
 
 PYTHON_FILE, METHOD_FILE, RULE_FILE, FRONT_DOOR, FUNCTION = 400, 300, 140, 80, 60
@@ -31,6 +33,7 @@ def _too_long(name: str, text: str, limit: int) -> list[str]:
     return [f"{name}:{limit}: {lines} lines, at most {limit}; split it"] if lines > limit else []
 
 
+@pytest.mark.slow
 def test_long_files_and_functions_are_named_in_warnings():
     for finding in oversized(ROOT):
         warnings.warn(finding, stacklevel=1)

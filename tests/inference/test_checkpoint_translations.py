@@ -109,6 +109,7 @@ def with_gates(run, update, alpha):
     torch.save(state, saved(run, update))
 
 
+@pytest.mark.slow
 def test_gates_are_those_of_the_update_and_of_the_kind_that_is_asked_for(run):
     run, texts = again(run, SOFT), {}
     with_gates(run, 4, [[1.0, 1.0]] * 3)
@@ -185,6 +186,7 @@ def test_a_second_start_builds_no_network_where_all_is_there(run, monkeypatch):
     assert lines == [f"valid: {prose('files there', 9, 9)}"]
 
 
+@pytest.mark.slow
 def test_another_split_or_more_updates_leave_what_is_there(run, folder):
     start(run).of("valid", UPDATES[:2])
     before, lines = contents(folder), []
@@ -251,6 +253,7 @@ def test_with_other_settings_text_recipe_or_packages_all_is_made_again(run, fold
     assert lines == ["settings, text or recipe have changed: everything is translated again"]
 
 
+@pytest.mark.slow
 def test_the_size_of_a_window_does_not_matter(run):
     start(run).of("valid", UPDATES)
     other = replace(PLAIN, decoding=PLAIN.decoding.model_copy(update={"window": 2}))

@@ -174,6 +174,7 @@ def test_a_file_that_was_damaged_from_the_start_is_deleted(path, content):
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_more_rows_than_one_chunk_come_back(path):
     # Numbers that do not pack: two members of several chunks of 65,536 bytes.
     first = [(1, (str(place),), math.sin(place)) for place in range(40_000)]

@@ -74,6 +74,11 @@ def test_a_function_is_found_by_the_tag_in_its_docstring(project):
     assert functions == (Place("lib/fathom/methods/gates.py", 4, "total"),)
 
 
+@pytest.mark.parametrize("number", ["1", "Eq. 1", "Eq.1", "eq 1", "(1)", "Equation 1"])
+def test_a_number_is_found_in_each_usual_form(project, number):
+    assert [entry.name for entry in places(project, number)[0]] == ["total"]
+
+
 def test_a_method_and_a_class_count_too(project):
     assert [entry.name for entry in places(project, "12")[0]] == ["update"]
     assert [entry.name for entry in places(project, "Alg. 1")[0]] == ["Trainer"]

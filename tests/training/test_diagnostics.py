@@ -375,6 +375,7 @@ def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, 
     assert 99 not in read(stale)["value"]
 
 
+@pytest.mark.slow
 def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
     for name, launch in (("blind", OPTIONS), ("seeing", EVERY_UPDATE)):
         train(latent(), 1, TrainPaths(tensors, tmp_path / name), launch, silent)

@@ -152,6 +152,7 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
     assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
 
 
+@pytest.mark.slow
 def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
     # Without dropout, whose draws follow the shape of a batch.
     spec = specification(changes={"model": {"dropout": 0.0}})

@@ -43,6 +43,7 @@ def weights(folder):
     return read_weights(folder / "checkpoints" / "last.pt")
 
 
+@pytest.mark.slow
 def test_frozen_weights_stay_to_the_bit_and_what_the_method_adds_is_trained(
     tensors, trained, tmp_path
 ):

@@ -40,6 +40,7 @@ def test_other_switches_are_another_state(project):
     assert len(states) == 2
 
 
+@pytest.mark.slow
 def test_a_fault_is_found_after_a_start_that_found_none(project, monkeypatch):
     monkeypatch.chdir(project)
     monkeypatch.setattr(setup, "set_environment", lambda *_: None)

@@ -12,6 +12,7 @@ def folders(made):
     return own, other
 
 
+@pytest.mark.slow
 def test_subword_models_are_trained_on_the_corpus_whose_folder_they_name(tmp_path):
     made = targets(tmp_path)
     own, _ = folders(made)
