@@ -1,7 +1,11 @@
 """The errors that users see: what is wrong, where, and what to do."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_USER = re.compile(r"(?<=://)[^\s/?#]*@")
+_QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
 
 
 class FathomError(Exception):
@@ -10,11 +14,12 @@ class FathomError(Exception):
     Args:
         what: what is wrong, without a full stop.
         where: file and key, address, or path.
-        remedy: what to do about it.
+        remedy: what to do about it. Of addresses in all three, `without_secrets` is kept.
     """
 
     def __init__(self, what: str, where: str, remedy: str):
         """Keep the three parts apart, so that a caller can add to them."""
+        what, where, remedy = map(without_secrets, (what, where, remedy))
         super().__init__(what, where, remedy)
         self.what, self.where, self.remedy = what, where, remedy
 
@@ -35,6 +40,11 @@ class Findings(FathomError):
     def __str__(self) -> str:
         """One line a finding."""
         return "\n".join(str(finding) for finding in self.findings)
+
+
+def without_secrets(text: str) -> str:
+    """Return text whose web addresses have no user, password or query, which may be a key."""
+    return _QUERY.sub(r"\1…", _USER.sub("", text))
 
 
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
