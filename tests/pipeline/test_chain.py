@@ -98,7 +98,8 @@ def test_the_report_is_one_file_with_table_and_figure(finished):
 def test_captions_and_titles_are_text_in_the_report(finished):
     """Markup in a caption put a live script and a file of the machine into the report."""
     text = (finished.folder / "results/tiny/report.html").read_text(encoding="utf-8")
-    results = json.loads(re.search(r"var results = (.*);\n", text)[1])
+    script = re.search(r'<script id="results">\s*var results = (.*?);\s*</script>', text)
+    results = json.loads(script[1])
     captions = {result["name"]: result["caption"] for result in results.values()}
     [shown] = re.findall(r"Text with signs.*?</p>", captions["table1.html"], re.DOTALL)
     caption = yaml.safe_load((PAPER / "tables.yaml").read_text("utf-8"))["table1"]["caption"]
