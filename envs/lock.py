@@ -6,13 +6,14 @@
     … --index <address>              a further index, whose build of torch is accepted too
 
 torch.lock holds torch and what it needs on a CPU; cuda.lock what a build with CUDA needs as well;
-fairseq.lock the one package that is built here; requirements.lock all else. Each pin has the SHA-256
-of every file of its release that this Python can use, on any platform; pip accepts no other file.
+fairseq.lock the one package that is built here; requirements.lock all else. Each pin has the
+SHA-256 of every file of its release that this Python can use, on any platform; pip accepts no
+other file.
 
-torch has several builds of one version. `torch==2.13.0` means them all, and the hashes say which are
-accepted: those of the default index, which need CUDA on Linux, those of `--index`, and the one that
-pip chooses where the lock is made. So one lock serves machines with and without a GPU; another build
-needs a lock of its own (`make lock TORCH_INDEX=<address>`). No address is written.
+torch has several builds of one version. `torch==2.13.0` means them all, and the hashes say which
+are accepted: those of the default index, which need CUDA on Linux, those of `--index`, and the one
+that pip chooses where the lock is made. So one lock serves machines with and without a GPU; another
+build needs a lock of its own (`make lock TORCH_INDEX=<address>`). No address is written.
 """
 
 import argparse

@@ -10,7 +10,7 @@ _QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
 
 
 class FathomError(Exception):
-    """A mistake that the user can fix.
+    r"""A mistake that the user can fix.
 
     Args:
         what: what is wrong, without a full stop.
@@ -18,7 +18,7 @@ class FathomError(Exception):
         remedy: what to do about it.
 
     All three may quote a file or a server: they lose the secrets of addresses, and get the names of
-    control characters, such as \\n, in place of these.
+    control characters, such as \n, in place of these.
     """
 
     def __init__(self, what: str, where: str, remedy: str):
