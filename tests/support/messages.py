@@ -242,6 +242,7 @@ MESSAGES = {
     "other wheel": "the index has another file under this name",
     "no version": "pip's index does not have this version",
     "no package": "pip finds nothing under this name",
+    "pip is slow": "pip has not ended after {} seconds",
     "no index": "pip does not reach its index",
     # data: readers and checks
     "no table": "the table {} is missing",
@@ -344,6 +345,7 @@ MESSAGES = {
     "no row": "no row is named",
     "scale": "fathom: scale {}",
     "trainings found": "{} of {} trainings found, {} to train",
+    "dated ahead": "dated in the future",
     "nothing trained": "nothing will be trained",
     "older trainings": "{} trainings of an older recipe: {}",
     "trained again": "trained again from nothing",

@@ -8,7 +8,8 @@ def needed_for(target):
     def needed(wildcards):
         files = setup.ask(TARGETS.files, target)
         if workflow.is_main_process:
-            print(*plan.lines(TARGETS, target), sep="\n", file=sys.stderr)
+            lines = setup.ask(plan.lines, TARGETS, target)
+            print(*lines, sep="\n", file=sys.stderr)
         return files
 
     return needed
