@@ -8,13 +8,16 @@ SHELL := /bin/sh
 PYTHON ?= $(or $(shell for each in python3.11 python3 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
 	&& echo $$each && break; done),python3)
-# Another package index for torch, for example PyTorch's own for a CPU build.
+# Another package index for torch, for example PyTorch's own for a CPU build. For a build whose hash is
+# not in envs/torch.lock: make lock TORCH_INDEX=<address>, then make environment TORCH_INDEX=<address>.
 TORCH_INDEX ?=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-LOCKS := envs/torch.lock envs/requirements.lock envs/fairseq.lock
+# Nothing but the listed files, whatever an index has under their names.
+LOCKED := --no-deps --require-hashes
+LOCKS := envs/torch.lock envs/cuda.lock envs/requirements.lock envs/fairseq.lock
 REPORT := results/tiny/report.html
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -93,16 +96,17 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python envs/doctor.py network $(INDEX)
 	$(call say,environment 2/5: torch)
-	@$(PIP) $(INDEX) -r envs/torch.lock $(call logged,torch)
+	@$(PIP) $(LOCKED) $(INDEX) -r envs/torch.lock $(call logged,torch)
+	@! $(BIN)/python envs/doctor.py cuda || { $(PIP) $(LOCKED) -r envs/cuda.lock $(call logged,CUDA's packages); }
 	$(call say,environment 3/5: the other packages)
-	@$(PIP) --no-deps --no-build-isolation -r envs/requirements.lock $(call logged,the other packages)
+	@$(PIP) $(LOCKED) --no-build-isolation -r envs/requirements.lock $(call logged,the other packages)
 	$(call say,environment 4/5: fairseq)
-	@READTHEDOCS=1 $(PIP) --no-cache-dir --no-deps --no-build-isolation --no-binary fairseq-fixed \
+	@READTHEDOCS=1 $(PIP) $(LOCKED) --no-cache-dir --no-build-isolation --no-binary fairseq-fixed \
 		-r envs/fairseq.lock $(call logged,fairseq)
 	$(call say,environment 5/5: fathom)
 	@$(PIP) --no-deps --no-build-isolation --editable . $(call logged,fathom)
 	@touch $@
 
 .PHONY: lock
-lock: environment ## resolve envs/versions.txt and write the locks
-	$(BIN)/python envs/lock.py
+lock: ## resolve envs/versions.txt and write the locks, with the hashes of all files
+	$(PYTHON) envs/lock.py --index '$(TORCH_INDEX)'

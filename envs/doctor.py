@@ -2,6 +2,7 @@
 
     python3 envs/doctor.py machine           Python's version, its venv module, free disk
     .venv/bin/python envs/doctor.py network  whether pip reaches the packages, and room for them
+    .venv/bin/python envs/doctor.py cuda     status 0 if the installed torch needs CUDA's packages
 
 Standard library only, and older Pythons can read it, since it refuses them.
 """
@@ -66,7 +67,10 @@ def lacking_network(index_options):
     """
     lock = os.path.join(ROOT, "envs", "torch.lock")
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--report", "-"]
-    command += ["--retries", "1", "--timeout", "15", *index_options, "-r", lock]
+    command += ["--retries", "1", "--timeout", "15", *index_options]
+    # Without hashes, for which pip would download every file.
+    with open(lock) as stream:
+        command += [line.split()[0] for line in stream if "==" in line]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         words = [line[7:] for line in done.stderr.split("\n") if line.startswith("ERROR: ")]
@@ -80,8 +84,17 @@ def lacking_network(index_options):
     return None
 
 
+def needs_cuda():
+    """Return whether the torch that is installed is a build for CUDA, on a system that has it."""
+    from importlib.metadata import requires
+
+    return sys.platform == "linux" and any(need.startswith("nvidia-") for need in requires("torch"))
+
+
 def main():
     """Run one group of checks; the first thing that is missing ends the command."""
+    if sys.argv[1] == "cuda":
+        sys.exit(not needs_cuda())
     missing = lacking_python()
     if sys.argv[1] == "machine":
         missing = missing or lacking_disk(GIGABYTES)

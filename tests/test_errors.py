@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from fathom.errors import FathomError, Findings, closest, nearest, shortened
+from fathom.errors import FathomError, Findings, closest, nearest, shortened, without_secrets
 from tests.support.refused import prose
 
 
@@ -16,6 +16,11 @@ def test_an_error_is_one_line_of_where_what_and_remedy():
         "runs.yaml:3: like",
         "write b",
     )
+
+
+def test_an_error_that_quotes_control_characters_is_one_line():
+    error = FathomError("no run 'a\n'", "\x1b[2Ja", "write\u2028b")
+    assert str(error) == r"\x1b[2Ja: no run 'a\n'; write\u2028b"
 
 
 def test_findings_are_a_line_each_in_their_order():
@@ -69,3 +74,21 @@ def test_where_there_are_no_names_it_says_so():
 @pytest.mark.parametrize("name", [True, None, 3, 1.5])
 def test_what_is_no_text_can_be_misspelt_as_well(name):
     assert nearest(name, (20, 40)) == prose("valid names", "20, 40")
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://user:secret@host/file", "http://host/file"),
+        ("https://token@host:80/file", "https://host:80/file"),
+        ("ftp://user:se@cret@host/a@b", "ftp://host/a@b"),
+        ("http://host/file?key=secret&x=1", "http://host/file?…"),
+        ("http://host/file", "http://host/file"),
+        ("somebody@host, is it 1:2?", "somebody@host, is it 1:2?"),
+    ],
+)
+def test_no_message_has_the_secrets_of_an_address(address, shown):
+    assert str(FathomError(f"no {address} x", address, f"try {address}")) == (
+        f"{shown}: no {shown} x; try {shown}"
+    )
+    assert without_secrets(shown) == shown

@@ -1,20 +1,29 @@
 """The errors that users see: what is wrong, where, and what to do."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_USER = re.compile(r"(?<=://)[^\s/?#]*@")
+_QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
+
 
 class FathomError(Exception):
-    """A mistake that the user can fix.
+    r"""A mistake that the user can fix.
 
     Args:
         what: what is wrong, without a full stop.
         where: file and key, address, or path.
         remedy: what to do about it.
+
+    All three may quote a file or a server: they lose the secrets of addresses, and get the names of
+    control characters, such as \n, in place of these.
     """
 
     def __init__(self, what: str, where: str, remedy: str):
         """Keep the three parts apart, so that a caller can add to them."""
+        what, where, remedy = (_printable(text) for text in (what, where, remedy))
         super().__init__(what, where, remedy)
         self.what, self.where, self.remedy = what, where, remedy
 
@@ -35,6 +44,16 @@ class Findings(FathomError):
     def __str__(self) -> str:
         """One line a finding."""
         return "\n".join(str(finding) for finding in self.findings)
+
+
+def without_secrets(text: str) -> str:
+    """Return text whose web addresses have no user, password or query, which may be a key."""
+    return _QUERY.sub(r"\1…", _USER.sub("", text))
+
+
+def _printable(text: str) -> str:
+    """Return text on one line, without secrets."""
+    return _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
 
 
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:

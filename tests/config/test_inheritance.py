@@ -215,3 +215,22 @@ def test_combinations_name_the_key_that_is_wrong():
     file = YamlFile("claims.yaml", {}, {("for",): 3})
     with refused("chooses nothing", where="claims.yaml:3: for"):
         combinations("x", Place(file, ("for",)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a" * 65, "a; touch x", "$(touch x)", "../a", "a/b", "A", "2_2", "a\n", "a b", "ä", ""],
+)
+def test_a_name_that_no_folder_and_no_shell_should_get_is_refused(tmp_path, name):
+    """A name of 300 letters was a folder that no file system takes; tables' names ran in shells."""
+    file = YamlFile("tables.yaml", {name: {"rows": 1}}, {})
+    with refused("name rule", where=name.replace("\n", r"\n") or "tables.yaml", error=Findings):
+        expand(file)
+    file = YamlFile("tables.yaml", {"a_<b>": {"for": {"b": [name]}, "rows": 1}}, {})
+    if name not in ("2_2", ""):
+        with refused("name rule", where="a_<b>", error=Findings):
+            expand(file)
+
+
+def test_a_name_of_64_letters_is_accepted():
+    assert list(expand(YamlFile("tables.yaml", {"a" * 64: {"rows": 1}}, {}))) == ["a" * 64]

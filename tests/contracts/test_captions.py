@@ -1,5 +1,6 @@
 """Captions of the report render as Snakemake renders them, and are sound reStructuredText."""
 
+import html
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +56,33 @@ def test_the_artefacts_own_caption_is_in_it(name):
 @pytest.mark.parametrize("name", ["figure.rst", "table.rst"])
 def test_a_caption_with_markup_is_shown_as_text(name):
     """A `.. raw:: html` in a paper's caption put a live script into the report."""
-    html = rendered(name, "tiny", caption=".. raw:: html\n\n   <script>x</script>")
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
+    page = rendered(name, "tiny", caption=".. raw:: html\n\n   <script>x</script>")
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+SIGNS = [
+    ".. raw:: html\n\n   <b>x</b>",
+    ".. include:: /etc/hostname",
+    ".. |x| replace:: y",
+    "*a* and **b** and *",
+    "`a` ``b`` `",
+    "|a| and |",
+    "name_ and name__ and `name`_",
+    "`text <javascript:alert()>`_",
+    ":raw-html:`x` :math:`x`",
+    "Heading\n=======",
+    "text::\n\n   literal",
+    "[1]_ .. _a: b",
+    "{{ 7 * 7 }} {% raw %}",
+    "- a\n- b",
+]
+
+
+@pytest.mark.parametrize("name", ["figure.rst", "table.rst"])
+@pytest.mark.parametrize("text", SIGNS)
+def test_every_sign_of_a_caption_is_shown(name, text):
+    shown = " ".join(text.split())
+    bare = rendered(name, "tiny", caption="CAPTION")
+    expected = bare.replace("CAPTION", html.escape(shown, quote=False))
+    assert html.unescape(rendered(name, "tiny", caption=text)) == html.unescape(expected)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.data.server import Site
+from fathom.data.answers import Limits
+from tests.data.server import Script, Site
 
 
 @pytest.fixture
@@ -12,6 +13,27 @@ def site(monkeypatch):
     site = Site()
     yield site
     site.close()
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """A function that starts a server which does what a function says."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    servers = []
+
+    def start(run):
+        servers.append(Script(run))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def limits():
+    """The limits of a download, without pauses."""
+    return Limits(pause=0)
 
 
 @pytest.fixture

@@ -1,6 +1,10 @@
-"""A small web server on loopback that misbehaves on request."""
+"""A small web server on loopback that misbehaves on request, and one without any rule."""
 
+import socket
 import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -12,9 +16,12 @@ class Page:
     Attributes:
         content: its bytes.
         etag, date: what names its version.
-        ranges: "honour" (with If-Range), "ignore", or "always" (whatever If-Range says).
+        changes: whether each answer has an ETag of its own.
+        ranges: "honour" (with If-Range), "ignore", "always" (whatever If-Range says), or "unasked":
+            parts, also where none was asked for.
+        pause: seconds before each byte.
         drops: for the next requests in turn, after how many bytes the connection is cut.
-        says_length: whether Content-Length is sent.
+        says_length: whether Content-Length is sent, or what it says.
         status, location: for errors and redirects.
         encoding: a Content-Encoding that is claimed.
     """
@@ -22,9 +29,11 @@ class Page:
     content: bytes = b""
     etag: str | None = '"one"'
     date: str | None = None
+    changes: bool = False
     ranges: str = "honour"
+    pause: float = 0
     drops: list[int] = field(default_factory=list)
-    says_length: bool = True
+    says_length: bool | str = True
     status: int = 200
     location: str | None = None
     encoding: str | None = None
@@ -65,6 +74,8 @@ class Site:
 
 def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
     """Answer one request with a page."""
+    if page.changes:
+        page.etag = f'"{time.monotonic_ns()}"'
     start, size = _start(handler, page), len(page.content)
     if start is not None and start >= size:
         handler.send_response(416)
@@ -78,21 +89,61 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         "Last-Modified": page.date,
         "Location": page.location,
         "Content-Encoding": page.encoding,
-        "Content-Length": str(len(body)) if page.says_length else None,
+        "Content-Length": str(len(body)) if page.says_length is True else page.says_length or None,
         "Content-Range": None if start is None else f"bytes {start}-{size - 1}/{size}",
     }
     for name, value in headers.items():
         if value is not None:
             handler.send_header(name, value)
     handler.end_headers()
-    handler.wfile.write(body[: page.drops.pop(0)] if page.drops else body)
+    _send(handler, body[: page.drops.pop(0)] if page.drops else body, page.pause)
     handler.close_connection = True
+
+
+def _send(handler: BaseHTTPRequestHandler, body: bytes, pause: float) -> None:
+    """Send a body at once, or one byte at a time until nobody reads it."""
+    if not pause:
+        handler.wfile.write(body)
+        return
+    with suppress(OSError):
+        for byte in body:
+            time.sleep(pause)
+            handler.wfile.write(bytes([byte]))
+
+
+class Script:
+    """A server without any rule: a function gets each connection's `send`."""
+
+    def __init__(self, run: Callable[[Callable[[bytes], object]], None]):
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/file"
+        self.connections = 0
+        self._run = run
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                self.connections += 1
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket):
+        with suppress(OSError), connection:
+            connection.recv(1 << 16)
+            self._run(connection.sendall)
+
+    def close(self):
+        """Accept no further connection."""
+        self._socket.close()
 
 
 def _start(handler: BaseHTTPRequestHandler, page: Page) -> int | None:
     """Return where the answer begins, or None for the full page."""
     asked = handler.headers.get("Range")
     same = handler.headers.get("If-Range") in (None, page.etag, page.date)
+    if page.ranges == "unasked":
+        return 0
     if not asked or page.ranges == "ignore" or (page.ranges == "honour" and not same):
         return None
     return int(asked.removeprefix("bytes=").removesuffix("-"))

@@ -49,17 +49,17 @@ def fetched(folder: Path, file: Path, name: str) -> Source:
     return made
 
 
-def zip_of(path: Path, contents: dict[str, bytes]) -> Path:
+def zip_of(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
     """Write a zip."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", method) as archive:
         for name, content in contents.items():
             archive.writestr(name, content)
     return path
 
 
-def tar_of(path: Path, contents: dict[str, bytes]) -> Path:
-    """Write a tar.gz."""
-    with tarfile.open(path, "w:gz") as archive:
+def tar_of(path: Path, contents: dict[str, bytes], mode: str = "w:gz") -> Path:
+    """Write a tar, packed as the mode says."""
+    with tarfile.open(path, mode) as archive:
         for name, content in contents.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)

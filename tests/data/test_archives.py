@@ -1,3 +1,5 @@
+import contextlib
+import random
 import stat
 import tarfile
 import zipfile
@@ -5,6 +7,7 @@ import zipfile
 import pytest
 
 from fathom.data.archives import check, visit
+from fathom.errors import FathomError
 from tests.data.small_archives import tar_of, zip_of
 from tests.support.refused import refused
 
@@ -132,3 +135,43 @@ def test_a_broken_stream_inside_an_archive_is_one_error(tmp_path):
     path.write_bytes(content)
     with refused("no archive"):
         members(path, lambda name: True)
+
+
+def test_an_encrypted_member_is_refused_though_it_is_not_wanted(tmp_path):
+    """Reading it gave a traceback, after the fetch had accepted the archive."""
+    path = zip_of(tmp_path / "z", {"fine": b"fine", "secret": b"text"})
+    content = bytearray(path.read_bytes())
+    # The flags of the last entry of the central directory.
+    content[content.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    with refused("encrypted", "secret"):
+        check(path)
+
+
+PACKED = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+PACKED += ["w", "w:gz", "w:bz2", "w:xz"]
+
+
+@pytest.mark.parametrize("packed", PACKED)
+def test_an_archive_with_damaged_bytes_is_one_error_or_none(tmp_path, packed):
+    """bz2 and lzma have errors of their own, and a wrong offset is the system's."""
+    path, rng = tmp_path / "archive", random.Random(0)
+    contents = {"a/one.txt": b"one " * 300, "ü": rng.randbytes(500)}
+    if isinstance(packed, str):
+        tar_of(path, contents, mode=packed)
+    else:
+        zip_of(path, contents, method=packed)
+    whole = path.read_bytes()
+    for _ in range(50):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice([1, 2, 8])):
+            damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        with contextlib.suppress(FathomError):
+            members(path, lambda name: True)
+
+
+def test_a_name_with_control_characters_is_printed_on_one_line(tmp_path):
+    with refused("points outside") as caught:
+        check(zip_of(tmp_path / "z", {"../x\n\x1b[2J": b"x"}))
+    assert str(caught.value).isprintable()

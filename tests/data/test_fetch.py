@@ -2,13 +2,21 @@ from datetime import datetime
 
 import pytest
 
-from fathom.data.fetch import fetch, fetched_file
+from fathom.data import fetch as fetching
+from fathom.data.answers import Limits
+from fathom.data.fetch import fetched_file
 from fathom.errors import FathomError
 from fathom.io.files import read_json
+from fathom.io.locks import HOLDER, LOCK, only_writer
 from tests.data.small_archives import installable, source, tar_of, zip_of
 from tests.support.refused import prose, refused, says
 
 CONTENT = {"talks.tsv": "".join(f"line {n * n}\n" for n in range(9000)).encode()}
+
+
+def fetch(source, folder, by_hand, report):
+    """Fetch a source without pauses."""
+    fetching.fetch(source, folder, by_hand, report, Limits(pause=0))
 
 
 @pytest.fixture
@@ -27,9 +35,9 @@ def altered(content: bytes) -> bytes:
 
 
 def left(places):
-    """Return the names of what is left in the source's folder."""
+    """Return the names of what is left in the source's folder, but its lock."""
     folder, _ = places
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, HOLDER))
 
 
 def test_a_source_is_its_file_as_published_and_a_record(site, archive, places, lines):
@@ -213,6 +221,39 @@ def test_a_full_disk_is_found_before_anything_is_fetched(archive, places, lines)
     talks = source(archive, "talks", mirrors=["http://127.0.0.1:1/"], bytes=10**18)
     with refused("disk", ..., "1,000,000,000,000,000,000"):
         fetch(talks, *places, lines.append)
+
+
+def test_what_killed_processes_left_is_deleted(site, archive, places, lines):
+    """Their names hold a process's number, so nothing ever used or replaced them."""
+    folder, _ = places
+    (folder / ".pip-abc").mkdir(parents=True)
+    (folder / ".pip-abc" / "half.whl").write_bytes(b"half")
+    (folder / ".talks.tar.gz.1234.part").write_bytes(b"half")
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    fetch(source(archive, "talks", mirrors=[address]), *places, lines.append)
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
+
+
+def test_two_processes_never_fetch_into_one_folder(site, archive, places, lines):
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    with only_writer(places[0]), refused("locked"):
+        fetch(source(archive, "talks", mirrors=[address]), *places, lines.append)
+    assert site.requests == []
+
+
+def test_no_user_password_or_query_of_an_address_is_printed_or_kept(site, archive, places, lines):
+    """All of source.json, of the lines and of the error had them."""
+    content = archive.read_bytes()
+    address, gone = (
+        site.put(path, **page).replace("://", "://somebody:hidden@")
+        for path, page in (("/a?key=hidden", {"content": content}), ("/b", {"status": 404}))
+    )
+    with refused("no address") as caught:
+        fetch(source(archive, "talks", mirrors=[gone]), *places, lines.append)
+    fetch(source(archive, "talks", mirrors=[address]), *places, lines.append)
+    for text in (str(caught.value), *lines, (places[0] / "source.json").read_text()):
+        assert "hidden" not in text
+        assert "somebody" not in text
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 import pytest
 
+from fathom.data.answers import Limits
 from fathom.data.packages import download
 from tests.data.small_archives import installable
 from tests.support.refused import refused
@@ -60,3 +61,10 @@ def test_an_index_out_of_reach_is_reported_without_its_address(index, tmp_path, 
     with refused("no index") as caught:
         download(source, tmp_path, tmp_path / "by_hand")
     assert "127.0.0.1" not in str(caught.value)
+
+
+def test_pip_has_a_time_limit(index, tmp_path):
+    """An index that sends a byte now and then kept pip, and the fetch, for ever."""
+    source = installable(index)
+    with refused("pip is slow", where="invented-messages==1.0"):
+        download(source, tmp_path, tmp_path / "by_hand", Limits(rate_over=0.01, rate=1e6))

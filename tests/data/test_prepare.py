@@ -1,8 +1,11 @@
+import resource
+
 import pytest
 
 from fathom.data.prepare import prepare
 from fathom.errors import Findings
 from fathom.io.files import read_json, read_lines, sha256
+from fathom.io.locks import HOLDER, LOCK
 from fathom.runs.datasets import FORMATS, PlannedDataset
 from tests.data.small_archives import (
     catalogue,
@@ -68,7 +71,7 @@ def test_a_corpus_is_line_aligned_text_and_a_record_of_it(made):
         for split in ("train", "valid", "test")
         for language in (task, "eng")
     }
-    assert files == expected_files | {"corpus.json"}
+    assert files == expected_files | {"corpus.json", LOCK, HOLDER}
     corpus = read_json(out / "corpus.json")
     assert corpus["task_names"] == list(tasks)
     assert [source["name"] for source in corpus["sources"]] == ["one", "two"]
@@ -119,11 +122,44 @@ def test_drift_is_one_line_a_count_and_writes_nothing(made, tmp_path):
     assert not (tmp_path / "corpus").exists()
 
 
-def test_a_failed_preparation_leaves_no_record_that_a_rerun_would_trust(made):
+def contents(folder):
+    """Return the bytes of all files of a folder, but its lock."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files if path.name not in (LOCK, HOLDER)}
+
+
+def test_a_wrong_count_leaves_a_finished_corpus_as_it_was(made):
+    """A typo in `expected` deleted corpus.json, and all that was trained on it waited for it."""
     out = made()
+    before = contents(out)
     with pytest.raises(Findings):
         made(expected={task: {"train": 0, "valid": 0, "test": 0} for task in EXPECTED})
-    assert not (out / "corpus.json").exists()
+    assert contents(out) == before
+
+
+def test_a_disk_that_gets_full_leaves_a_finished_corpus_as_it_was(made):
+    """A limit on the size of files stands for the disk: the second, longer file fails."""
+    out = made()
+    before = contents(out)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = (out / "fra" / "train.fra").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            made(out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert contents(out) == before
+
+
+def test_a_new_corpus_takes_the_place_of_the_old_one_and_of_what_was_left(made):
+    out = made()
+    before = contents(out)
+    (out / "fra" / "train.fra").write_text("altered\n")
+    (out / ".new-abc" / "fra").mkdir(parents=True)
+    (out / ".new-abc" / "fra" / "train.fra").write_text("half")
+    made()
+    assert contents(out) == before
 
 
 def test_a_source_that_is_gone_leaves_the_corpus_that_was_made_of_it(made):

@@ -1,9 +1,12 @@
 import hashlib
 import re
+from types import SimpleNamespace
 
 import pytest
 
-from fathom.data.transport import download, forget
+from fathom.data import transport
+from fathom.data.answers import Limits
+from fathom.data.transport import forget
 from fathom.errors import FathomError
 from tests.support.refused import prose, refused, says
 
@@ -11,6 +14,11 @@ from tests.support.refused import prose, refused, says
 FILE = b"".join(hashlib.sha256(str(n).encode()).digest() for n in range(20_000))
 OTHER = bytes(reversed(FILE))
 SIZE = len(FILE)
+
+
+def download(address, part, size, report, **changes):
+    """Download without pauses."""
+    transport.download(address, part, size, report, Limits(pause=0, **changes))
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def test_a_dropped_connection_is_resumed(site, part, lines, version):
 
 def test_another_start_resumes_where_the_first_one_stopped(site, part, lines):
     address = site.put("/file", content=FILE, drops=[1000, 0])
-    with refused("at byte", prose("connection failed"), "1,000", "640,000", remedy=prose("resume")):
+    with refused("at byte", prose("connection ended"), "1,000", "640,000", remedy=prose("resume")):
         download(address, part, SIZE, lines.append)
     assert part.read_bytes() == FILE[:1000]
     download(address, part, SIZE, lines.append)
@@ -145,7 +153,7 @@ def test_a_refusal_is_reported_with_its_status(site, part, lines, status):
 def test_a_server_that_is_not_there_is_one_error(site, part, lines):
     address = site.put("/file", content=FILE)
     site.close()
-    with refused("at byte", prose("connection failed"), 0, "640,000"):
+    with refused("refused connection", "127.0.0.1", where=address):
         download(address, part, SIZE, lines.append)
 
 
@@ -159,3 +167,103 @@ def test_forgetting_leaves_nothing(site, part, lines):
     stopped(site, part, lines, status=404)
     forget(part)
     assert list(part.parent.iterdir()) == []
+
+
+def test_a_part_that_nobody_asked_for_is_refused_at_once(site, part, lines):
+    """Such a server was asked again for ever, without a pause."""
+    address = site.put("/file", content=FILE, ranges="unasked")
+    with refused("part not asked for", where=address):
+        download(address, part, SIZE, lines.append)
+    assert len(site.requests) == 1
+
+
+def test_another_part_than_the_one_asked_for_is_refused_the_second_time(site, part, lines):
+    address = stopped(site, part, lines, content=FILE, ranges="unasked")
+    with refused("part not asked for", where=address):
+        download(address, part, SIZE, lines.append)
+    assert len(site.requests) == 2
+    says("file changed").check(lines)
+
+
+def test_a_server_with_another_version_at_each_request_is_left(site, part, lines):
+    page = {"content": FILE, "ranges": "always", "changes": True, "drops": [1000] * 9}
+    address = stopped(site, part, lines, **page)
+    with refused("part not asked for", where=address):
+        download(address, part, SIZE, lines.append)
+    assert [place for _, place in site.requests] == ["bytes=1000-", None, "bytes=1000-"]
+
+
+def test_a_server_that_drops_again_and_again_is_left(site, part, lines):
+    """4,177 requests were made in 25 seconds."""
+    address = site.put("/file", content=FILE, drops=[1000] * 100)
+    with refused("too many drops", ..., "6,000", "640,000", 5, remedy=prose("resume")):
+        download(address, part, SIZE, lines.append, drops=5)
+    assert len(site.requests) == 6
+    download(site.put("/file", content=FILE), part, SIZE, lines.append)
+    assert site.requests[-1] == ("/file", "bytes=6000-")
+    assert part.read_bytes() == FILE
+
+
+def test_a_server_that_drops_after_each_byte_is_left_at_once(site, part, lines):
+    with refused("at byte", prose("connection ended"), 0, "640,000"):
+        download(site.put("/file", content=FILE, drops=[1] * 100), part, SIZE, lines.append)
+    assert len(site.requests) == 1
+
+
+def test_the_pauses_between_attempts_grow(site, part, lines, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(transport, "time", SimpleNamespace(sleep=pauses.append))
+    address = site.put("/file", content=FILE, drops=[1000] * 4)
+    limits = Limits(pause=1, longest_pause=5)
+    transport.download(address, part, SIZE, lines.append, limits)
+    assert pauses == [1, 2, 4, 5]
+
+
+def test_a_trickle_is_one_message_and_is_not_resumed_at_once(site, part, lines):
+    address = site.put("/file", content=FILE, pause=0.01)
+    with refused("too slow", where=address, remedy=prose("resume")):
+        download(address, part, SIZE, lines.append, rate_over=0.2)
+    assert len(site.requests) == 1
+
+
+NOTES = ["", "{", "{}", "[]", '{"address": 1}', '{"address": "<address>", "version": 3}', "\0"]
+NOTES += ['{"address": "<address>", "version": "a\\r\\nX: y"}', b"\xff"]
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_note_that_cannot_be_read_is_no_note(site, part, lines, note):
+    """An empty one gave the same message at each start, `{}` a traceback."""
+    address = stopped(site, part, lines, content=FILE)
+    written = note if isinstance(note, bytes) else note.replace("<address>", address).encode()
+    part.with_name("file.part.json").write_bytes(written)
+    download(address, part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", None)]
+
+
+def test_a_version_that_not_every_request_can_hold_is_none(site, part, lines):
+    address = site.put("/file", content=FILE, etag='"caf\xe9"', drops=[1000])
+    download(address, part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", None), ("/file", None)]
+
+
+@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1", "x"])
+def test_a_length_that_is_no_number_is_none(site, part, lines, length):
+    address = site.put("/file", content=FILE, says_length=length)
+    download(address, part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+
+
+def test_no_user_password_or_query_of_an_address_is_printed_or_kept(site, part, lines):
+    page = {"content": FILE, "drops": [1000, 2000, 0]}
+    plain = site.put("/file?token=hidden", **page)
+    address = plain.replace("://", "://somebody:hidden@")
+    with refused("at byte", where=plain.replace("token=hidden", "…")) as caught:
+        download(address, part, SIZE, lines.append)
+    [_, note] = sorted(part.parent.iterdir())
+    for text in (str(caught.value), *lines, note.read_text()):
+        assert "hidden" not in text
+        assert "somebody" not in text
+    download(address, part, SIZE, lines.append)
+    assert (part.read_bytes(), site.requests[-1][1]) == (FILE, "bytes=3000-")

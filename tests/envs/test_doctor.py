@@ -51,6 +51,20 @@ def test_older_pythons_can_read_the_refusal(minor):
     ast.parse(DOCTOR.read_text(encoding="utf-8"), feature_version=(3, minor))
 
 
+@pytest.mark.parametrize(
+    ("needs", "platform", "cuda"),
+    [
+        (["filelock", 'nvidia-nccl-cu13==2; platform_system == "Linux"'], "linux", True),
+        (["filelock", 'nvidia-nccl-cu13==2; platform_system == "Linux"'], "darwin", False),
+        (["filelock"], "linux", False),
+    ],
+)
+def test_the_packages_of_cuda_come_where_torch_asks_for_them(monkeypatch, needs, platform, cuda):
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: needs)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert doctor.needs_cuda() is cuda
+
+
 def test_a_missing_network_is_one_line():
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
     environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": NOWHERE, "PIP_TARGET": "."}

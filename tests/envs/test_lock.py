@@ -12,11 +12,24 @@ from pathlib import Path
 import pytest
 import yaml
 
-from envs.lock import FAIRSEQ, TORCH, canonical, conda_file, header, pins, post_deploy
+from envs.lock import (
+    CUDA,
+    FAIRSEQ,
+    LOCKS,
+    SOURCE,
+    TORCH,
+    USABLE,
+    canonical,
+    conda_file,
+    hashes,
+    header,
+    locked,
+    pins,
+    post_deploy,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVS = ROOT / "envs"
-LOCKS = ("torch.lock", "requirements.lock", "fairseq.lock")
 # Listed though nothing imports them: builders, commands, plugins, and what pandas writes with.
 COMMANDS = {"setuptools", "wheel", "snakemake", "pyright", "pytest-xdist", "ruff", "snakefmt"}
 COMMANDS |= {"snakemake-executor-plugin-cluster-generic", "snakemake-executor-plugin-slurm"}
@@ -80,6 +93,63 @@ def test_the_other_packages_bring_neither_torch_nor_what_comes_with_it(locks):
     assert TORCH in pins(locks["torch.lock"])
 
 
+def test_a_build_of_torch_without_cuda_gets_none_of_its_packages(locks):
+    assert all(CUDA.match(name) for name in pins(locks["cuda.lock"]))
+    assert "nvidia-nccl-cu13" in pins(locks["cuda.lock"])
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_requirement_has_the_hashes_of_its_files(locks, name):
+    """Without them pip installs what an index has under a name."""
+    found = hashes(locks[name])
+    assert list(found) == list(pins(locks[name]))
+    for package, digests in found.items():
+        assert digests, package
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
+    assert locks[name] == header(text("versions.txt")) + locked(pins(locks[name]).values(), found)
+
+
+def test_torch_is_accepted_as_several_builds_and_fairseq_as_source_alone(locks):
+    assert len(hashes(locks["torch.lock"])[TORCH]) >= 5
+    assert len(hashes(locks["fairseq.lock"])[FAIRSEQ]) == 1
+
+
+@pytest.mark.parametrize("name", [*LOCKS, *DERIVED])
+def test_no_file_names_an_index(name):
+    assert "//" not in text(name).replace("#!/", "")
+
+
+def test_pip_is_asked_for_hashes_wherever_a_lock_is_installed():
+    """Also by the script for conda, which has the locks' own source of fairseq."""
+    commands = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ").split("\n")
+    commands = [line.replace("$(LOCKED)", "--require-hashes") for line in commands]
+    commands += text("fathom.post-deploy.sh").split("\n")
+    installing = [line for line in commands if re.search(r"-r envs/\w+\.lock", line)]
+    assert len(installing) == len(LOCKS) + 1
+    assert not [line for line in installing if "--require-hashes" not in line]
+
+
+WHEELS = {
+    "numpy-2.4.6-cp311-cp311-win32.whl": True,
+    "a-1-py2.py3-none-any.whl": True,
+    "a-1-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl": True,
+    "a-1-cp39-abi3-macosx_11_0_arm64.whl": True,
+    "a-1-cp310-abi3-macosx_11_0_arm64.whl": True,
+    "a-1-cp310.cp311-none-any.whl": True,
+    "a-1.tar.gz": True,
+    "numpy-2.4.6-cp312-cp312-win32.whl": False,
+    "a-1-cp312-abi3-win32.whl": False,
+    "a-1-cp314-cp314t-win32.whl": False,
+    "a-1-pp311-pypy311_pp73-win_amd64.whl": False,
+}
+
+
+@pytest.mark.parametrize(("name", "usable"), WHEELS.items())
+def test_a_file_is_kept_if_this_python_can_use_it(name, usable):
+    assert bool(USABLE.search(f"x/{name}")) is usable
+    assert bool(SOURCE.search(name)) is name.endswith(".gz")
+
+
 def test_the_conda_file_holds_the_pins_and_the_tried_python(locks):
     conda = yaml.safe_load(text("fathom.yaml"))
     python, _, pip = conda["dependencies"]
@@ -90,7 +160,9 @@ def test_the_conda_file_holds_the_pins_and_the_tried_python(locks):
 
 def test_the_environment_is_what_the_locks_say(locks):
     wanted = {
-        name: line.split("==")[1] for lock in locks.values() for name, line in pins(lock).items()
+        name: line.split("==")[1]
+        for lock in (locks[name] for name in LOCKS if name != "cuda.lock")
+        for name, line in pins(lock).items()
     }
     found = {name: version(name).split("+")[0] for name in wanted}
     assert found == wanted, "run make environment"
@@ -148,7 +220,11 @@ def test_the_project_says_one_version_everywhere():
 
 
 def test_a_list_reads_without_comments_extras_and_hashes():
-    assert pins("# torch==1\nsacrebleu[ko]==2.6.0\nA_b==1 --hash=sha256:0\n") == {
+    lock = (
+        "# torch==1\nsacrebleu[ko]==2.6.0\nA_b==1 \\\n    --hash=sha256:0 \\\n    --hash=sha256:1\n"
+    )
+    assert hashes(lock)["a-b"] == {"0", "1"}
+    assert pins(lock) == {
         "sacrebleu": "sacrebleu[ko]==2.6.0",
         "a-b": "A_b==1",
     }

@@ -42,6 +42,16 @@ def test_a_figure_says_its_number_paper_and_scale(tmp_path):
     assert note.get_text() == f"{REFERENCE}, §4. Scale: tiny."
 
 
+def test_text_with_dollar_signs_is_no_formula(tmp_path):
+    """An unknown command in a title was a traceback."""
+    made, (axes,) = drawing.panels(1)
+    axes.loglog([1, 1000], [1, 1000], label=r"$\nothing$")
+    axes.set_title(r"$\nothing$")
+    axes.legend()
+    drawing.save(made, tmp_path / "one")
+    assert all(label.get_parse_math() for label in axes.get_xticklabels())
+
+
 def test_equal_figures_are_equal_bytes(tmp_path):
     for name in ("one", "two"):
         made, (axes,) = drawing.panels(1)

@@ -13,8 +13,10 @@ CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
 LOOK_UPS = "common.smk"
 LONGEST_LOOK_UP = 11
 PROFILES = ROOT / "workflow" / "profiles"
-# A place in a shell line that Snakemake fills with a path, without the `:q` that quotes it.
-UNQUOTED = re.compile(r"^\s*\"[^\"]*(\{(?:log|input|output)(?:\.\w+|\[\d+\])?\})")
+# A place in a shell line that Snakemake fills, without the `:q` that quotes it.
+UNQUOTED = re.compile(
+    r"^\s*\"[^\"]*?(\{(?:log|input|output|wildcards|params|resources|config)[^{}:]*\})"
+)
 # The default profile beats --profile key by key, so these would silently win over a cluster's.
 NEVER_IN_DEFAULT = {"executor", "jobs", "default-resources", "set-resources", "retries"}
 ONLY_IN_DEFAULT = {"cores"}
@@ -43,7 +45,7 @@ def without_help(root: Path) -> list[str]:
 
 
 def unquoted(root: Path) -> list[str]:
-    """Return shell lines that a results folder with a blank in its name would break."""
+    """Return shell lines that text from config, such as a folder's name, would break."""
     return [
         f"{path.relative_to(root)}:{number}: {match[1]} in a shell; write {match[1][:-1]}:q}}"
         for path in rule_files(root)
@@ -91,10 +93,17 @@ def test_a_rule_without_help_is_found(small):
     ]
 
 
-def test_shells_quote_paths():
+def test_shells_quote_all_that_is_filled_in():
     """With `results: "my results"` in config.yaml every job failed at its log."""
     found = unquoted(ROOT)
     assert not found, listed(found)
+
+
+def test_a_switch_without_quotes_is_found(small):
+    line = '"fathom train {log:q} --device {resources.device}"'
+    root = small({"workflow/rules/a.smk": f"rule x:\n    shell:\n        {line}\n"})
+    says = "{resources.device} in a shell; write {resources.device:q}"
+    assert unquoted(root) == [f"workflow/rules/a.smk:3: {says}"]
 
 
 def test_a_path_without_quotes_is_found(small):

@@ -1,8 +1,12 @@
 """The chain from text to table, figure and report: what it leaves, and what a second start does."""
 
 import csv
+import html
+import json
+import re
 
 import pytest
+import yaml
 from PIL import Image
 
 from fathom.project.load import load
@@ -89,6 +93,21 @@ def test_the_report_is_one_file_with_table_and_figure(finished):
     text = (finished.folder / "results/tiny/report.html").read_text(encoding="utf-8")
     for name in ("table1.html", "figure1.png"):
         assert name in text
+
+
+def test_captions_and_titles_are_text_in_the_report(finished):
+    """Markup in a caption put a live script and a file of the machine into the report."""
+    text = (finished.folder / "results/tiny/report.html").read_text(encoding="utf-8")
+    script = re.search(r'<script id="results">\s*var results = (.*?);\s*</script>', text)
+    results = json.loads(script[1])
+    captions = {result["name"]: result["caption"] for result in results.values()}
+    [shown] = re.findall(r"Text with signs.*?</p>", captions["table1.html"], re.DOTALL)
+    caption = yaml.safe_load((PAPER / "tables.yaml").read_text("utf-8"))["table1"]["caption"]
+    assert html.unescape(shown.removesuffix("</p>")) == " ".join(caption.split())
+    assert "system-message" not in "".join(captions.values())
+    for name in ("report.html", f"{PAPER.name}/table1.html"):
+        page = (finished.folder / "results/tiny" / name).read_text(encoding="utf-8")
+        assert "<script>document.title" not in page
 
 
 def test_a_second_start_does_nothing(finished):

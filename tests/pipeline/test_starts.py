@@ -158,3 +158,13 @@ def test_targets_are_listed_with_a_line_of_help(fresh):
     assert (
         "compare (Compare reported cells with the results that exist; trains nothing.)" in printed
     )
+
+
+def test_no_text_from_config_runs_in_a_shell(fresh):
+    """The device came unquoted into a shell line; each rule's log is in the folder of results."""
+    printed = fresh.run("snakemake", "compare", "--config", "device=cpu; touch made", code=1)
+    says("pattern", "cpu; touch made", where="--config: device").check(printed)
+    results = 'it\'s "here" $(touch made) `touch made` ;touch made&'
+    fresh.run("snakemake", "--cores", "1", "compare", "--config", f"results={results}")
+    assert (fresh.folder / results / "tiny" / "logs" / "compare.log").is_file()
+    assert not (fresh.folder / "made").exists()

@@ -55,6 +55,9 @@ def test_a_number_is_a_row_or_a_folder_as_written():
     [
         ({"scal": "paper"}, "--config: scal", "'scale'"),
         ({"device": "gpu"}, "--config: device", "auto|cpu|cuda"),
+        ({"device": "cpu\n"}, "--config: device", "auto|cpu|cuda"),
+        ({"device": "cpu; touch x"}, "--config: device", "auto|cpu|cuda"),
+        ({"device": "cuda:\u0663"}, "--config: device", "auto|cpu|cuda"),
         ({"log_every": "1"}, "--config: log_every", "a whole number"),
         ({"retrain": "all"}, "--config: retrain", "'stale'"),
         ({"results": ""}, "--config: results", ""),

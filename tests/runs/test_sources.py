@@ -45,6 +45,10 @@ def test_every_key_is_described():
         ("django", "package: Django\n", "", says("no value", where=": package")),
         ("django", "sha256: 2", "sha256: x", says("pattern", where=": sha256")),
         ("ted_talks", "  - http://ph", "  - ftp://ph", says("pattern", where=": mirrors.0")),
+        ("ted_talks", "  - http://ph", '  - "http://h/a\\n"\n  - http://ph', says("pattern")),
+        ("django", "sha256: 2", 'sha256: "2\\n"\nx: 2', says("pattern", where=": sha256")),
+        ("django", "package: Django", 'package: "Django\\n-i http://x"', says("pattern")),
+        ("django", 'version: "5.1.4"', 'version: "5.1.4\\n"', says("pattern")),
         ("ted_talks", "mirrors:", "mirors:", says(where=": mirors", nearest="mirrors")),
     ],
 )

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -106,6 +107,34 @@ def test_markdown_has_one_line_a_row_and_escapes_text(small):
     assert r"a\|b_c & \<i>x\</i> 5 %" in rows[2]
     assert "**1.0 ±0.1**" in rows[2]
     assert lines[0] == "# Table 1 · T"
+
+
+MARKDOWN = {
+    "[a](javascript:b)": "\\[a](javascript:b)",
+    "![a](b)": "!\\[a](b)",
+    "[a][b]": "\\[a][b]",
+    "[1] [8, 9]": "[1] [8, 9]",
+    "~~a~~": "\\~~a\\~~",
+    "a\n\n# b": "a # b",
+    "# a": "\\# a",
+    "> a": "\\> a",
+    "- a": "\\- a",
+    "1. a": "1\\. a",
+    "1.5 a": "1.5 a",
+    "```": "\\`\\`\\`",
+}
+
+
+@pytest.mark.parametrize(("text", "escaped"), MARKDOWN.items())
+def test_a_caption_in_markdown_is_one_paragraph_of_plain_text(small, text, escaped):
+    lines = markdown(replace(small, caption=text, notes=(text,))).split("\n")
+    assert lines[2] == escaped
+    assert f"- {escaped}" in lines
+
+
+def test_a_caption_in_tex_has_no_empty_line(small):
+    r"""An empty line ends the argument of \caption with an error."""
+    assert ". a b}" in tex(replace(small, caption="a\n\nb"))
 
 
 def test_tex_escapes_text_and_has_balanced_braces(small):

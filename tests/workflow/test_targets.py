@@ -1,3 +1,4 @@
+import json
 import re
 
 import pytest
@@ -5,7 +6,7 @@ from docutils.core import publish_parts
 
 from fathom.errors import FathomError
 from fathom.tables.view import label
-from fathom.workflow.targets import plain_text
+from fathom.workflow.targets import plain_text, script_text
 from tests.support.refused import prose, refused, says
 from tests.support.targets import ROOT, TABLE, targets
 
@@ -191,3 +192,10 @@ def test_a_caption_shows_its_text_and_no_markup(text):
     assert re.sub(r"</?p>|\n", "", html) == re.sub(r"\s+", " ", text).replace("<", "&lt;").replace(
         ">", "&gt;"
     )
+
+
+def test_no_title_ends_the_reports_script():
+    """Snakemake writes labels and categories as JSON into a script, and JSON keeps `</script>`."""
+    text = script_text("a < b </script><!-- c")
+    assert not re.search("<[!/a-z]", json.dumps(text, ensure_ascii=False))
+    assert text.replace("\u2060", "") == "a < b </script><!-- c"

@@ -29,7 +29,7 @@ rule draw_table:
         reduced=reduced_of,
         definition=definition_of,
     shell:
-        "fathom table {wildcards.paper}_{wildcards.artefact} --scale {params.scale}"
+        "fathom table {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"
         " 2>&1 | tee {log:q}"
 
 
@@ -61,5 +61,5 @@ rule draw_figure:
         reduced=reduced_of,
         definition=definition_of,
     shell:
-        "fathom figure {wildcards.paper}_{wildcards.artefact} --scale {params.scale}"
+        "fathom figure {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"
         " 2>&1 | tee {log:q}"

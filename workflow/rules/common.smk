@@ -8,7 +8,8 @@ def needed_for(target):
     def needed(wildcards):
         files = setup.ask(TARGETS.files, target)
         if workflow.is_main_process:
-            print(*plan.lines(TARGETS, target), sep="\n", file=sys.stderr)
+            lines = setup.ask(plan.lines, TARGETS, target)
+            print(*lines, sep="\n", file=sys.stderr)
         return files
 
     return needed
@@ -112,17 +113,17 @@ def caption_of(wildcards):
 def labels_of(wildcards):
     """Return how the report names a table or figure: `Table <number> · <title>`."""
     drawn = artefact_of(wildcards).drawn
-    return {"artefact": label(drawn.name, drawn.title)}
+    return {"artefact": script_text(label(drawn.name, drawn.title))}
 
 
 def category_of(wildcards):
-    """Return the title of a paper."""
-    return TARGETS.project.papers[wildcards.paper].about.title
+    """Return the title of a paper, as the report's script can hold it."""
+    return script_text(TARGETS.project.papers[wildcards.paper].about.title)
 
 
 def paper_of(wildcards):
     """Return the title of a paper, as text that is no markup."""
-    return plain_text(category_of(wildcards))
+    return plain_text(TARGETS.project.papers[wildcards.paper].about.title)
 
 
 def reduced_of(wildcards):

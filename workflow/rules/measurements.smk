@@ -18,8 +18,8 @@ rule measure_likelihood:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom likelihood {wildcards.run} --seed {wildcards.seed} --split {wildcards.split}"
-        " --gates {wildcards.gates}"
+        "fathom likelihood {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
+        " --gates {wildcards.gates:q}"
         " 2>&1 | tee {log:q}"
 
 
@@ -37,7 +37,7 @@ rule measure_gates:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom gates {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+        "fathom gates {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
 
 
 rule measure_sharing:
@@ -54,7 +54,7 @@ rule measure_sharing:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom sharing {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+        "fathom sharing {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
 
 
 rule summarise_run:
@@ -70,4 +70,4 @@ rule summarise_run:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom summarise {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+        "fathom summarise {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"

@@ -23,4 +23,4 @@ rule train_run:
     params:
         recipe=recipe_of,
     shell:
-        "fathom train {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+        "fathom train {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"

@@ -19,7 +19,7 @@ rule translate_run:
     params:
         recipe=RECIPE["decoding"],
     shell:
-        "fathom translate {wildcards.run} --seed {wildcards.seed} 2>&1 | tee {log:q}"
+        "fathom translate {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
 
 
 rule score_decoding:
@@ -39,8 +39,8 @@ rule score_decoding:
         recipe=RECIPE["scoring"],
         settings=scoring_of,
     shell:
-        "fathom score {wildcards.run} --seed {wildcards.seed} --split {wildcards.split}"
-        " --gates {wildcards.gates}"
+        "fathom score {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
+        " --gates {wildcards.gates:q}"
         " 2>&1 | tee {log:q}"
 
 
@@ -63,5 +63,5 @@ rule find_best_window:
         settings=scoring_of,
         size=window_of,
     shell:
-        "fathom best-window {wildcards.run} --seed {wildcards.seed} --gates {wildcards.gates}"
+        "fathom best-window {wildcards.run:q} --seed {wildcards.seed:q} --gates {wildcards.gates:q}"
         " 2>&1 | tee {log:q}"

@@ -5,6 +5,7 @@ points at the right line, and the comment at that line's end stays the value's s
 """
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,10 @@ from typing import Any
 from fathom.config.places import Node, Place, merge, placeholders, substitute
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, closest, nearest
+
+# Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+NAME_RULE = "a name has at most 64 small letters, digits and underscores, a letter first"
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,8 @@ def expand(
     own: list[str] = []
     for path in sections:
         for entry in _written(file, path, findings):
+            if not NAME.fullmatch(entry.name):
+                findings.append(FathomError(NAME_RULE, entry.where(()), "choose another name"))
             if entry.name in entries:
                 first = entries[entry.name].where(())
                 what = f"the name '{entry.name}' is taken by {first}"

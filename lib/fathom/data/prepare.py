@@ -1,6 +1,9 @@
 """From fetched sources to a corpus: text in lines, and `corpus.json`, which is written last."""
 
-from collections.abc import Callable, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -9,8 +12,11 @@ from fathom.data.fetch import fetched_file
 from fathom.data.texts import TaskText
 from fathom.errors import FathomError, Findings
 from fathom.io.files import sha256, write_json, write_lines
+from fathom.io.locks import only_writer
 from fathom.runs.datasets import BuiltDataset, Dataset
 from fathom.runs.sources import Source
+
+NEW = ".new-"
 
 
 def prepare(
@@ -22,6 +28,8 @@ def prepare(
 ) -> None:
     """Read, clean, split and check a data set's text, then write it.
 
+    A corpus that is there stays as it is until all files of the new one are written.
+
     Args:
         dataset: the data set.
         sources: all sources, by name.
@@ -30,14 +38,11 @@ def prepare(
         report: takes a line for the user.
 
     Raises:
-        FathomError: no reader makes this data set; a source is missing, which leaves a corpus as it
-            is, or cannot be read.
+        FathomError: no reader makes this data set; a source is missing or cannot be read.
         Findings: unexpected counts, or two tasks with the same text; then nothing is written.
     """
     built = require_built(dataset)
     files = {name: fetched_file(sources[name], source_folder(name)) for name in built.sources}
-    corpus = out / "corpus.json"
-    corpus.unlink(missing_ok=True)
     report(f"{built.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
     reader = import_module(f"fathom.data.formats.{built.format}")
@@ -46,8 +51,14 @@ def prepare(
     findings = [*same_text(built, texts), *unexpected_counts(built, texts)]
     if findings:
         raise Findings(findings)
-    tasks = {task: _write(built, task, texts[task], out, report) for task in built.tasks}
-    write_json(corpus, _record(built, sources, tasks))
+    with only_writer(out), _new_folder(out) as new:
+        tasks = {task: _write(built, task, texts[task], new, report) for task in built.tasks}
+        (out / "corpus.json").unlink(missing_ok=True)
+        for file in sorted(filter(Path.is_file, new.rglob("*"))):
+            place = out / file.relative_to(new)
+            place.parent.mkdir(exist_ok=True)
+            file.replace(place)
+        write_json(out / "corpus.json", _record(built, sources, tasks))
 
 
 def require_built(dataset: Dataset) -> BuiltDataset:
@@ -62,6 +73,15 @@ def require_built(dataset: Dataset) -> BuiltDataset:
     where = f"config/datasets/{dataset.name}.yaml: not_built"
     remedy = "choose another data set, or a scale that substitutes it"
     raise FathomError(f"'{dataset.name}' is not built: {reason}", where, remedy)
+
+
+@contextmanager
+def _new_folder(out: Path) -> Iterator[Path]:
+    """Make a folder in `out` for the block; what a killed process left of its own is deleted."""
+    for leftover in out.glob(f"{NEW}*"):
+        shutil.rmtree(leftover)
+    with tempfile.TemporaryDirectory(dir=out, prefix=NEW) as folder:
+        yield Path(folder)
 
 
 def _write(

@@ -4,27 +4,26 @@ The bytes received so far are in `<file>.part`; `<file>.part.json` records their
 (ETag or date). A download is resumed only if the server confirms that version.
 """
 
-from collections.abc import Callable, Iterator
+import re
+import time
+from collections.abc import Callable, Iterable
+from http.client import responses
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from fathom.errors import FathomError
+from requests import Response
+
+from fathom.data.answers import LIMITS, Failed, Limits, TooSlow, ask
+from fathom.errors import FathomError, without_secrets
 from fathom.io.files import read_json, write_json
-
-if TYPE_CHECKING:
-    from requests import Response
 
 Report = Callable[[str], None]
 
-CHUNK = 1 << 18  # bytes
 PROGRESS = 1 << 25  # bytes between two lines for the user
-CONNECT_SECONDS, SILENCE_SECONDS = 15, 60
+HEAD = 512  # bytes in which a web page is noticed
+_NOT_ASKED = "the server answers with a part that was not asked for"
 _AGAIN = "run it again to resume"
 _OTHER = "try another address, or put the file by hand"
-
-
-class _Dropped(Exception):
-    """The connection ended before the file did."""
 
 
 class _Changed(Exception):
@@ -42,17 +41,19 @@ class _Part:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def version(self, address: str) -> str | None:
-        """Return the version of the part, if it came from this address."""
-        if not (self.size() and self.note.exists()):
+        """Return the version of the part, if a note says that it came from this address."""
+        try:
+            note = read_json(self.note)
+        except FathomError:
             return None
-        note = read_json(self.note)
-        return note["version"] if note["address"] == address else None
+        same = note.get("address") == without_secrets(address)
+        return _usable(note.get("version")) if same and self.size() else None
 
     def begin(self, address: str, version: str | None) -> None:
         """Start from nothing; a part without a version is never resumed."""
         self.forget()
         if version:
-            write_json(self.note, {"address": address, "version": version})
+            write_json(self.note, {"address": without_secrets(address), "version": version})
 
     def forget(self) -> None:
         """Delete the part and its note."""
@@ -60,7 +61,7 @@ class _Part:
         self.note.unlink(missing_ok=True)
 
 
-def download(address: str, part: Path, size: int, report: Report) -> None:
+def download(address: str, part: Path, size: int, report: Report, limits: Limits = LIMITS) -> None:
     """Download a file of a known size to `part`, resuming where possible.
 
     Args:
@@ -68,26 +69,35 @@ def download(address: str, part: Path, size: int, report: Report) -> None:
         part: the path to write; its checksum is not compared here.
         size: the file's size in bytes.
         report: takes a line for the user.
+        limits: of attempts and time.
 
     Raises:
         FathomError: the address has no file or another one, or the connection drops without
-            progress.
+            progress or too often, or the server is too slow.
     """
-    received = _Part(part)
+    received, place = _Part(part), without_secrets(address)
+    changes = drops = 0
     # A complete part is left to the caller, who compares its checksum.
     while received.size() != size:
         before = received.size()
         try:
-            _receive(address, received, size, report)
+            _receive(address, received, size, report, limits)
         except _Changed:
-            report(f"{address} has changed: starting again")
+            changes += 1
             received.forget()
-        except _Dropped as drop:
-            now = received.size()
-            what = f"{drop} at {now:,} of {size:,} bytes"
-            if now <= before:
-                raise FathomError(what, address, _AGAIN) from None
-            report(f"{address}: {what}; resuming")
+            if changes > 1:
+                raise FathomError(_NOT_ASKED, place, _OTHER) from None
+            report(f"{place} has changed: starting again")
+        except Failed as failed:
+            drops += 1
+            what = f"{failed} at {received.size():,} of {size:,} bytes"
+            if received.size() <= before or isinstance(failed, TooSlow):
+                raise FathomError(what, place, _AGAIN) from None
+            if drops > limits.drops:
+                what = f"{what}, though it was resumed {limits.drops} times"
+                raise FathomError(what, place, _AGAIN) from None
+            report(f"{place}: {what}; resuming")
+            time.sleep(min(limits.longest_pause, limits.pause * 2 ** (drops - 1)))
 
 
 def forget(part: Path) -> None:
@@ -95,90 +105,92 @@ def forget(part: Path) -> None:
     _Part(part).forget()
 
 
-def _receive(address: str, part: _Part, size: int, report: Report) -> None:
+def _receive(address: str, part: _Part, size: int, report: Report, limits: Limits) -> None:
     """Make one request and append the bytes of its answer."""
-    import requests
-    import urllib3
-
-    version = part.version(address)
+    version, place = part.version(address), without_secrets(address)
     start = part.size() if version else 0
     # A compressed answer would have other bytes than the checksum.
     headers = {"Accept-Encoding": "identity"}
     if version:
         headers |= {"Range": f"bytes={start}-", "If-Range": version}
-    seconds = (CONNECT_SECONDS, SILENCE_SECONDS)
     try:
-        with requests.get(address, headers=headers, stream=True, timeout=seconds) as response:
-            start = _start(response, version, start, size, address)
-            chunks = response.raw.stream(CHUNK, decode_content=False)
-            first = next(chunks, b"")
-            _refuse(response, first, start, size, address)
-            if start:
-                report(f"{address}: resuming at {start:,} of {size:,} bytes")
-            else:
-                part.begin(address, _version(response))
-            _append(part, first, chunks, size, address, report)
-    except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
-        raise _Dropped("the server stopped sending") from None
-    except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError):
-        raise _Dropped("the connection failed") from None
+        response, chunks = ask(address, headers, limits)
+    except Failed as failed:
+        raise FathomError(str(failed), place, f"run it again, {_OTHER}") from None
+    start = _start(response, version, start, size, place)
+    first = b""
+    while len(first) < (1 if start else HEAD) and (chunk := next(chunks, b"")):
+        first += chunk
+    _refuse(response, first, start, size, place)
+    if start:
+        report(f"{place}: resuming at {start:,} of {size:,} bytes")
+    else:
+        part.begin(address, _version(response))
+    _append(part, chain([first], chunks), size, place, report)
     if part.size() < size:
-        raise _Dropped("the connection ended")
+        raise Failed("the connection ended")
 
 
-def _append(
-    part: _Part, first: bytes, chunks: Iterator[bytes], size: int, address: str, report: Report
-) -> None:
+def _append(part: _Part, chunks: Iterable[bytes], size: int, place: str, report: Report) -> None:
     """Write chunks as they arrive; stop at the first byte beyond the published size."""
     with open(part.path, "ab") as stream:
         count = stream.tell()
-        chunk: bytes | None = first
-        while chunk:
+        for chunk in chunks:
             count += len(chunk)
             if count > size:
                 part.forget()
-                raise FathomError(f"more than the published {size:,} bytes", address, _OTHER)
+                raise FathomError(f"more than the published {size:,} bytes", place, _OTHER)
             stream.write(chunk)
             if count // PROGRESS > (count - len(chunk)) // PROGRESS:
-                report(f"{address}: {count:,} of {size:,} bytes")
-            chunk = next(chunks, None)
+                report(f"{place}: {count:,} of {size:,} bytes")
 
 
-def _start(response: "Response", version: str | None, start: int, size: int, address: str) -> int:
+def _start(response: Response, version: str | None, start: int, size: int, place: str) -> int:
     """Return the byte at which an answer starts.
 
     Raises:
-        _Changed: the server has another version than the part.
+        _Changed: the answer is a part of another version, or not the part that was asked for.
         FathomError: the server refuses.
     """
-    if version and response.status_code == 416:
+    status = response.status_code
+    if version and status == 416:
         raise _Changed
-    if response.status_code == 206:
+    if status == 206 and not version:
+        raise FathomError(_NOT_ASKED, place, _OTHER)
+    if status == 206:
         rest = f"bytes {start}-{size - 1}/{size}"
         same_version = _version(response) in (None, version)
         if response.headers.get("Content-Range", "") != rest or not same_version:
             raise _Changed
         return start
-    if response.status_code != 200:
-        what = f"the server answers {response.status_code} {response.reason or ''}".rstrip()
-        raise FathomError(what, address, _OTHER)
+    if status != 200:
+        # Not the server's own words: they may be anything.
+        what = f"the server answers {status} {responses.get(status, '')}".rstrip()
+        raise FathomError(what, place, _OTHER)
     return 0
 
 
-def _refuse(response: "Response", first: bytes, start: int, size: int, address: str) -> None:
+def _refuse(response: Response, first: bytes, start: int, size: int, place: str) -> None:
     """Refuse an answer that cannot be the file, before the part is changed."""
-    head = first[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    head = first[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if start == 0 and head.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
-        raise FathomError("the server answers with a web page instead of the file", address, _OTHER)
+        raise FathomError("the server answers with a web page instead of the file", place, _OTHER)
     length = response.headers.get("Content-Length", "")
-    if length.isdigit() and start + int(length) != size:
+    # A length of more digits is none.
+    if re.fullmatch("[0-9]{1,18}", length) and start + int(length) != size:
         what = f"{start + int(length):,} bytes, not the published {size:,}"
-        raise FathomError(what, address, _OTHER)
+        raise FathomError(what, place, _OTHER)
 
 
-def _version(response: "Response") -> str | None:
+def _version(response: Response) -> str | None:
     """Return the version of a file: a strong ETag, else its date."""
     tag = response.headers.get("ETag", "")
     if tag and not tag.startswith("W/"):
-        return tag
-    return response.headers.get("Last-Modified")
+        return _usable(tag)
+    return _usable(response.headers.get("Last-Modified"))
+
+
+def _usable(version: object) -> str | None:
+    """Return a version if the header of a request can hold it."""
+    usable = isinstance(version, str) and re.fullmatch(r"[!-~]([ -~]*[!-~])?", version)
+    return version if usable else None

@@ -96,7 +96,17 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs) -> None:
 
 
 def save(drawing: "Drawing", stem: Path) -> None:
-    """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
+    """Write a figure as pdf and png, without the time, so that equal figures are equal bytes.
+
+    Its text is printed as it is: `$` begins a formula in the axes' own numbers alone.
+    """
+    from matplotlib.text import Text
+
+    axes = [axis for panel in drawing.axes for axis in (panel.xaxis, panel.yaxis)]
+    numbers = {label for axis in axes for label in axis.get_ticklabels(which="both")}
+    for text in drawing.findobj(Text):
+        if text not in numbers:
+            text.set_parse_math(False)
     for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
         with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
             drawing.savefig(stream, format=suffix, metadata=metadata)

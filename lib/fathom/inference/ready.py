@@ -11,7 +11,7 @@ from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 
 SPLITS = ("valid", "test")
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
+_DEVICE = re.compile(r"auto|cpu|cuda(:[0-9]+)?")
 
 
 def require_device(name: str) -> None:

@@ -1,13 +1,12 @@
 """config/ read and checked: every file, then every run at every scale; all findings at once."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fathom.claims.claims import Claim
 from fathom.claims.claims import load as load_claims
-from fathom.config.inheritance import Entry
+from fathom.config.inheritance import NAME, NAME_RULE, Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import FathomError, Findings, nearest
@@ -25,8 +24,6 @@ from fathom.runs.method_card import read_card
 from fathom.runs.scales import read_scale
 from fathom.runs.sources import read_source
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_NAME_RULE = "a name has small letters, digits and underscores only, a letter first"
 _KINDS = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
 _PAPER_FILES = ("paper", "runs", "tables", "figures", "claims", "deviations", "parameters")
 
@@ -179,7 +176,7 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
     findings = [finding for folder in folders for finding in _unread(folder, root)]
     for kind, named in places.items():
         for name, path in sorted(named.items()):
-            if not _NAME.fullmatch(name):
+            if not NAME.fullmatch(name):
                 at = path.parent if kind in _PAPER_FILES else path
                 findings.append(_misnamed(at, root))
                 continue
@@ -193,7 +190,7 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
 
 
 def _misnamed(path: Path, root: Path) -> FathomError:
-    return FathomError(_NAME_RULE, str(path.relative_to(root)), "choose another name")
+    return FathomError(NAME_RULE, str(path.relative_to(root)), "choose another name")
 
 
 def _unread(folder: Path, root: Path) -> Iterator[FathomError]:

@@ -78,7 +78,7 @@ class Switches(Part):
     results: Annotated[Text, _Typed, About("The folder of everything that is made.")] = "results"
     device: Annotated[
         str,
-        Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$"),
+        Field(pattern=r"^(auto|cpu|cuda(:[0-9]+)?)$"),
         About("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
     ] = "auto"
     seeds: Annotated[

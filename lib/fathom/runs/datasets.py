@@ -26,7 +26,7 @@ from fathom.runs.text_rules import (
 
 SPLITS = ("train", "valid", "test")
 
-Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
+Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
 Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Codes = Annotated[tuple[str, ...], *Names]
 

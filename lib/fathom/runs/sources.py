@@ -9,7 +9,7 @@ from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError
 from fathom.runs.cards import read_card_of_kind
 
-Address = Annotated[str, Field(pattern="^https?://")]
+Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
 class Source(Part):
@@ -19,7 +19,7 @@ class Source(Part):
     title: Annotated[str, About("What the file holds, in one line.")]
     file: Annotated[
         str,
-        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]*$"),
+        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"),
         About("The file's published name; a user may put it into the by-hand folder."),
     ]
     bytes: Annotated[int, Field(ge=1), About("The size of the file.")]
@@ -32,8 +32,14 @@ class Package(Source):
     """A wheel that pip downloads."""
 
     kind: Annotated[Literal["package"], About("A wheel that pip downloads.")]
-    package: Annotated[str, About("Its name on the package index.")]
-    version: Annotated[str, About("Its version, in quotes.")]
+    package: Annotated[
+        str,
+        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
+        About("Its name on the package index."),
+    ]
+    version: Annotated[
+        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), About("Its version, in quotes.")
+    ]
 
 
 class Archive(Source):

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _TEMPLATES = Path(__file__).parent / "templates"
-# A lower-than sign before a blank and an underscore within a word mean nothing in Markdown.
-_MARKDOWN = re.compile(r"[\\*`]|<(?=[A-Za-z/!])|(?<!\w)_|_(?!\w)")
+# A lower-than sign before a blank, an underscore within a word, and a bracket that is no link mean
+# nothing in Markdown.
+_MARKDOWN = re.compile(r"[\\*`]|<(?=[A-Za-z/!])|(?<!\w)_|_(?!\w)|~(?=~)|\[(?=[^]]*][(\[:])")
+# What begins a heading, a list, a quote or a line where it begins a paragraph.
+_BEGIN = re.compile(r"^(?:(\d+)(?=[.)]\s)|(?=[-+#>=]))")
 _TEX = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "{}$&#%_"},
@@ -102,7 +105,7 @@ def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> 
 def markdown(table: TableView) -> str:
     """Return a table as Markdown that also reads well in a terminal."""
     environment = _environment()
-    environment.filters |= {"markdown": _markdown, "grid": grid}
+    environment.filters |= {"markdown": _markdown, "paragraph": _paragraph, "grid": grid}
     return environment.get_template("table.md").render(table=table)
 
 
@@ -152,8 +155,12 @@ def _environment(autoescape: bool = False, brackets: str = "{}") -> "Environment
 
 
 def _markdown(text: str) -> str:
-    """Return text in which no character is Markdown's; a bar would end a field."""
-    return _MARKDOWN.sub(r"\\\g<0>", text).replace("|", r"\|")
+    """Return text on one line in which no character is Markdown's; a bar would end a field."""
+    return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split())).replace("|", r"\|")
+
+
+def _paragraph(text: str) -> str:
+    return _BEGIN.sub(r"\1\\", _markdown(text))
 
 
 def _markdown_cell(cell: CellView) -> str:
@@ -162,8 +169,8 @@ def _markdown_cell(cell: CellView) -> str:
 
 
 def _tex(text: str) -> str:
-    """Return text in which no character is a command of LaTeX."""
-    return "".join(_TEX.get(character, character) for character in text)
+    """Return text on one line in which no character is a command of LaTeX."""
+    return "".join(_TEX.get(character, character) for character in " ".join(text.split()))
 
 
 def _tex_cell(cell: CellView) -> str:

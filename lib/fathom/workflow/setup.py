@@ -79,7 +79,7 @@ def gpus_for(device: str) -> int:
     return int(device.startswith("cuda"))
 
 
-def ask(look_up: Callable[..., T], *values: str) -> T:
+def ask(look_up: Callable[..., T], *values: Any) -> T:
     """Return what a look-up returns, or end the program with its message.
 
     For input functions: Snakemake prints a traceback for every other error in them.

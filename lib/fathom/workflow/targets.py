@@ -184,7 +184,7 @@ class Targets:
     def pattern(self, verb: str) -> str:
         """Return a pattern of the names of all tables ("table") or all figures ("figure")."""
         names = {item.drawn.name for item in self.artefacts.values() if item.verb == verb}
-        return "|".join(sorted(names)) or "none"
+        return "|".join(sorted(map(re.escape, names))) or "none"
 
     def definition(self, artefact: Artefact) -> str:
         """Return the hash of an artefact's definition: a changed one is drawn again."""
@@ -240,3 +240,11 @@ class Targets:
 def plain_text(text: str) -> str:
     """Return text as reStructuredText that shows it as it is: every sign is escaped."""
     return re.sub(r"([^\w\s]|_)", r"\\\1", " ".join(text.split()))
+
+
+def script_text(text: str) -> str:
+    """Return text as the report's script can hold it: after `<` comes a sign that prints nothing.
+
+    Snakemake writes titles and labels into a script, which a `</script>` in them would end.
+    """
+    return text.replace("<", "<\u2060")

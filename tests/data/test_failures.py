@@ -1,0 +1,63 @@
+import socket
+
+import pytest
+
+from fathom.data.answers import Failed, ask
+from tests.support.refused import says
+
+CLOSED = "http://127.0.0.1:9/file"
+
+
+def failure(address, limits, headers=None):
+    """Return why a request fails."""
+    with pytest.raises(Failed) as caught:
+        ask(address, headers or {}, limits)
+    return str(caught.value)
+
+
+def test_a_circle_of_redirects(site, limits):
+    site.put("/other", status=302, location="/file")
+    address = site.put("/file", status=302, location="/other")
+    says("redirects in a circle").check(failure(address, limits))
+    assert len(site.requests) < 50
+
+
+@pytest.mark.parametrize("location", ["file:///etc/hostname", "ftp://127.0.0.1/file"])
+def test_a_redirect_to_another_scheme(site, limits, location):
+    address = site.put("/file", status=302, location=location)
+    says("redirects to another scheme").check(failure(address, limits))
+
+
+@pytest.mark.parametrize("location", ["http://[/", "http://127.0.0.1:0x/", f"http://{'a' * 70}/"])
+def test_a_redirect_to_no_address(site, limits, location):
+    says("no web address").check(failure(site.put("/f", status=302, location=location), limits))
+
+
+def test_a_host_that_is_not_known(site, limits, monkeypatch):
+    def unknown(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setenv("NO_PROXY", "*")
+    says("unknown host", "moved.example").check(failure("http://moved.example/file", limits))
+
+
+def test_a_host_that_refuses(limits, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    says("refused connection", "127.0.0.1").check(failure(CLOSED, limits))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_is_dead(limits, monkeypatch, scheme):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper()):
+        monkeypatch.setenv(name, "http://user:secret@127.0.0.1:9")
+    printed = failure(f"{scheme}://moved.example/file", limits)
+    says("proxy").check(printed)
+    assert "secret" not in printed
+
+
+def test_a_server_without_tls(site, limits):
+    address = site.put("/file", content=b"x").replace("http:", "https:")
+    says("not secure").check(failure(address, limits))
