@@ -302,6 +302,8 @@ MESSAGES = {
     "files there": "{} of {} files are there already",
     "no hypothesis": "{} of {} sentences have no hypothesis",
     # evaluation
+    "not what scoring wrote": "not the file that scoring wrote",
+    "score again": "score again: fathom score",
     "no references": "no references",
     "hypotheses": "{} hypotheses for {} references",
     "other hypotheses": "the hypotheses are missing or are not those that were decoded",
