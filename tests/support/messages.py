@@ -304,6 +304,7 @@ MESSAGES = {
     # evaluation
     "not what scoring wrote": "not the file that scoring wrote",
     "score again": "score again: fathom score",
+    "counts of others": "the counts of {} give {}, and the measurement is {}",
     "no references": "no references",
     "hypotheses": "{} hypotheses for {} references",
     "other hypotheses": "the hypotheses are missing or are not those that were decoded",

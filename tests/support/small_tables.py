@@ -1,9 +1,14 @@
 """A small paper's tables, its runs, and measurement files for them, without a project."""
 
+import random
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 from fathom.config.yaml_files import read
+from fathom.evaluation import sentences
+from fathom.evaluation.score import _scores, measure, records_of
+from fathom.io.files import sha256, write_json
 from fathom.papers import tables, vocabulary
 from fathom.papers.known import Known, KnownRun
 from fathom.papers.reported import Reported
@@ -73,6 +78,21 @@ def reported(row, column, value="", stderr="", mark="", right="", note=""):
     return Reported(row, column, value, stderr, mark, right, note, "table.csv:2")
 
 
+def texts(left_out, seed=1, lines=30):
+    """Return hypotheses by task that lack a share of the words of their references."""
+    references = [
+        f"line {at} of these has some words and number {at * 7 % 11}" for at in range(lines)
+    ]
+    dice = random.Random(seed)
+    return {
+        task: (
+            [" ".join(w for w in line.split() if dice.random() > left_out) for line in references],
+            references,
+        )
+        for task in TASKS
+    }
+
+
 def scores(bos=None, fra=None, n=500, missing=()):
     """Return a record of scores; half of each interval is 1."""
     values = {"bos": bos, "fra": fra}
@@ -110,6 +130,23 @@ class Results:
             )
             write(self.path(run, seed) / f"{stem}.json", file)
 
+    def score(self, run, texts, seed=1, gates="plain"):
+        """Score (hypotheses, references) by task, and write scores and counts of sentences."""
+        folder = self.decoding(run, seed, "test", gates)
+        lines, hashes = [], {}
+        for task, (hypotheses, references) in texts.items():
+            statistics = measure(hypotheses, references, "eng", task)
+            path = sentences.path_of(folder, task)
+            sentences.write(path, statistics)
+            hashes[path.name] = sha256(path)
+            lines += _scores(task, statistics, 40)
+        write_json(folder / "scoring.json", {"sentences": hashes})
+        self.write(run, records_of(lines, "test", gates, ()), seed)
+
+    def decoding(self, run, seed, split, gates):
+        """Return the folder of a decoding."""
+        return self.path(run, seed).parent / "decodings" / f"{split}.{gates}"
+
     def path(self, run, seed=1):
         """Return the folder of a run's measurement files."""
         return self.folder / run / str(seed) / "measurements"
@@ -135,6 +172,7 @@ class Results:
                 lambda key: file_of(key, SPEC),
                 "f" * 64,
                 self.comparable,
+                partial(self.decoding, name),
             )
             for name, run in RUNS.items()
         }

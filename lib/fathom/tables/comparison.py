@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ from fathom.papers.cells import Cell
 from fathom.papers.known import full_name
 from fathom.papers.reported import Reported
 from fathom.papers.tables import Table
-from fathom.tables.results import CellResult, difference, result
+from fathom.tables.differences import difference
+from fathom.tables.results import CellResult, result
 from fathom.tables.sources import Source
 from fathom.tables.verdicts import Verdict, allowed_difference, judge
 
@@ -40,11 +41,19 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table with all of its cells, for drawing and for the comparison."""
+    """A table with all of its cells, for drawing and for the comparison.
+
+    Attributes:
+        table: the table.
+        scale: the scale of its runs.
+        cells: the cells, in their order.
+        sources: runs and corpora by name, for differences between cells.
+    """
 
     table: Table
     scale: str
     cells: tuple[ComparedCell, ...]
+    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
 
 
 def compare_table(
@@ -74,11 +83,12 @@ def compare_table(
         item = None if cell.ours else printed.get((cell.id, cell.column))
         mark = table.marks.get(item.mark) if item else None
         if mark and mark.means in (DIFFERENCE, WITH_DIFFERENCE):
-            less = difference(own, result(_base(table.paper, cell, cells, mark.to), sources))
+            base = result(_base(table.paper, cell, cells, mark.to), sources)
+            less = difference(own, base, sources).result
             own, delta = (less, None) if mark.means == DIFFERENCE else (own, less.value)
         verdict = _verdict(table, item, own, scale) if item else None
         compared.append(ComparedCell(own, item, verdict, delta))
-    return ComparedTable(table, scale, tuple(compared))
+    return ComparedTable(table, scale, tuple(compared), sources)
 
 
 def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
