@@ -63,12 +63,12 @@ def vocabulary_of_the_project():
     return vocabulary.load(read(ROOT / "config" / "columns.yaml", ROOT))
 
 
-def table(folder, name="table1", text=TABLES):
+def table(folder, name="table1", text=TABLES, marks=None):
     """Return a table, read from a file in a folder."""
     path = folder / "tables.yaml"
     path.write_text(text, encoding="utf-8")
     file = read(path, folder)
-    marks = {"bold": Mark(means="significant", to="6/6")}
+    marks = marks or {"bold": Mark(means="significant", to="6/6")}
     metric = Metric(tokenize="13a", unknown_for=())
     return tables.load(file, "p", vocabulary_of_the_project(), metric, marks)[name]
 

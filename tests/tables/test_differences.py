@@ -8,13 +8,15 @@ import pytest
 from fathom.evaluation.paired import paired_bootstrap
 from fathom.evaluation.sentences import path_of, read
 from fathom.io.files import read_json, sha256, write_json
+from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import Number, Record
-from fathom.tables.differences import difference
+from fathom.tables.differences import difference, pair, significant
 from fathom.tables.results import result
 from tests.support.refused import prose, refused
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
 BLEU = "bleu.test.plain.13a"
+MARK = Mark(means="significant", to="6/6", test="paired_bootstrap", draws=200, share=0.5)
 GOOD, BAD = texts(0.1), texts(0.4, seed=2)
 
 
@@ -49,6 +51,13 @@ def less(tmp_path):
         return difference(own, other, sources)
 
     return subtract
+
+
+def cells(results, *rows):
+    """Return the cells of a task in some rows."""
+    drawn = table(results.folder)
+    every = {(part.row, part.column): part for part in drawn.cells(KNOWN)}
+    return [result(every[row, "bos"], results.sources) for row in rows]
 
 
 def counts(results, run, task="bos"):
@@ -107,6 +116,29 @@ def test_chrf_is_paired_too(results, less):
     text = "t: {title: T, section: S, columns: [bos], value: chrf, rows: {a: deep, b: small}}"
     one = less(results, ("a", "bos"), ("b", "bos"), text)
     assert 0 < one.half < one.result.value
+
+
+def test_a_clear_difference_passes_the_test_of_a_mark_in_both_directions(results):
+    for rows in (("24/24", "6/6"), ("6/6", "24/24")):
+        assert significant(MARK, *cells(results, *rows), results.sources)
+
+
+def test_equal_rows_and_rows_that_cannot_be_paired_pass_no_test(results):
+    own, base = cells(results, "24/24", "6/6")
+    assert not significant(MARK, own, own, results.sources)
+    assert not significant(Mark(means="significant", to="6/6"), own, base, results.sources)
+    no_counts(results)
+    assert not significant(MARK, own, base, results.sources)
+
+
+def test_a_small_difference_passes_a_low_level_alone(results):
+    results.score("p/deep", texts(0.36, seed=5))
+    own, base = cells(results, "24/24", "6/6")
+    wins = pair(own, base, results.sources, MARK.draws, MARK.share).wins
+    assert 0.6 < wins < 0.95
+    for level in (wins, wins + 0.001):
+        mark = MARK.model_copy(update={"level": level})
+        assert significant(mark, own, base, results.sources) == (level == wins)
 
 
 def other_sentences(results):

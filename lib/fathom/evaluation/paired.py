@@ -68,6 +68,11 @@ class Paired:
         return float((self.drawn > 0).mean())
 
     @property
+    def losses(self) -> float:
+        """The share of draws in which the second system is better."""
+        return float((self.drawn < 0).mean())
+
+    @property
     def _scatter(self) -> np.ndarray:
         return np.abs(self.drawn - self.drawn.mean())
 
@@ -93,7 +98,8 @@ def paired_bootstrap(
         second: another one, on the same test sets.
         samples: number of draws, at least TAIL.
         seed: equal seeds give equal draws. With one test set they are sacreBLEU's.
-        share: the size of a draw as a share of the sentences; only `wins` has a meaning below 1.
+        share: the size of a draw as a share of the sentences. Below 1 only `wins` and `losses`
+            have a meaning: smaller draws scatter more.
     """
     # One test set keeps the seed itself: sacreBLEU's draws.
     root = np.random.SeedSequence(seed)

@@ -103,12 +103,14 @@ def _bar(
     """Return one bar's numbers, or the words in its place."""
     less = difference(item.result, base.result, sources)
     value, half, paired = less.result.value, less.half, less.paired
-    known = value is not None and half is not None
+    low = high = None
+    if value is not None and half is not None:
+        low, high = value - half, value + half
     printed, of_base = (part.reported.number if part.reported else None for part in (item, base))
     return {
         "value": value,
-        "low": value - half if known else None,
-        "high": value + half if known else None,
+        "low": low,
+        "high": high,
         "interval": less.method,
         "p": paired.p if paired else None,
         "p_sacrebleu": paired.p_sacrebleu if paired else None,

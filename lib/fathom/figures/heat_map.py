@@ -162,7 +162,7 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
             continue
         lowest = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
         fields = _fields(frame, part, run)
-        recorded = int(fields.groupby("row").size().max())
+        recorded = max(fields["row"].value_counts())
         notes = [*run.notes(series), *smoothing_notes(recorded, part.smooth)]
         about |= {"lowest": lowest, "words": "", NOTE: named(title or run.name, notes)}
         frames.append(fields.assign(**about))

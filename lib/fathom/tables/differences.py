@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fathom.errors import FathomError
 from fathom.papers.cells import Cell
+from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import words_of
 from fathom.tables.results import CellResult, Number, number
 from fathom.tables.sources import Source
@@ -20,6 +21,7 @@ OVER_SEEDS = "1.96 standard errors of the difference over seeds"
 OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
 NO_INTERVAL = "no interval of the difference"
 NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
+LEVEL = 0.95  # of a mark that names none
 ROUNDING = 1e-5  # Scores are stored with six decimals.
 
 
@@ -49,8 +51,9 @@ class Difference:
         """What the interval is, in words; nothing without one."""
         if self.half is None:
             return ""
-        over_seeds = self.result.deviation is not None or self.paired is None
-        return OVER_SEEDS if over_seeds else PAIRED.format(len(self.paired.drawn))
+        if self.result.deviation is not None or self.paired is None:
+            return OVER_SEEDS
+        return PAIRED.format(len(self.paired.drawn))
 
 
 def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]) -> Difference:
@@ -76,9 +79,9 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
         stderr=_hypotenuse(cell.stderr, base.stderr),
         deviation=_hypotenuse(cell.deviation, base.deviation),
     )
-    if not all(item.cell.value and item.cell.value.counts_sentences for item in (cell, base)):
+    if not _scores(cell) or not _scores(base):
         return Difference(bare)
-    paired = _paired(cell, base, cell.value - base.value, sources)
+    paired = pair(cell, base, sources)
     over_seeds = bare.deviation is not None
     if isinstance(paired, str):
         note = "; ".join(filter(None, (bare.note, f"{NO_INTERVAL}: {paired}")))
@@ -87,11 +90,26 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
     return Difference(replace(bare, stderr=stderr, interval=paired.half), paired)
 
 
-def _paired(
-    cell: CellResult, base: CellResult, value: float, sources: Mapping[str, Source]
+def pair(
+    cell: CellResult,
+    base: CellResult,
+    sources: Mapping[str, Source],
+    samples: int | None = None,
+    share: float | None = None,
 ) -> "Paired | str":
-    """Return the draws of a difference, or why there are none."""
-    from fathom.evaluation.paired import Paired, paired_bootstrap
+    """Return the draws of a difference of two scores, or why there are none.
+
+    Args:
+        cell: the cell.
+        base: what is subtracted.
+        sources: the runs of both, by name.
+        samples: number of draws; by default sacreBLEU's.
+        share: the size of a draw as a share of the sentences; by default all.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    from fathom.evaluation.paired import SAMPLES, Paired, paired_bootstrap
 
     if _metric(cell) != _metric(base):
         return OTHER_METRIC
@@ -104,12 +122,45 @@ def _paired(
         return OTHER_SENTENCES
     if any(len(trainings[0].counts) < 2 for trainings in first):
         return ONE_SENTENCE
-    metric, factor = _name(cell.cell), cell.cell.value.factor if cell.cell.value else 1.0
+    metric = _name(cell.cell)
     systems = (
         [[one.statistics(metric) for one in trainings] for trainings in sets]
         for sets in (first, second)
     )
-    return Paired(value, paired_bootstrap(*systems).drawn * factor)
+    drawn = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
+    factor = cell.cell.value.factor if cell.cell.value else 1.0
+    # The difference that the cells show, so that the interval and p are about the same number.
+    return Paired((cell.value or 0.0) - (base.value or 0.0), drawn.drawn * factor)
+
+
+def significant(
+    mark: Mark, cell: CellResult, base: CellResult, sources: Mapping[str, Source]
+) -> bool:
+    """Return whether a cell differs significantly from another one by the test of a paper's mark.
+
+    As compare-mt decides: in at least a share of the draws one of the two is better.
+
+    Args:
+        mark: the test, its draws, their size and the share that must agree (by default 95 %).
+        cell: the cell.
+        base: what it is compared with.
+        sources: the runs of both, by name.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    if mark.test is None or not _scores(cell) or not _scores(base):
+        return False
+    paired = pair(cell, base, sources, mark.draws, mark.share)
+    if isinstance(paired, str):
+        return False
+    return max(paired.wins, paired.losses) >= (mark.level or LEVEL)
+
+
+def _scores(item: CellResult) -> bool:
+    """Return whether a cell has a score of test sentences."""
+    value = item.cell.value
+    return item.value is not None and value is not None and value.counts_sentences
 
 
 def _metric(cell: CellResult) -> tuple:

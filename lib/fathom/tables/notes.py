@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fathom.papers.table_settings import Mark
 from fathom.papers.vocabulary import Vocabulary
-from fathom.tables.comparison import ComparedTable
+from fathom.tables.comparison import DIFFERENCE, ComparedTable
+from fathom.tables.differences import LEVEL
 from fathom.tables.results import CellResult
 from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 
@@ -91,12 +93,27 @@ def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
 def _mark_notes(compared: ComparedTable) -> Iterator[str]:
     """Yield what the paper's marks mean."""
     used = {item.reported.mark for item in compared.cells if item.reported}
+    used |= {item.mark for item in compared.cells}
     for name, mark in compared.table.marks.items():
         if name in used:
             to = f" to {mark.to}" if mark.to else ""
-            yield f"“{name}”: {_MEANS[mark.means]}{to}."
+            yield f"“{name}”: {_MEANS[mark.means]}{to}{_test(mark)}."
+    less = {name for name, mark in compared.table.marks.items() if mark.means == DIFFERENCE}
+    differences = (item for item in compared.cells if item.reported and item.reported.mark in less)
+    if any(item.result.interval is not None for item in differences):
+        yield "± of a difference: by bootstrap of both rows in pairs."
     if any(item.reported and item.reported.right for item in compared.cells):
         yield "In brackets: what a misprint must mean."
+
+
+def _test(mark: Mark) -> str:
+    """Return the test of a mark in words, which our numbers take too."""
+    if mark.test is None:
+        return ""
+    draws = f"{mark.draws:,} draws" if mark.draws else "draws"
+    size = f" of {mark.share:.0%} of the sentences" if mark.share else ""
+    agree = f", of which {mark.level or LEVEL:.0%} agree"
+    return f", for our numbers too, by {mark.test.replace('_', ' ')} ({draws}{size}{agree})"
 
 
 def first_notes(compared: ComparedTable) -> Iterator[str]:
