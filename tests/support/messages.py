@@ -301,10 +301,10 @@ MESSAGES = {
     "weights missing": "the weights after update {} are missing",
     "files there": "{} of {} files are there already",
     "no hypothesis": "{} of {} sentences have no hypothesis",
-    # evaluation
+    # scoring
     "not what scoring wrote": "not the file that scoring wrote",
     "score again": "score again: fathom score",
-    "counts of others": "the counts of {} give {}, and the measurement is {}",
+    # evaluation
     "no references": "no references",
     "hypotheses": "{} hypotheses for {} references",
     "other hypotheses": "the hypotheses are missing or are not those that were decoded",
@@ -321,6 +321,7 @@ MESSAGES = {
     "all are taken": "{} checkpoints were saved, fewer than {}: all are taken",
     "give a size": "give --size, or set decoding.window",
     # tables
+    "counts of others": "the counts of {} give {}, and the measurement is {}",
     "not of this run": "measurements of another run than {}",
     # workflow
     "other folder": "no {} of scale {} has this folder",

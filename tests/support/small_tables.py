@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from fathom.config.yaml_files import read
-from fathom.evaluation import sentences
 from fathom.evaluation.score import _scores, measure, records_of
 from fathom.io.files import sha256, write_json
 from fathom.papers import tables, vocabulary
@@ -14,6 +13,7 @@ from fathom.papers.known import Known, KnownRun
 from fathom.papers.reported import Reported
 from fathom.papers.table_settings import Mark, Metric
 from fathom.provenance.measurements import Measurements, Number, Record, file_of, write
+from fathom.scoring import sentences
 from fathom.tables.sources import CORPUS, Source
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,11 +5,11 @@ from shutil import copytree
 
 import pytest
 
-from fathom.evaluation.paired import paired_bootstrap
-from fathom.evaluation.sentences import path_of, read
 from fathom.io.files import read_json, sha256, write_json
 from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import Number, Record
+from fathom.scoring.paired import paired_bootstrap
+from fathom.scoring.sentences import path_of, read
 from fathom.tables.differences import difference, pair, significant
 from fathom.tables.results import result
 from tests.support.refused import prose, refused

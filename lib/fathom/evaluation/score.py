@@ -10,8 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from fathom.errors import FathomError
-from fathom.evaluation import bleu, chrf, sentences
-from fathom.evaluation.bootstrap import SEED, Statistics, draws, interval
 from fathom.evaluation.measured import path_of, write
 from fathom.io.files import read_lines, sha256, write_json, write_lines
 from fathom.provenance import decoding_file, training_file
@@ -20,6 +18,8 @@ from fathom.provenance.measurements import Number, Record
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
+from fathom.scoring import bleu, chrf, sentences
+from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
 from fathom.subwords.sides import sides
 
 DIGITS = 6

@@ -13,8 +13,8 @@ from fathom.tables.results import CellResult, Number, number
 from fathom.tables.sources import Source
 
 if TYPE_CHECKING:
-    from fathom.evaluation.paired import Paired
-    from fathom.evaluation.sentences import Sentences
+    from fathom.scoring.paired import Paired
+    from fathom.scoring.sentences import Sentences
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
 OVER_SEEDS = "1.96 standard errors of the difference over seeds"
@@ -109,7 +109,7 @@ def pair(
     Raises:
         FathomError: counts of sentences are damaged, or are not those of the scores.
     """
-    from fathom.evaluation.paired import SAMPLES, Paired, paired_bootstrap
+    from fathom.scoring.paired import SAMPLES, Paired, paired_bootstrap
 
     if _metric(cell) != _metric(base):
         return OTHER_METRIC
@@ -172,7 +172,7 @@ def _metric(cell: CellResult) -> tuple:
 
 def _name(cell: Cell) -> str:
     """Return the metric's name among the counts of sentences: a tokenizer of BLEU, or chrF."""
-    from fathom.evaluation import chrf
+    from fathom.scoring import chrf
 
     return cell.metric or chrf.NAME
 

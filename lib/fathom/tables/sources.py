@@ -12,7 +12,7 @@ from fathom.provenance.measurements import FINISHED, Measurements, Record, read,
 from fathom.provenance.recipe import stale
 
 if TYPE_CHECKING:
-    from fathom.evaluation.sentences import Sentences
+    from fathom.scoring.sentences import Sentences
 
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
@@ -102,7 +102,7 @@ class Source:
         Raises:
             FathomError: the file is not the one that scoring wrote.
         """
-        from fathom.evaluation.sentences import read as read_sentences
+        from fathom.scoring.sentences import read as read_sentences
 
         if self.decoding is None:
             return None

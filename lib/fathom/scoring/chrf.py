@@ -3,7 +3,7 @@
 import numpy as np
 from sacrebleu.metrics.chrf import CHRF
 
-from fathom.evaluation.bootstrap import Statistics
+from fathom.scoring.bootstrap import Statistics
 
 NAME = "chrF"
 ORDERS = (1, 2, 3, 4, 5, 6)

@@ -7,9 +7,9 @@ import pytest
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
-from fathom.evaluation import bleu, chrf
-from fathom.evaluation.bootstrap import SEED, Statistics
-from fathom.evaluation.paired import Paired, paired_bootstrap
+from fathom.scoring import bleu, chrf
+from fathom.scoring.bootstrap import SEED, Statistics
+from fathom.scoring.paired import Paired, paired_bootstrap
 from tests.evaluation.conftest import ENGLISH, OTHER
 
 SAMPLES = 400

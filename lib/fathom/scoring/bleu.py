@@ -3,7 +3,7 @@
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from fathom.evaluation.bootstrap import Statistics
+from fathom.scoring.bootstrap import Statistics
 
 EVERYWHERE = ("13a", "intl", "char", "none")
 BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from fathom.errors import FathomError
-from fathom.evaluation import bleu, chrf
-from fathom.evaluation.bootstrap import Statistics
 from fathom.io.files import read_json, replacing, sha256
+from fathom.scoring import bleu, chrf
+from fathom.scoring.bootstrap import Statistics
 
 REMEDY = "score again: fathom score"
 

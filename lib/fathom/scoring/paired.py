@@ -16,7 +16,7 @@ from statistics import fmean
 
 import numpy as np
 
-from fathom.evaluation.bootstrap import SEED, Statistics, draws, scores
+from fathom.scoring.bootstrap import SEED, Statistics, draws, scores
 
 SAMPLES = 1000  # sacreBLEU's default.
 TAIL = 20  # One draw in twenty is further from the mean than the interval reaches: it holds 95 %.
