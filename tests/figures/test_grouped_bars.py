@@ -153,18 +153,19 @@ def legend(axes):
     return [text.get_text() for text in axes.get_legend().texts]
 
 
-def test_the_legend_names_outlines_and_whiskers(tmp_path):
-    assert legend(drawn(tmp_path)) == ["deeper", "paper"]
+def test_the_legend_names_outlines(tmp_path):
+    axes = drawn(tmp_path)
+    assert legend(axes) == ["deeper", "paper"]
+    assert axes.get_legend().get_title().get_text() == ""
+
+
+def test_the_legend_says_what_the_whiskers_are(tmp_path):
     settings = figure(tmp_path, BARS).settings
     frame = grouped_bars.rows(settings, scored(tmp_path)[0])
     with matplotlib.rc_context(drawing.style()):
-        axes = grouped_bars.draw(settings, frame).axes[0]
-    assert legend(axes) == [
-        "deeper",
-        "95 % paired bootstrap interval of the difference, 1,000 draws",
-    ]
-    (whisker,) = {frame["interval"].iloc[0]}
-    assert whisker == legend(axes)[-1]
+        title = grouped_bars.draw(settings, frame).axes[0].get_legend().get_title().get_text()
+    assert title == f"Whiskers: {frame['interval'].iloc[0]}"
+    assert "95 % paired bootstrap interval of the difference, 1,000 draws" in title
 
 
 def test_a_missing_bar_is_a_mark_with_words_in_the_legend(tmp_path):

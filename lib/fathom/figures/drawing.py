@@ -58,7 +58,8 @@ def style() -> "dict[RcKeyType, Any]":
     """Return matplotlib's settings."""
     from tueplots import bundles
 
-    settings = bundles.neurips2024(usetex=False) | {
+    bundle = bundles.neurips2024(usetex=False)
+    settings = bundle | {
         "font.serif": ["Times New Roman", "STIXGeneral"],
         "mathtext.fontset": "stix",
         "savefig.dpi": 200,
@@ -70,6 +71,7 @@ def style() -> "dict[RcKeyType, Any]":
         "grid.color": "#DDDDDD",
         "hatch.linewidth": 0.5,
         "legend.frameon": False,
+        "legend.title_fontsize": bundle["legend.fontsize"],
         "pdf.fonttype": 42,
     }
     return cast("dict[RcKeyType, Any]", settings)

@@ -183,7 +183,6 @@ def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> Non
 
 def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame") -> None:
     """Name the bars, the paper's outlines and the whiskers."""
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Artist] = [container.patches[0] for container in bars.values()]
@@ -191,11 +190,14 @@ def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame"
     if any(frame["reported"].notna()):
         handles.append(Patch(facecolor="none", edgecolor="black", linestyle=(0, (3, 1))))
         names.append("paper")
-    if any(frame["low"].notna()):
-        handles.append(Line2D([], [], color="black", linewidth=0.6))
-        names.append("; ".join(filter(None, dict.fromkeys(frame["interval"]))))
+    whiskers = "; ".join(filter(None, dict.fromkeys(frame["interval"])))
     axes.legend(
-        handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(len(names), 5)
+        handles,
+        names,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.1),
+        ncols=min(len(names), 5),
+        title=f"Whiskers: {whiskers}" if whiskers else None,
     )
 
 
