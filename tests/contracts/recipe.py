@@ -8,12 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fathom.evaluation.bootstrap import draws, interval
 from fathom.evaluation.score import measure
 from fathom.inference.translate import split_lines
 from fathom.io.files import read_json, write_json
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.paths import Paths
+from fathom.scoring.bootstrap import draws, interval
 from fathom.training.loop import TrainPaths
 from fathom.training.train import train
 from tests.evaluation.conftest import ENGLISH, OTHER

@@ -52,6 +52,22 @@ def test_text_with_dollar_signs_is_no_formula(tmp_path):
     assert all(label.get_parse_math() for label in axes.get_xticklabels())
 
 
+def test_notes_are_under_the_figure_which_grows_for_them(tmp_path):
+    drawn = figure(tmp_path, "kind: lines", "figure4")
+    made, _ = drawing.panels(1)
+    notes = [f"note {number} {'of many words ' * 8}" for number in range(drawing.NOTES + 2)]
+    drawing.sign(made, drawn, inputs([]), notes)
+    lines = made.texts[-1].get_text().split("\n")
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= drawing.LINE
+    text = " ".join(lines)
+    assert f"note {drawing.NOTES - 1} " in text
+    assert f"note {drawing.NOTES} " not in text
+    assert "2 more notes" in text
+    grown = drawing.LEADING * (len(lines) - 1)
+    assert made.get_figheight() == pytest.approx(drawing.HEIGHT + grown)
+
+
 def test_equal_figures_are_equal_bytes(tmp_path):
     for name in ("one", "two"):
         made, (axes,) = drawing.panels(1)

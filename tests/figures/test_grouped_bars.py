@@ -6,9 +6,11 @@ import matplotlib
 import pytest
 
 from fathom.figures import drawing, grouped_bars
+from fathom.provenance.recipe import RECIPE
 from fathom.tables.comparison import compare_table
+from fathom.tables.differences import difference
 from tests.support.small_figures import figure, findings, inputs
-from tests.support.small_tables import KNOWN, Results, reported, scores, table
+from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts
 
 BLEU = "bleu.test.plain.13a"
 BARS = (
@@ -72,10 +74,48 @@ def test_tasks_are_the_papers_columns_of_single_tasks(tmp_path):
     ]  # fmt: skip
 
 
-def test_differences_of_independent_rows_have_wider_intervals(tmp_path):
-    line = numbers(tmp_path)["24/24", "bos"]
-    assert (line.value, line.label, line.less, line.scale) == (1.5, "deeper", "6/6", "tiny")
-    assert (line.low, line.high) == pytest.approx((1.5 - math.sqrt(2), 1.5 + math.sqrt(2)))
+def scored(folder):
+    """Return the inputs of a figure whose rows are scored on the same sentences."""
+    results = Results(folder / "results")
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
+    drawn = table(folder)
+    compared = compare_table(drawn, drawn.cells(KNOWN), (), results.sources, "tiny")
+    return inputs([], {"table1": compared}), results.sources
+
+
+def test_rows_on_the_same_sentences_have_paired_intervals(tmp_path):
+    given, sources = scored(tmp_path)
+    frame = grouped_bars.rows(figure(tmp_path, BARS).settings, given)
+    line = frame[(frame["row"] == "24/24") & (frame["column"] == "bos")].iloc[0]
+    own, base = (
+        item.result
+        for row in ("24/24", "6/6")
+        for item in given.tables["table1"].cells
+        if (item.result.cell.row, item.result.cell.column) == (row, "bos")
+    )
+    less = difference(own, base, sources)
+    assert (line.value, line.low) == (less.result.value, less.result.value - less.half)
+    assert line.high - line.value == pytest.approx(less.half)
+    assert (line.p, line.p_sacrebleu) == (less.paired.p, less.paired.p_sacrebleu)
+    assert (line.interval, line.note) == (less.method, "")
+    assert (line.label, line.less, line.scale) == ("deeper", "6/6", "tiny")
+
+
+def test_a_bar_without_an_interval_says_why(tmp_path):
+    given, _ = scored(tmp_path)
+    frame = grouped_bars.rows(figure(tmp_path, BARS).settings, given)
+    line = frame[frame["row"] == "LL-D, 6/12"].iloc[0]
+    assert (math.isnan(line.low), line.interval) == (True, "")
+    assert line.note.startswith("LL-D, 6/12: no interval of the difference: ")
+
+
+def test_the_notes_of_cells_are_in_the_csv(tmp_path, monkeypatch):
+    monkeypatch.setitem(RECIPE, "scoring", 2)
+    notes = numbers(tmp_path)["24/24", "bos"].note.split("; ")
+    assert [note.partition(": ")[0] for note in notes] == ["24/24"] * 3
+    assert sum("recipe 1 is older than 2" in note for note in notes) == 2
 
 
 def test_the_papers_differences_stand_in_the_csv(tmp_path):
@@ -113,10 +153,19 @@ def legend(axes):
     return [text.get_text() for text in axes.get_legend().texts]
 
 
-def test_the_legend_names_outlines_and_whiskers(tmp_path):
-    assert legend(drawn(tmp_path)) == [
-        "deeper", "paper", "95 % interval, rows taken as independent",
-    ]  # fmt: skip
+def test_the_legend_names_outlines(tmp_path):
+    axes = drawn(tmp_path)
+    assert legend(axes) == ["deeper", "paper"]
+    assert axes.get_legend().get_title().get_text() == ""
+
+
+def test_the_legend_says_what_the_whiskers_are(tmp_path):
+    settings = figure(tmp_path, BARS).settings
+    frame = grouped_bars.rows(settings, scored(tmp_path)[0])
+    with matplotlib.rc_context(drawing.style()):
+        title = grouped_bars.draw(settings, frame).axes[0].get_legend().get_title().get_text()
+    assert title == f"Whiskers: {frame['interval'].iloc[0]}"
+    assert "95 % paired bootstrap interval of the difference, 1,000 draws" in title
 
 
 def test_a_missing_bar_is_a_mark_with_words_in_the_legend(tmp_path):

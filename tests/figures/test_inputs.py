@@ -2,14 +2,16 @@
 
 import ast
 import math
+from shutil import copytree
 
 import pytest
 
 from fathom.errors import FathomError
 from fathom.figures.inputs import DIAGNOSTICS, SERIES, series_named, title_of
+from fathom.provenance.recipe import RECIPE
 from tests.house.tree import ROOT, library
 from tests.support.refused import refused
-from tests.support.small_figures import run, write_array, write_metrics, write_series
+from tests.support.small_figures import end, run, write_array, write_metrics, write_series
 
 
 @pytest.fixture
@@ -81,6 +83,63 @@ def test_axes_are_those_that_methods_and_trainings_record():
     for name, series in SERIES.items():
         if series.place == DIAGNOSTICS:
             assert str(series.axes[1:]) in recorded, name
+
+
+@pytest.mark.parametrize("outcome", ["diverged", "failed_to_train"])
+def test_a_run_without_a_result_is_noted_and_its_outcome_takes_the_place_of_a_series(
+    small, outcome
+):
+    write_metrics(small, [(1, 0.1, 4.0, None, 2.0)])
+    end(small, outcome)
+    (note,) = small.notes(SERIES["nll.train"])
+    assert note.startswith(outcome.replace("_", " "))
+    assert small.words == note
+
+
+def test_a_run_that_finished_has_no_notes(small):
+    end(small)
+    assert small.notes(SERIES["nll.train"]) == []
+    assert small.words == "not recorded"
+
+
+def test_a_training_that_has_not_ended_is_noted(small):
+    write_metrics(small, [(1, 0.1, 4.0, None, 2.0)])
+    assert small.notes(SERIES["nll.train"]) == ["the training has not ended"]
+
+
+@pytest.mark.parametrize("stage", ["training", "scoring"])
+def test_an_older_recipe_is_noted_for_what_depends_on_it(small, monkeypatch, stage):
+    labels = {"task": ["bos"], "layer": ["1"]}
+    write_array(small, "gates.decoder", "gates", ("task", "layer"), labels, [[0.5]])
+    end(small)
+    monkeypatch.setitem(RECIPE, stage, 2)
+    (note, *_) = small.notes(SERIES["gates.decoder"])
+    assert note == f"stale: {stage}: recipe 1 is older than 2"
+    assert bool(small.notes(SERIES["samples.decoder"])) == (stage == "training")
+
+
+@pytest.mark.parametrize("name", ["nll.train", "samples.decoder"])
+def test_a_series_of_another_run_is_refused(small, name):
+    end(small, identity="0" * 64)
+    with refused("not of this run", "p/small seed 1"):
+        small.notes(SERIES[name])
+
+
+def test_a_measurement_of_another_run_is_refused(small, tmp_path):
+    other = run(tmp_path, seeds=(2,))
+    labels = {"task": ["bos"], "layer": ["1"]}
+    write_array(other, "gates.decoder", "gates", ("task", "layer"), labels, [[0.5]])
+    copytree(other.folder, small.folder)
+    with refused("not of this run", "p/small seed 1"):
+        small.read(SERIES["gates.decoder"])
+
+
+def test_seeds_that_are_not_drawn_are_noted(tmp_path):
+    small = run(tmp_path, seeds=(2, 5))
+    end(small)
+    end(small, seed=7)
+    assert small.seed == 2
+    assert small.notes(SERIES["nll.train"]) == ["seed 2 is drawn, and not 5, 7"]
 
 
 def test_an_epoch_ends_at_the_first_update_logged_after_it(small):

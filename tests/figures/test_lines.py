@@ -103,7 +103,7 @@ def test_a_run_that_recorded_nothing_has_words(tmp_path, small):
     deep = run(tmp_path, "deep")
     frame = numbers(tmp_path, CURVES, [small, deep])
     assert frame[frame["line"] == "b"]["words"].tolist() == ["not run"]
-    deep.folder.mkdir()
+    deep.folder.mkdir(parents=True)
     frame = numbers(tmp_path, CURVES, [small, deep])
     assert frame[frame["line"] == "b"]["words"].tolist() == ["not recorded"]
 

@@ -3,7 +3,7 @@
 import pytest
 from pandas import DataFrame, Series
 
-from fathom.figures.places import at_place, in_order, selected, smoothed
+from fathom.figures.places import at_place, in_order, selected, smoothed, smoothing_notes
 from tests.support.small_figures import run, write_metrics
 
 
@@ -52,3 +52,11 @@ def test_a_moving_median_is_centred_and_shorter_at_the_ends():
     values = Series([1.0, 9.0, 2.0, 3.0])
     assert smoothed(values, 3).tolist() == [5.0, 2.0, 3.0, 2.5]
     assert smoothed(values, None) is values
+
+
+def test_fewer_points_than_the_median_takes_are_left_as_they_are_and_noted():
+    values = Series([1.0, 9.0, 2.0])
+    assert smoothed(values, 4) is values
+    (note,) = smoothing_notes(3, 4)
+    assert note.startswith("3 points")
+    assert smoothing_notes(4, 4) == smoothing_notes(3, None) == []

@@ -25,6 +25,7 @@ FORBIDDEN = {
     "data": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "subwords": NETWORKS | DRAWING | {"sacrebleu", "polib", "pooch", "typer"},
     "methods": {"fairseq"} | DRAWING | TEXT | {"typer"},
+    "scoring": NETWORKS | DRAWING | {"sentencepiece", "polib", "pooch", "typer"},
     "evaluation": NETWORKS | DRAWING | {"typer"},
     "tables": NETWORKS | DRAWING | TEXT | {"numpy", "typer", "jinja2"},
     "figures": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},

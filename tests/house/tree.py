@@ -18,6 +18,7 @@ LEVELS = {
     "provenance": 3,
     "runs": 3,
     "papers": 4,
+    "scoring": 4,
     "claims": 5,
     "tables": 5,
     "figures": 6,

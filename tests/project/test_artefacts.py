@@ -88,7 +88,7 @@ def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
     printed = [item for table in tables for item in table.cells if item.reported]
     assert len(printed) == 814
     assert sum(counts(tables).values()) == 806  # 8 cells are N/A as printed
-    assert set(counts(tables)) == {"not run", "not comparable (tiny)"}
+    assert set(counts(tables)) == {"not run", "not measured"}
 
 
 def test_one_table_shows_a_run_that_others_share(artefacts):

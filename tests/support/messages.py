@@ -317,6 +317,9 @@ MESSAGES = {
     "weights missing": "the weights after update {} are missing",
     "files there": "{} of {} files are there already",
     "no hypothesis": "{} of {} sentences have no hypothesis",
+    # scoring
+    "not what scoring wrote": "not the file that scoring wrote",
+    "score again": "score again: fathom score",
     # evaluation
     "no references": "no references",
     "hypotheses": "{} hypotheses for {} references",
@@ -334,6 +337,7 @@ MESSAGES = {
     "all are taken": "{} checkpoints were saved, fewer than {}: all are taken",
     "give a size": "give --size, or set decoding.window",
     # tables
+    "counts of others": "the counts of {} give {}, and the measurement is {}",
     "not of this run": "measurements of another run than {}",
     # workflow
     "other folder": "no {} of scale {} has this folder",

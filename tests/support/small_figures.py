@@ -5,10 +5,12 @@ from fathom.figures import kinds
 from fathom.figures.inputs import Inputs, RunFiles
 from fathom.io import series
 from fathom.papers.figures import load
-from fathom.provenance.measurements import Measurements, Record, write
+from fathom.provenance.measurements import Measurements, Record, file_of, write
+from fathom.tables.sources import Source
 from tests.support.small_tables import KNOWN
 
 METRICS = "update\tepoch\tnll\tvalid_nll\tgradient_norm\n"
+IDENTITY = "f" * 64
 REFERENCE = "A. Author: A paper. 2020"
 
 
@@ -24,9 +26,10 @@ def findings(figure, tables=None):
     return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
 
 
-def run(folder, name="small", updates=100):
+def run(folder, name="small", updates=100, seeds=(1,)):
     """Return a run without files."""
-    return RunFiles(f"p/{name}", folder / name, updates)
+    folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
+    return RunFiles(Source(f"p/{name}", folders, lambda key: file_of(key, None), IDENTITY), updates)
 
 
 def inputs(runs, tables=None):
@@ -56,9 +59,25 @@ def write_array(files, key, rule, axes, labels, values):
         rule=rule,
         recipe={"training": 1, "scoring": 1},
         run=files.name,
-        identity="f" * 64,
+        identity=IDENTITY,
         seed=files.seed,
         outcome="finished",
         measurements={key: record},
     )
     write(files.folder / "measurements" / f"{rule}.json", file)
+
+
+def end(files, outcome="finished", identity=IDENTITY, recipe=1, seed=None):
+    """Write what a training measures by itself when it ends, at update 80."""
+    seed = files.seed if seed is None else seed
+    file = Measurements(
+        rule="training",
+        recipe={"training": recipe},
+        run=files.name,
+        identity=identity,
+        seed=seed,
+        outcome=outcome,
+        update=80,
+        measurements={},
+    )
+    write(files.folder.with_name(str(seed)) / "measurements" / "training.json", file)

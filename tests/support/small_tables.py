@@ -1,14 +1,19 @@
 """A small paper's tables, its runs, and measurement files for them, without a project."""
 
+import random
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 from fathom.config.yaml_files import read
+from fathom.evaluation.score import _scores, measure, records_of
+from fathom.io.files import sha256, write_json
 from fathom.papers import tables, vocabulary
 from fathom.papers.known import Known, KnownRun
 from fathom.papers.reported import Reported
 from fathom.papers.table_settings import Mark, Metric
 from fathom.provenance.measurements import Measurements, Number, Record, file_of, write
+from fathom.scoring import sentences
 from fathom.tables.sources import CORPUS, Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,12 +63,12 @@ def vocabulary_of_the_project():
     return vocabulary.load(read(ROOT / "config" / "columns.yaml", ROOT))
 
 
-def table(folder, name="table1", text=TABLES):
+def table(folder, name="table1", text=TABLES, marks=None):
     """Return a table, read from a file in a folder."""
     path = folder / "tables.yaml"
     path.write_text(text, encoding="utf-8")
     file = read(path, folder)
-    marks = {"bold": Mark(means="significant", to="6/6")}
+    marks = marks or {"bold": Mark(means="significant", to="6/6")}
     metric = Metric(tokenize="13a", unknown_for=())
     return tables.load(file, "p", vocabulary_of_the_project(), metric, marks)[name]
 
@@ -71,6 +76,21 @@ def table(folder, name="table1", text=TABLES):
 def reported(row, column, value="", stderr="", mark="", right="", note=""):
     """Return a reported cell."""
     return Reported(row, column, value, stderr, mark, right, note, "table.csv:2")
+
+
+def texts(left_out, seed=1, lines=30):
+    """Return hypotheses by task that lack a share of the words of their references."""
+    references = [
+        f"line {at} of these has some words and number {at * 7 % 11}" for at in range(lines)
+    ]
+    dice = random.Random(seed)
+    return {
+        task: (
+            [" ".join(w for w in line.split() if dice.random() > left_out) for line in references],
+            references,
+        )
+        for task in TASKS
+    }
 
 
 def scores(bos=None, fra=None, n=500, missing=()):
@@ -110,6 +130,23 @@ class Results:
             )
             write(self.path(run, seed) / f"{stem}.json", file)
 
+    def score(self, run, texts, seed=1, gates="plain"):
+        """Score (hypotheses, references) by task, and write scores and counts of sentences."""
+        folder = self.decoding(run, seed, "test", gates)
+        lines, hashes = [], {}
+        for task, (hypotheses, references) in texts.items():
+            statistics = measure(hypotheses, references, "eng", task)
+            path = sentences.path_of(folder, task)
+            sentences.write(path, statistics)
+            hashes[path.name] = sha256(path)
+            lines += _scores(task, statistics, 40)
+        write_json(folder / "scoring.json", {"sentences": hashes})
+        self.write(run, records_of(lines, "test", gates, ()), seed)
+
+    def decoding(self, run, seed, split, gates):
+        """Return the folder of a decoding."""
+        return self.path(run, seed).parent / "decodings" / f"{split}.{gates}"
+
     def path(self, run, seed=1):
         """Return the folder of a run's measurement files."""
         return self.folder / run / str(seed) / "measurements"
@@ -135,6 +172,7 @@ class Results:
                 lambda key: file_of(key, SPEC),
                 "f" * 64,
                 self.comparable,
+                partial(self.decoding, name),
             )
             for name, run in RUNS.items()
         }

@@ -2,11 +2,16 @@
 
 import pytest
 
+from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import Number, Record
 from fathom.tables.comparison import compare_table, counts, lines, write_csv
-from tests.support.small_tables import KNOWN, Results, reported, scores, table, typical
+from fathom.tables.formats import numbers
+from fathom.tables.notes import notes_of
+from fathom.tables.view import view
+from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
 
 BLEU = "bleu.test.plain.13a"
+MARK = Mark(means="significant", to="6/6", test="paired_bootstrap", draws=1000, share=0.5)
 PRINTED = (
     reported("6/6", "avg", "29.5"),
     reported("6/6", "bos", "22.0"),
@@ -88,6 +93,35 @@ def test_a_difference_printed_next_to_a_number_leaves_the_number(tmp_path):
     one = item(compared(tmp_path, results, printed, "table2"), "deep", "fra")
     assert (one.result.value, one.delta) == (60.4, pytest.approx(-0.6))
     assert one.verdict.words == "reproduced"
+
+
+def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path):
+    results = Results(tmp_path / "results")
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.score("p/control", texts(0.4, seed=2))
+    drawn = table(tmp_path, marks={"bold": MARK})
+    own = compare_table(drawn, drawn.cells(KNOWN), PRINTED, results.sources, "paper")
+    marks = {row: item(own, row, "bos").mark for row in ("6/6", "24/24", "Control")}
+    assert marks == {"6/6": "", "24/24": "bold", "Control": ""}
+    assert item(own, "24/24", "avg").mark == "bold"
+    assert item(own, "24/24", "params").mark == ""
+    shown = view(own, "").blocks[0].rows
+    assert {row.label for row in shown if row.kind == "result" and row.cells[1].bold} == {"24/24"}
+    (note,) = [note for note in notes_of(own) if note.startswith("“bold”")]
+    assert "paired bootstrap (1,000 draws of 50% of the sentences, of which 95% agree)" in note
+    assert list(numbers(own)["mark"]).count("bold") == 3
+
+
+def test_a_difference_that_is_printed_has_a_paired_spread(tmp_path):
+    results = Results(tmp_path / "results")
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    printed = (reported("deep", "bos", "13", mark="added"),)
+    own = compared(tmp_path, results, printed, "table2")
+    less = item(own, "deep", "bos").result
+    assert 0 < less.stderr < less.interval
+    assert any("in pairs" in note for note in notes_of(own))
 
 
 def test_lines_have_the_reported_digits_and_all_of_ours(usual, tmp_path):

@@ -21,7 +21,7 @@ def notes_of(folder, results, printed=PRINTED, name="table1"):
 NOTES = {
     "paper rows": ("table1", {}, "“paper”"),
     "other settings": ("table1", {"comparable": False}, "cannot be compared"),
-    "signature": ("table1", {}, "tok:13a"),
+    "metric": ("table1", {}, "Metric: BLEU, tokenizer 13a, nrefs:1|"),
     "few sentences": ("table1", {}, "†"),
     "not run": ("table1", {}, "not run:"),
     "misprint": ("table1", {}, "misprint"),
@@ -66,3 +66,35 @@ def test_what_was_not_measured_is_named(tmp_path):
     results.write("p/deep", {})
     found = notes_of(tmp_path, results)
     assert any(note.startswith("not measured: ") and "p/deep" in note for note in found)
+
+
+def test_a_seed_that_exists_and_is_not_asked_for_is_noted(tmp_path):
+    results = Results(tmp_path / "results")
+    for seed in (1, 2):
+        results.write("p/deep", {BLEU: scores(20.0, 38.0)}, seed)
+        results.write("p/small", {BLEU: scores(20.0, 38.0)}, seed)
+    results.write("p/control", {}, 3)
+    found = notes_of(tmp_path, results)
+    # Seeds 1 and 2 of the small run are asked for.
+    assert [note for note in found if "is not used" in note] == [
+        "24/24: seed 2 exists and is not used.",
+        "Control: seed 3 exists and is not used.",
+    ]
+
+
+def test_an_unfinished_seed_is_not_one_that_exists(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    results.path("p/deep", 2).mkdir(parents=True)
+    assert not any("is not used" in note for note in notes_of(tmp_path, results))
+
+
+def test_text_that_is_scored_as_it_is_says_so(tmp_path):
+    results = Results(tmp_path / "results")
+    key = "bleu.test.plain.none"
+    results.write("p/deep", {key: scores(20.0, 38.0)})
+    text = "t: {title: T, section: S, columns: [bos], metric: {tokenize: none}, rows: {a: deep}}"
+    drawn = table(tmp_path, "t", text)
+    compared = compare_table(drawn, drawn.cells(KNOWN), (), results.sources, "paper")
+    (metric,) = [note for note in notes.notes_of(compared) if note.startswith("Metric")]
+    assert "tokenizer none (the text is scored as it is)" in metric

@@ -7,7 +7,7 @@ import pytest
 
 from fathom.provenance.measurements import Number, Record
 from fathom.provenance.recipe import RECIPE
-from fathom.tables.results import difference, result
+from fathom.tables.results import result
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
 
 BLEU = "bleu.test.plain.13a"
@@ -195,15 +195,3 @@ def test_a_corpus_has_values_without_seeds(tmp_path, cell):
     results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
     own = cell(results, "train", "bos", "table3")
     assert (own.value, own.deviation) == (5.64, None)
-
-
-def test_a_difference_takes_both_cells_as_independent(results, cell):
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    less = difference(cell(results, "24/24", "fra"), cell(results, "24/24", "bos"))
-    assert (less.value, less.interval) == (18.0, pytest.approx(math.sqrt(2)))
-
-
-def test_a_difference_to_what_has_no_value_has_words(results, cell):
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    less = difference(cell(results, "24/24", "bos"), cell(results, "6/6", "bos"))
-    assert (less.value, less.words) == (None, "not run (6/6)")

@@ -103,6 +103,13 @@ def test_what_nobody_measured_is_no_lack_of_a_result(words):
     assert verdict(NUMBER, words=words, note="which") == Verdict("not measured", "which")
 
 
+@pytest.mark.parametrize("comparable", [True, False])
+def test_a_corpus_that_nobody_counted_is_not_measured_at_any_scale(comparable):
+    own = CellResult(cell(kind="corpus", source="text"), words="not measured", note="which")
+    judged = judge(NUMBER, own, 0.0, comparable, "tiny")
+    assert judged == Verdict("not measured", "which")
+
+
 def test_a_misprint_is_compared_by_what_it_must_mean():
     printed = reported("6/6", "bos", "224", right="287")
     judged = verdict(printed, value=287.1, note="1 of 3 seeds: diverged")

@@ -1,1 +1,1 @@
-"""Scores of translations: BLEU variants, chrF, bootstrap intervals, perplexity."""
+"""Measurements of a run: scores of translations, perplexity, the best window, the manifest."""

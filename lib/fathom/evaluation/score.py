@@ -4,23 +4,22 @@ All numbers come from one decoding. What each metric counts in a sentence is wri
 scores, so that another interval or a paired test needs no second look at the text.
 """
 
-import gzip
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 
 from fathom.errors import FathomError
-from fathom.evaluation import bleu, chrf
-from fathom.evaluation.bootstrap import SEED, Statistics, draws, interval
 from fathom.evaluation.measured import path_of, write
-from fathom.io.files import read_lines, replacing, sha256, write_json, write_lines
+from fathom.io.files import read_lines, sha256, write_json, write_lines
 from fathom.provenance import decoding_file, training_file
 from fathom.provenance.decoding_file import DecodingFile
 from fathom.provenance.measurements import Number, Record
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
+from fathom.scoring import bleu, chrf, sentences
+from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
 from fathom.subwords.sides import sides
 
 DIGITS = 6
@@ -85,8 +84,8 @@ def score(
     packed: dict[str, str] = {}
     for task in (task for task in spec.data.tasks if task in decoded.tasks):
         statistics = _statistics(spec, task, folder, decoded, paths.corpus(spec.data))
-        path = folder / f"sentences.{task}.tsv.gz"
-        write_sentences(path, statistics)
+        path = sentences.path_of(folder, task)
+        sentences.write(path, statistics)
         packed[path.name] = sha256(path)
         lines = list(_scores(task, statistics, spec.scoring.bootstrap_samples))
         scores += lines
@@ -176,25 +175,6 @@ def measure(
         *(bleu.statistics(hypotheses, references, variant) for variant in variants),
         chrf.statistics(hypotheses, references),
     ]
-
-
-def write_sentences(path: Path, statistics: list[Statistics]) -> None:
-    """Write what each metric counts in each sentence, one line a sentence, numbered from 1.
-
-    Args:
-        path: a gzip file; equal counts give equal bytes.
-        statistics: of one task, one for each metric.
-    """
-    names = [f"{metric.metric}.{column}" for metric in statistics for column in metric.columns]
-    with (
-        replacing(path, "wb") as stream,
-        gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as packed,
-    ):
-        packed.write(("\t".join(["sentence", *names]) + "\n").encode())
-        rows = zip(*(metric.counts.tolist() for metric in statistics), strict=True)
-        for number, row in enumerate(rows, start=1):
-            counts = (str(count) for metric in row for count in metric)
-            packed.write(("\t".join([str(number), *counts]) + "\n").encode())
 
 
 def _statistics(

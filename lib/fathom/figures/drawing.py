@@ -1,7 +1,9 @@
 """How figures look: style, colours that also differ in grey print, small print, files."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
 
 from fathom.figures.inputs import Inputs
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
+LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
+NOTES = 6  # that are printed
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ def style() -> "dict[RcKeyType, Any]":
     """Return matplotlib's settings."""
     from tueplots import bundles
 
-    settings = bundles.neurips2024(usetex=False) | {
+    bundle = bundles.neurips2024(usetex=False)
+    settings = bundle | {
         "font.serif": ["Times New Roman", "STIXGeneral"],
         "mathtext.fontset": "stix",
         "savefig.dpi": 200,
@@ -66,6 +71,7 @@ def style() -> "dict[RcKeyType, Any]":
         "grid.color": "#DDDDDD",
         "hatch.linewidth": 0.5,
         "legend.frameon": False,
+        "legend.title_fontsize": bundle["legend.fontsize"],
         "pdf.fonttype": 42,
     }
     return cast("dict[RcKeyType, Any]", settings)
@@ -86,13 +92,25 @@ def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
     return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
 
 
-def sign(drawing: "Drawing", figure: Figure, inputs: Inputs) -> None:
-    """Print the figure's number and title above it, and paper and scale below."""
+def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
+    """Print the figure's number and title above it, and paper, scale and notes below.
+
+    Args:
+        drawing: the figure.
+        figure: what config says of it.
+        inputs: what it is drawn from.
+        notes: what a reader must know; a few are printed, and all are in the csv.
+    """
     drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
-    note = f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."
-    bottom = 0.13 / drawing.get_figheight()
+    lines = [f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."]
+    more = len(notes) - NOTES
+    shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
+    lines += wrap(". ".join(shown) + "." if shown else "", LINE)
+    height = drawing.get_figheight() + LEADING * (len(lines) - 1)
+    drawing.set_figheight(height)
+    bottom = (0.02 + LEADING * len(lines)) / height
     drawing.set_layout_engine("constrained", rect=(0, bottom, 1, 1 - bottom))
-    drawing.text(0.01, 0.01, note, fontsize=5, color="#666666")
+    drawing.text(0.01, 0.01, "\n".join(lines), fontsize=5, linespacing=1.2, color="#666666")
 
 
 def save(drawing: "Drawing", stem: Path) -> None:

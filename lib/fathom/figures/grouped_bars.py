@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from fathom.config.settings import About
 from fathom.errors import FathomError
-from fathom.figures.inputs import Inputs
+from fathom.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
 from fathom.figures.settings import Names, unknown_name
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
 from fathom.papers.tables import Table
+from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedCell
-from fathom.tables.results import difference
-from fathom.tables.sources import NOT_RUN
+from fathom.tables.differences import difference
+from fathom.tables.notes import metrics_of
+from fathom.tables.sources import NOT_RUN, Source
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -76,8 +78,8 @@ def columns_of(settings: Settings, cells: Sequence[Cell]) -> list[str]:
 def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
     """Return a line for each bar: our difference with its interval, and the paper's difference.
 
-    `low` and `high` are the ends of a 95 % interval that takes both rows as independent; it is
-    wider than a paired one.
+    `low` and `high` are the ends of the interval that `interval` names; `p` and `p_sacrebleu` come
+    from the same draws. The note says why a bar has none.
     """
     from pandas import DataFrame
 
@@ -86,7 +88,8 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
     columns = columns_of(settings, [item.result.cell for item in table.cells])
     records = [
         {"column": column, "row": row, "label": label, "less": settings.less}
-        | _bar(items[row, column], items[settings.less, column])
+        | _bar(items[row, column], items[settings.less, column], table.sources)
+        | _metric(items[row, column], table.table.vocabulary)
         | {"scale": inputs.scale}
         for row, label in settings.rows.items()
         for column in columns
@@ -94,23 +97,34 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
     return DataFrame(records)
 
 
-def _bar(item: ComparedCell, base: ComparedCell) -> dict[str, object]:
+def _bar(
+    item: ComparedCell, base: ComparedCell, sources: Mapping[str, Source]
+) -> dict[str, object]:
     """Return one bar's numbers, or the words in its place."""
-    less = difference(item.result, base.result)
-    half = less.interval
-    if less.deviation is not None and less.stderr is not None:
-        half = 1.96 * less.stderr
+    less = difference(item.result, base.result, sources)
+    value, half, paired = less.result.value, less.half, less.paired
     low = high = None
-    if less.value is not None and half is not None:
-        low, high = less.value - half, less.value + half
+    if value is not None and half is not None:
+        low, high = value - half, value + half
     printed, of_base = (part.reported.number if part.reported else None for part in (item, base))
     return {
-        "value": less.value,
+        "value": value,
         "low": low,
         "high": high,
+        "interval": less.method,
+        "p": paired.p if paired else None,
+        "p_sacrebleu": paired.p_sacrebleu if paired else None,
         "reported": None if printed is None or of_base is None else printed - of_base,
-        "words": less.words or (NOT_RUN if less.value is None else ""),
+        "words": less.result.words or (NOT_RUN if value is None else ""),
+        NOTE: named(item.result.cell.row, filter(None, less.result.note.split(NOTES))),
     }
+
+
+def _metric(item: ComparedCell, vocabulary: Vocabulary) -> dict[str, object]:
+    """Return the unit of a bar, and how it was computed."""
+    value = item.result.cell.value
+    unit = vocabulary.measurement(value).unit if value else ""
+    return {"unit": unit, METRIC: NOTES.join(metrics_of([item.result], vocabulary))}
 
 
 def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
@@ -140,7 +154,8 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
     for label, container in bars.items():
         _whiskers(axes, drawn.loc[drawn["label"] == label], container)
     axes.axhline(0.0, color="black", linewidth=0.6)
-    axes.set_ylabel(f"Δ BLEU over {settings.less}")
+    unit = "/".join(filter(None, dict.fromkeys(drawn["unit"])))
+    axes.set_ylabel(f"Δ {unit} over {settings.less}")
     axes.grid(axis="y")
     _legend(axes, bars, drawn)
     return figure
@@ -168,7 +183,6 @@ def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> Non
 
 def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame") -> None:
     """Name the bars, the paper's outlines and the whiskers."""
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Artist] = [container.patches[0] for container in bars.values()]
@@ -176,11 +190,14 @@ def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame"
     if any(frame["reported"].notna()):
         handles.append(Patch(facecolor="none", edgecolor="black", linestyle=(0, (3, 1))))
         names.append("paper")
-    if any(frame["low"].notna()):
-        handles.append(Line2D([], [], color="black", linewidth=0.6))
-        names.append("95 % interval, rows taken as independent")
+    whiskers = "; ".join(filter(None, dict.fromkeys(frame["interval"])))
     axes.legend(
-        handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(len(names), 5)
+        handles,
+        names,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.1),
+        ncols=min(len(names), 5),
+        title=f"Whiskers: {whiskers}" if whiskers else None,
     )
 
 

@@ -7,8 +7,17 @@ from pydantic import Field
 
 from fathom.config.settings import About, Part, Several
 from fathom.errors import FathomError
-from fathom.figures.inputs import UPDATE, VALUE, Inputs, RunFiles, series_named, title_of
-from fathom.figures.places import at_place, in_order, smoothed
+from fathom.figures.inputs import (
+    NOTE,
+    UPDATE,
+    VALUE,
+    Inputs,
+    RunFiles,
+    named,
+    series_named,
+    title_of,
+)
+from fathom.figures.places import at_place, in_order, smoothed, smoothing_notes
 from fathom.figures.settings import (
     At,
     Names,
@@ -145,15 +154,19 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
     frames = []
     for title, part in settings.parts().items():
         run = inputs.runs[part.run or ""]
-        frame = run.read(series_named(part.series or ""))
+        series = series_named(part.series or "")
+        frame = run.read(series)
         about = {"panel": title, "run": run.name, "seed": run.seed}
         if frame is None:
-            words = "not recorded" if run.folder.exists() else "not run"
-            frames.append(DataFrame([about | {"words": words}]))
+            frames.append(DataFrame([about | {"words": run.words}]))
             continue
         lowest = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
-        frames.append(_fields(frame, part, run).assign(**about, lowest=lowest, words=""))
-    columns = ["panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words"]
+        fields = _fields(frame, part, run)
+        recorded = max(fields["row"].value_counts())
+        notes = [*run.notes(series), *smoothing_notes(recorded, part.smooth)]
+        about |= {"lowest": lowest, "words": "", NOTE: named(title or run.name, notes)}
+        frames.append(fields.assign(**about))
+    columns = ["panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 

@@ -1,7 +1,7 @@
 """What figures are drawn from: the series of a training, measurements with axes, and tables."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf, log
 from pathlib import Path
@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 from fathom.errors import FathomError, nearest
 from fathom.io import metrics
 from fathom.io import series as packed
-from fathom.provenance import measurements
+from fathom.provenance.measurements import Measurements
 from fathom.tables.comparison import ComparedTable
+from fathom.tables.sources import NOT_RUN, Source, outcome_words, stale_words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
 STACKS = ("encoder", "decoder")
-UPDATE, VALUE = "update", "value"
+UPDATE, VALUE, NOTE, METRIC = "update", "value", "note", "metric"
+NOTES = "; "  # between the notes of one line of the csv
 UNITS = {"bits": 1 / log(2), "nats": 1.0}
 _FORM = re.compile(r"(\w+(?:\.\w+)?)(?: in (\w+))?")
 
@@ -94,19 +96,54 @@ def title_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """One training that a figure draws.
+    """One training that a figure draws: the first seed of a run.
 
     Attributes:
-        name: `<paper>/<run>`.
-        folder: of one seed.
+        source: the run with its seeds.
         updates: how many updates of Θ the training is to have, or `75 epochs`.
-        seed: the seed.
     """
 
-    name: str
-    folder: Path
+    source: Source
     updates: int | str
-    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        """The run's name, `<paper>/<run>`."""
+        return self.source.name
+
+    @property
+    def seed(self) -> int:
+        """The seed that is drawn."""
+        return next(iter(self.source.folders))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the training."""
+        return self.source.folders[self.seed].parent
+
+    @property
+    def words(self) -> str:
+        """What takes the place of a series that the run does not have."""
+        training = self.source.training(self.seed)
+        outcome = outcome_words(training) if training else ""
+        return outcome or ("not recorded" if self.folder.exists() else NOT_RUN)
+
+    def notes(self, series: Series) -> list[str]:
+        """Return what a reader must know of what the run recorded.
+
+        Raises:
+            FathomError: the files belong to another run, or are damaged.
+        """
+        training = self.source.training(self.seed)
+        if training is None:
+            return ["the training has not ended"]
+        files = [training, *(self._measurements(key) for key in self._keys(series))]
+        stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
+        notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
+        others = [*self.source.folders, *self.source.unused_seeds][1:]
+        if others:
+            notes.append(f"seed {self.seed} is drawn, and not {', '.join(map(str, others))}")
+        return [note for note in notes if note]
 
     def read(self, series: Series) -> "DataFrame | None":
         """Return a series in long form: a column for each axis, and `value`; None without files.
@@ -158,14 +195,18 @@ class RunFiles:
         frame = DataFrame(packed.read(path))
         return frame.astype({VALUE: float})
 
+    def _keys(self, series: Series) -> tuple[str, ...]:
+        """Return the keys of a series that is measured."""
+        return series.names if series.place == MEASUREMENT else ()
+
+    def _measurements(self, key: str) -> Measurements | None:
+        return self.source.read(self.source.files(key)[self.seed], self.seed)
+
     def _measured(self, key: str) -> "DataFrame | None":
         from pandas import DataFrame
 
-        stem = measurements.file_of(key, None)
-        path = self.folder / "measurements" / f"{stem}.json"
-        if not path.is_file():
-            return None
-        record = measurements.read(path).measurements.get(key)
+        file = self._measurements(key)
+        record = file.measurements.get(key) if file else None
         if record is None or record.values is None:
             return None
         rows = list(_flat(record.values, [record.labels[axis] for axis in record.axes]))
@@ -173,6 +214,11 @@ class RunFiles:
             f"{axis}_2" if axis in record.axes[:at] else axis for at, axis in enumerate(record.axes)
         ]
         return DataFrame(rows, columns=[*names, VALUE])
+
+
+def named(name: str, notes: Iterable[str]) -> str:
+    """Return notes as one field of the csv, each with the name of what it is about."""
+    return NOTES.join(f"{name}: {note}" for note in notes)
 
 
 def _flat(values: list, labels: list[list[str]], before: tuple[str, ...] = ()):

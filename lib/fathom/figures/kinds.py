@@ -9,12 +9,16 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from fathom.errors import FathomError
-from fathom.figures.inputs import Inputs
+from fathom.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
 from fathom.papers.tables import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "settings")
 
@@ -65,8 +69,18 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     write_csv(frame, stem.with_suffix(".csv"))
     with matplotlib.rc_context(drawing.style()):
         drawn = module.draw(figure.settings, frame)
-        drawing.sign(drawn, figure, inputs)
+        drawing.sign(drawn, figure, inputs, _notes(frame))
         drawing.save(drawn, stem)
+
+
+def _notes(frame: "DataFrame") -> list[str]:
+    """Return the metrics and the notes of all lines of a csv, each once."""
+    metrics = dict.fromkeys(frame[METRIC]) if METRIC in frame else ()
+    notes = (note for field in frame[NOTE].dropna() for note in field.split(NOTES))
+    return [
+        *(f"Metric: {metric}" for metric in metrics if metric),
+        *filter(None, dict.fromkeys(notes)),
+    ]
 
 
 def _module(kind: str) -> ModuleType:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from fathom.config.settings import About
 from fathom.errors import FathomError
-from fathom.figures.inputs import UPDATE, VALUE, Inputs, series_named
+from fathom.figures.inputs import NOTE, UPDATE, VALUE, Inputs, named, series_named
 from fathom.figures.settings import check_series, measurement_keys, unknown_name
 from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
@@ -62,11 +62,11 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
     frames = []
     for title, name in settings.panels.items():
         run = inputs.runs[name]
-        frame = run.read(series_named(settings.series))
+        series = series_named(settings.series)
+        frame = run.read(series)
         about = {"panel": title, "run": run.name, "seed": run.seed}
         if frame is None:
-            words = "not recorded" if run.folder.exists() else "not run"
-            frames.append(DataFrame([about | {"words": words}]))
+            frames.append(DataFrame([about | {"words": run.words}]))
             continue
         if UPDATE in frame:
             frame = frame[frame[UPDATE] == frame[UPDATE].max()].drop(columns=UPDATE)
@@ -79,8 +79,20 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
             {"label": grid.index, "x": points[:, 0], "y": points[:, 1]}
             | {"explained_x": explained[0], "explained_y": explained[1]}
         )
+        about[NOTE] = named(title, run.notes(series))
         frames.append(made.assign(**about, words=""))
-    columns = ["panel", "run", "seed", "label", "x", "y", "explained_x", "explained_y", "words"]
+    columns = [
+        "panel",
+        "run",
+        "seed",
+        "label",
+        "x",
+        "y",
+        "explained_x",
+        "explained_y",
+        "words",
+        NOTE,
+    ]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 

@@ -7,8 +7,17 @@ from pydantic import Field
 
 from fathom.config.settings import About, Part
 from fathom.errors import FathomError
-from fathom.figures.inputs import UPDATE, VALUE, Inputs, RunFiles, series_named, title_of
-from fathom.figures.places import at_place, in_order, selected, smoothed
+from fathom.figures.inputs import (
+    NOTE,
+    UPDATE,
+    VALUE,
+    Inputs,
+    RunFiles,
+    named,
+    series_named,
+    title_of,
+)
+from fathom.figures.places import at_place, in_order, selected, smoothed, smoothing_notes
 from fathom.figures.settings import (
     At,
     Names,
@@ -134,16 +143,18 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
         for label in part.lines:
             line = part.line(label)
             run = inputs.runs[line.run]
-            frame = run.read(series_named(line.series or ""))
+            series = series_named(line.series or "")
+            frame = run.read(series)
             about = {"panel": title, "line": label, "label": label}
             about |= {"run": run.name, "seed": run.seed}
             if frame is None:
-                words = "not recorded" if run.folder.exists() else "not run"
-                frames.append(DataFrame([about | {"words": words}]))
+                frames.append(DataFrame([about | {"words": run.words}]))
                 continue
             for names, points in _curves(frame, part, run):
-                frames.append(points.assign(**(about | names), words=""))
-    columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words"]
+                notes = [*run.notes(series), *smoothing_notes(len(points), part.smooth)]
+                about |= {**names, NOTE: named(label, notes), "words": ""}
+                frames.append(points.assign(**about))
+    columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words", NOTE]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 

@@ -26,10 +26,20 @@ def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame"
 
 
 def smoothed(values: "Series", points: int | None) -> "Series":
-    """Return the centred moving median over a number of points; None leaves the values."""
-    if points is None:
+    """Return the centred moving median over a number of points; None leaves the values.
+
+    So do fewer values than points: their median would be close to a constant.
+    """
+    if points is None or len(values) < points:
         return values
     return cast("Series", values.rolling(points, center=True, min_periods=1).median())
+
+
+def smoothing_notes(recorded: int, points: int | None) -> list[str]:
+    """Return a note where values are too few for a moving median."""
+    if points is None or recorded >= points:
+        return []
+    return [f"{recorded} points, too few for the moving median over {points}"]
 
 
 def in_order(labels: Iterable[object]) -> list[str]:

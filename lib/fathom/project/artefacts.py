@@ -59,6 +59,7 @@ class Artefacts:
             partial(file_of, spec=spec),
             spec.identity,
             self.project.comparable(name, self.scale),
+            partial(self.paths.decoding, spec),
         )
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
@@ -95,9 +96,8 @@ class Artefacts:
 
     def _run(self, name: str) -> RunFiles:
         """Return the training, of a run's first seed, that figures draw."""
-        spec = self.project.spec(name, self.scale)
-        seed = (self.seeds or self.project.seeds(name, self.scale))[0]
-        return RunFiles(name, self.paths.run(spec, seed), spec.training.updates, seed)
+        updates = self.project.spec(name, self.scale).training.updates
+        return RunFiles(self.source(name), updates)
 
     def require(self, paper: Paper, artefact: Table | Figure) -> None:
         """Refuse to draw what has missing files.

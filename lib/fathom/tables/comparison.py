@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,15 @@ from fathom.papers.cells import Cell
 from fathom.papers.known import full_name
 from fathom.papers.reported import Reported
 from fathom.papers.tables import Table
-from fathom.tables.results import CellResult, difference, result
+from fathom.tables.differences import difference, significant
+from fathom.tables.results import CellResult, result
 from fathom.tables.sources import Source
 from fathom.tables.verdicts import Verdict, allowed_difference, judge
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-DIFFERENCE, WITH_DIFFERENCE = "difference", "with difference"
+DIFFERENCE, WITH_DIFFERENCE, SIGNIFICANT = "difference", "with difference", "significant"
 
 
 @dataclass(frozen=True)
@@ -30,21 +31,31 @@ class ComparedCell:
         reported: the paper's cell; None for a cell that the paper does not have.
         verdict: None where there is nothing to compare.
         delta: our difference to another cell, where the paper prints one next to its number.
+        mark: the paper's mark of a significant difference, where our cell passes its test.
     """
 
     result: CellResult
     reported: Reported | None = None
     verdict: Verdict | None = None
     delta: float | None = None
+    mark: str = ""
 
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table with all of its cells, for drawing and for the comparison."""
+    """A table with all of its cells, for drawing and for the comparison.
+
+    Attributes:
+        table: the table.
+        scale: the scale of its runs.
+        cells: the cells, in their order.
+        sources: runs and corpora by name, for differences between cells.
+    """
 
     table: Table
     scale: str
     cells: tuple[ComparedCell, ...]
+    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
 
 
 def compare_table(
@@ -72,24 +83,46 @@ def compare_table(
         own = result(cell, sources)
         delta = None
         item = None if cell.ours else printed.get((cell.id, cell.column))
-        mark = table.marks.get(item.mark) if item else None
-        if mark and mark.means in (DIFFERENCE, WITH_DIFFERENCE):
-            less = difference(own, result(_base(table.paper, cell, cells, mark.to), sources))
-            own, delta = (less, None) if mark.means == DIFFERENCE else (own, less.value)
+        printed_as = table.marks.get(item.mark) if item else None
+        if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
+            base = result(_base(table.paper, cell, cells, printed_as.to), sources)
+            less = difference(own, base, sources).result
+            own, delta = (less, None) if printed_as.means == DIFFERENCE else (own, less.value)
         verdict = _verdict(table, item, own, scale) if item else None
-        compared.append(ComparedCell(own, item, verdict, delta))
-    return ComparedTable(table, scale, tuple(compared))
+        mark = _significant(table, own, cells, sources)
+        compared.append(ComparedCell(own, item, verdict, delta, mark))
+    return ComparedTable(table, scale, tuple(compared), sources)
 
 
 def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
     """Return the cell that a difference is taken to: `to` names a row, a column or a run."""
-    for other in cells:
-        if other.block == cell.block and (other.row, other.column) in (
-            (to, cell.column),
-            (cell.row, to),
-        ):
-            return other
-    return replace(cell, source=full_name(paper, to))
+    return _meeting(cell, cells, to) or replace(cell, source=full_name(paper, to))
+
+
+def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
+    """Return the cell of the same block where a row or column meets the column or row of a cell."""
+    places = ((to, cell.column), (cell.row, to))
+    return next(
+        (
+            other
+            for other in cells
+            if other.block == cell.block and (other.row, other.column) in places
+        ),
+        None,
+    )
+
+
+def _significant(
+    table: Table, own: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
+) -> str:
+    """Return the paper's mark of a significant difference, if our cell passes its test."""
+    for name, mark in table.marks.items():
+        base = _meeting(own.cell, cells, mark.to) if mark.means == SIGNIFICANT else None
+        if base in (None, own.cell):
+            continue
+        if significant(mark, own, result(base, sources), sources):
+            return name
+    return ""
 
 
 def _verdict(table: Table, reported: Reported, own: CellResult, scale: str) -> Verdict | None:

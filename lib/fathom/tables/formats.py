@@ -65,7 +65,7 @@ def numbers(compared: ComparedTable) -> "DataFrame":
 
     columns = (
         "block", "row", "column", "value", "stderr", "words", "note", "interval", "seeds",
-        "sentences", "measurement", "metric", "run", "scale",
+        "sentences", "mark", "measurement", "metric", "run", "scale",
     )  # fmt: skip
     records = [
         (
@@ -79,12 +79,13 @@ def numbers(compared: ComparedTable) -> "DataFrame":
             own.interval,
             own.seeds,
             own.sentences,
+            item.mark,
             own.cell.key,
             "; ".join(own.how),
             own.cell.source,
             compared.scale,
         )
-        for own in (item.result for item in compared.cells)
+        for item, own in ((item, item.result) for item in compared.cells)
         if own.value is not None or own.words
     ]
     return DataFrame(records, columns=columns, dtype=object)

@@ -1,8 +1,11 @@
 """What a reader must know of a table: comparability, metric, spreads, marks, what is missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from fathom.tables.comparison import ComparedTable
+from fathom.papers.table_settings import Mark
+from fathom.papers.vocabulary import Vocabulary
+from fathom.tables.comparison import DIFFERENCE, ComparedTable
+from fathom.tables.differences import LEVEL
 from fathom.tables.results import CellResult
 from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 
@@ -27,7 +30,7 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
             "compared with it."
         )
-    yield from _metric_notes(own)
+    yield from _metric_notes(own, table.vocabulary)
     yield from _spread_notes(own)
     if any(item.words == NOT_RUN for item in own):
         yield f"{NOT_RUN}: the run was not trained."
@@ -40,18 +43,29 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         if details:
             more = f" and {len(details) - 3} more" if len(details) > 3 else ""
             yield f"{words}: {'; '.join(list(details)[:3])}{more}."
-    notes = [
-        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
-    ]
+    shown = [item for item in own if item.value is not None or item.words == NOT_RUN]
+    notes = [f"{item.cell.row}: {item.note}." for item in shown if item.note]
     yield from dict.fromkeys(notes)
 
 
-def _metric_notes(own: Sequence[CellResult]) -> Iterator[str]:
+def metrics_of(own: Iterable[CellResult], vocabulary: Vocabulary) -> list[str]:
+    """Return the metric of each score once: its unit, the tokenizer, and how it was computed."""
+    words = []
+    for item in own:
+        if item.cell.value is None:
+            continue
+        unit = vocabulary.measurement(item.cell.value).unit or item.cell.value.measurement
+        cut = f"tokenizer {item.cell.metric}" if item.cell.metric else ""
+        cut += " (the text is scored as it is)" if item.cell.metric == "none" else ""
+        words += [", ".join(filter(None, (unit, cut, how))) for how in item.how]
+    return list(dict.fromkeys(words))
+
+
+def _metric_notes(own: Sequence[CellResult], vocabulary: Vocabulary) -> Iterator[str]:
     """Yield the metric of the scores with its signatures, and their gates."""
     scored = [item for item in own if item.cell.kind != "empty" and item.how]
-    how = dict.fromkeys(text for item in scored for text in item.how)
-    if how:
-        yield f"Metric: {'; '.join(how)}."
+    if scored:
+        yield f"Metric: {'; '.join(metrics_of(scored, vocabulary))}."
     unknown = dict.fromkeys(item.cell.task for item in scored if not item.cell.metric_known)
     if unknown and None not in unknown:
         yield f"The paper's metric is not known for {', '.join(map(str, unknown))}."
@@ -79,12 +93,27 @@ def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
 def _mark_notes(compared: ComparedTable) -> Iterator[str]:
     """Yield what the paper's marks mean."""
     used = {item.reported.mark for item in compared.cells if item.reported}
+    used |= {item.mark for item in compared.cells}
     for name, mark in compared.table.marks.items():
         if name in used:
             to = f" to {mark.to}" if mark.to else ""
-            yield f"“{name}”: {_MEANS[mark.means]}{to}."
+            yield f"“{name}”: {_MEANS[mark.means]}{to}{_test(mark)}."
+    less = {name for name, mark in compared.table.marks.items() if mark.means == DIFFERENCE}
+    differences = (item for item in compared.cells if item.reported and item.reported.mark in less)
+    if any(item.result.interval is not None for item in differences):
+        yield "± of a difference: by bootstrap of both rows in pairs."
     if any(item.reported and item.reported.right for item in compared.cells):
         yield "In brackets: what a misprint must mean."
+
+
+def _test(mark: Mark) -> str:
+    """Return the test of a mark in words, which our numbers take too."""
+    if mark.test is None:
+        return ""
+    draws = f"{mark.draws:,} draws" if mark.draws else "draws"
+    size = f" of {mark.share:.0%} of the sentences" if mark.share else ""
+    agree = f", of which {mark.level or LEVEL:.0%} agree"
+    return f", for our numbers too, by {mark.test.replace('_', ' ')} ({draws}{size}{agree})"
 
 
 def first_notes(compared: ComparedTable) -> Iterator[str]:

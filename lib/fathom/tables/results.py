@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from fathom.papers.cells import Cell
@@ -88,21 +88,8 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {len(outcomes)} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
+    notes += _unused(source)
     return _with_value(cell, source, numbers, "; ".join(notes))
-
-
-def difference(cell: CellResult, base: CellResult) -> CellResult:
-    """Return a cell less another one; both are taken as independent."""
-    if cell.value is None or base.value is None:
-        words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
-        return replace(cell, value=None, stderr=None, interval=None, deviation=None, words=words)
-    return replace(
-        cell,
-        value=cell.value - base.value,
-        stderr=_hypotenuse(cell.stderr, base.stderr),
-        interval=_hypotenuse(cell.interval, base.interval),
-        deviation=_hypotenuse(cell.deviation, base.deviation),
-    )
 
 
 def number(cell: Cell, reading: Reading) -> Number | Reading:
@@ -173,7 +160,8 @@ def _without_value(
 ) -> CellResult:
     """Return a cell's words. Only the training's outcome counts as one of the paper's results."""
     if not readings:
-        return CellResult(cell, words=NOT_RUN, comparable=source.comparable)
+        note = "; ".join(_unused(source))
+        return CellResult(cell, words=NOT_RUN, note=note, comparable=source.comparable)
     words = next((reading.words for reading in readings if reading.outcome), readings[0].words)
     counts = Counter(reading.words for reading in readings)
     own = counts.pop(words)
@@ -186,6 +174,11 @@ def _without_value(
         note="; ".join(notes),
         comparable=source.comparable,
     )
+
+
+def _unused(source: Source) -> list[str]:
+    """Return a note on each seed that was trained and is not asked for."""
+    return [f"seed {seed} exists and is not used" for seed in source.unused_seeds]
 
 
 def _with_value(cell: Cell, source: Source, numbers: Sequence[Number], note: str) -> CellResult:
@@ -218,10 +211,6 @@ def _of_mean(spreads: Sequence[float | None]) -> float | None:
     """Return the spread of a mean of independent numbers, or None where one is unknown."""
     known = [spread for spread in spreads if spread is not None]
     return math.hypot(*known) / len(known) if known and len(known) == len(spreads) else None
-
-
-def _hypotenuse(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else math.hypot(first, second)
 
 
 def _scaled(value: float | None, unit: float) -> float | None:

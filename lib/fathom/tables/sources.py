@@ -3,11 +3,16 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fathom.errors import FathomError
-from fathom.provenance.measurements import FINISHED, Measurements, Record, read
+from fathom.provenance.measurements import FINISHED, Measurements, Record, read, words_of
 from fathom.provenance.recipe import stale
+
+if TYPE_CHECKING:
+    from fathom.scoring.sentences import Sentences
 
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
@@ -48,6 +53,7 @@ class Source:
             decoding ends in a hash of the decoding's settings.
         identity: SHA-256 that its files must have; empty accepts any.
         comparable: whether all of its settings are the paper's.
+        decoding: the folder of a decoding by seed, split and gates; None for a corpus.
     """
 
     name: str
@@ -55,6 +61,7 @@ class Source:
     stem: Callable[[str], str]
     identity: str = ""
     comparable: bool = False
+    decoding: Callable[[int, str, str], Path] | None = None
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
 
     def files(self, key: str) -> dict[int, Path]:
@@ -72,18 +79,49 @@ class Source:
             if reading.words != NOT_RUN:
                 yield seed, reading
 
+    def training(self, seed: int) -> Measurements | None:
+        """Return what the training of a seed measured by itself; None before it has ended.
+
+        Raises:
+            FathomError: the file is damaged, or belongs to another run or seed.
+        """
+        return self.read(self.folders[seed] / "training.json", seed)
+
+    @cached_property
+    def unused_seeds(self) -> tuple[int, ...]:
+        """The seeds of the run that were trained and that nobody asks for."""
+        runs = {folder.parent.parent for seed, folder in self.folders.items() if seed != CORPUS}
+        files = (file for run in runs for file in run.glob("*/measurements/training.json"))
+        names = (file.parent.parent.name for file in files)
+        trained = {int(name) for name in names if name.isdecimal()}
+        return tuple(sorted(trained - {*self.folders}))
+
+    def sentences(self, key: str, seed: int, task: str) -> "Sentences | None":
+        """Return what was counted in each sentence of a score; None where nothing is stored.
+
+        Raises:
+            FathomError: the file is not the one that scoring wrote.
+        """
+        from fathom.scoring.sentences import read as read_sentences
+
+        if self.decoding is None:
+            return None
+        _, qualifiers = words_of(key)
+        folder = self.decoding(seed, qualifiers["split"], qualifiers["gates"])
+        return read_sentences(folder, task)
+
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
-        file = self._read(path, seed)
+        file = self.read(path, seed)
         if file is None:
             return self._missing(seed, path, key)
         outcome = None if key in WITHOUT_RESULT else _outcome(file)
         if outcome is None and key in file.measurements:
-            return Reading(file.measurements[key], stale=_stale(file))
+            return Reading(file.measurements[key], stale=stale_words(file))
         return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
 
     def _missing(self, seed: int, path: Path, key: str) -> Reading:
         """Say why a file is missing: the run's outcome, another decoding, or nothing was run."""
-        training = self._read(path.with_name("training.json"), seed)
+        training = self.read(path.with_name("training.json"), seed)
         if training is None and seed == CORPUS:
             return Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
         if training is None:
@@ -94,8 +132,12 @@ class Source:
             return _outcome(training) or Reading(words=OTHER_DECODING, detail=detail)
         return _outcome(training) or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
 
-    def _read(self, path: Path, seed: int) -> Measurements | None:
-        """Return a file's content; each file is read once."""
+    def read(self, path: Path, seed: int) -> Measurements | None:
+        """Return a file's content, None without a file; each file is read once.
+
+        Raises:
+            FathomError: the file is damaged, or belongs to another run or seed.
+        """
         if path not in self._cache:
             self._cache[path] = self._checked(path, seed) if path.is_file() else None
         return self._cache[path]
@@ -112,16 +154,21 @@ class Source:
         return file
 
 
-def _stale(file: Measurements) -> str:
+def stale_words(file: Measurements) -> str:
     """Return the stages whose recipe is not today's, in words."""
     return "; ".join(f"{stage}: {words}" for stage, words in stale(file.recipe).items())
 
 
-def _outcome(file: Measurements) -> Reading | None:
-    """Return the outcome of a training without a result as a cell prints it."""
+def outcome_words(file: Measurements) -> str:
+    """Return the outcome of a training without a result as a cell prints it; nothing else."""
     if file.outcome in (None, FINISHED):
-        return None
+        return ""
     words = str(file.outcome).replace("_", " ")
     if file.outcome == "diverged" and file.update is not None:
         words += f" at update {file.update}"
-    return Reading(words=words, outcome=True)
+    return words
+
+
+def _outcome(file: Measurements) -> Reading | None:
+    words = outcome_words(file)
+    return Reading(words=words, outcome=True) if words else None

@@ -2,7 +2,8 @@
 
 The first that applies:
 
-1. `not run`: no seed of the run was trained. Nothing else is known, at any scale.
+1. `not run`: no seed of the run was trained, or `not measured`: nobody counted the corpus. Nothing
+   else is known, at any scale.
 2. `not comparable (<scale>)`: some setting of the run is not the paper's. The cause names the
    run's outcome where it has no number.
 3. `not measured`: the run has a result, but nobody measured this. The cause says what is missing.
@@ -56,9 +57,12 @@ def judge(
     """
     if result.words == NOT_RUN:
         return Verdict(NOT_RUN)
+    unmeasured = result.words.startswith((NOT_MEASURED, OTHER_DECODING))
+    if result.cell.kind == "corpus" and unmeasured:
+        return Verdict(NOT_MEASURED, result.note)
     if not comparable:
         return Verdict(f"not comparable ({scale})", result.words or result.note)
-    if result.words.startswith((NOT_MEASURED, OTHER_DECODING)):
+    if unmeasured:
         return Verdict(NOT_MEASURED, result.note or result.words)
     expected = reported.number
     if expected is None and result.value is None:

@@ -26,7 +26,7 @@ class CellView:
         text: the number or the words in its place.
         spread: `±0.12`, or nothing.
         span: columns that it covers; 0 where a cell to the left covers it.
-        bold: whether the paper prints it in bold.
+        bold: whether the paper prints it in bold, or ours passes the test of its bold cells.
         verdict: a word for the verdict's colour, or nothing.
     """
 
@@ -190,7 +190,8 @@ def _shown(item: ComparedCell, decimals: int) -> CellView:
     """Return our cell with its difference to another one, and its verdict's colour."""
     cell = shown(item.result, decimals)
     delta = f" ({item.delta:+.{decimals}f})" if item.delta is not None else ""
-    return CellView(cell.text + delta, cell.spread, verdict=_colour(item.verdict))
+    bold = item.mark == _BOLD
+    return CellView(cell.text + delta, cell.spread, bold=bold, verdict=_colour(item.verdict))
 
 
 def _reported_rows(items: Sequence[ComparedCell], verdicts: bool, several: bool) -> list[RowView]:

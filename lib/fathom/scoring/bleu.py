@@ -3,7 +3,7 @@
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from fathom.evaluation.bootstrap import Statistics
+from fathom.scoring.bootstrap import Statistics
 
 EVERYWHERE = ("13a", "intl", "char", "none")
 BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}
@@ -29,12 +29,27 @@ def statistics(hypotheses: list[str], references: list[str], variant: str) -> St
         references: the lines to be matched.
         variant: sacreBLEU's name of the way in which text is cut into words.
     """
-    # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are.
-    metric = BLEU(tokenize=variant, force=True)
-    counts = metric._extract_corpus_statistics(hypotheses, [references])
+    counts = _metric(variant)._extract_corpus_statistics(hypotheses, [references])
+    return of_counts(np.array(counts, dtype=np.int64), variant)
+
+
+def of_counts(counts: np.ndarray, variant: str) -> Statistics:
+    """Return what was counted before as statistics.
+
+    Args:
+        counts: (sentences, COLUMNS).
+        variant: with which they were counted.
+    """
+    metric = _metric(variant)
+    metric.num_refs = 1  # part of the signature
 
     def score_of(sums: np.ndarray) -> float:
         return float(metric._compute_score_from_stats([int(count) for count in sums]).score)
 
     signature = str(metric.get_signature())
-    return Statistics(variant, COLUMNS, np.array(counts, dtype=np.int64), signature, score_of)
+    return Statistics(variant, COLUMNS, counts, signature, score_of)
+
+
+def _metric(variant: str) -> BLEU:
+    # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are.
+    return BLEU(tokenize=variant, force=True)

@@ -47,18 +47,29 @@ class Interval:
     stderr: float
 
 
-def draws(sentences: int, samples: int) -> np.ndarray:
-    """Draw test sets with replacement, in full size.
+def draws(
+    sentences: int, samples: int, seed: int | np.random.SeedSequence = SEED, share: float = 1.0
+) -> np.ndarray:
+    """Draw test sets with replacement.
 
     Args:
         sentences: S, at least one.
         samples: number of draws.
+        seed: equal seeds give equal draws.
+        share: the size of a draw as a share of S, rounded down; a draw has at least one sentence.
 
     Returns:
         How often each sentence is in each draw, (samples, S) in float64, which counts exactly.
     """
-    drawn = np.random.default_rng(SEED).choice(sentences, size=(samples, sentences), replace=True)
+    size = (samples, max(1, int(sentences * share)))
+    drawn = np.random.default_rng(seed).choice(sentences, size=size, replace=True)
     return np.stack([np.bincount(row, minlength=sentences) for row in drawn]).astype(np.float64)
+
+
+def scores(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
+    """Return the score of each draw, (samples,); the arguments are those of `interval`."""
+    sums = (drawn @ statistics.counts.astype(np.float64)).astype(np.int64)
+    return np.array([statistics.score_of(row) for row in sums])
 
 
 def interval(statistics: Statistics, drawn: np.ndarray) -> Interval:
@@ -69,9 +80,8 @@ def interval(statistics: Statistics, drawn: np.ndarray) -> Interval:
         drawn: (samples, S), from `draws`.
     """
     samples = len(drawn)
-    sums = (drawn @ statistics.counts.astype(np.float64)).astype(np.int64)
-    scores = sorted(statistics.score_of(row) for row in sums)
-    mean = math.fsum(scores) / samples
-    variance = math.fsum((score - mean) ** 2 for score in scores) / (samples - 1)
+    ordered = sorted(scores(statistics, drawn).tolist())
+    mean = math.fsum(ordered) / samples
+    variance = math.fsum((score - mean) ** 2 for score in ordered) / (samples - 1)
     cut = samples // TAIL
-    return Interval(scores[cut], scores[samples - cut - 1], math.sqrt(variance))
+    return Interval(ordered[cut], ordered[samples - cut - 1], math.sqrt(variance))

@@ -3,7 +3,7 @@
 import pytest
 import sacrebleu
 
-from fathom.evaluation import chrf
+from fathom.scoring import chrf
 from tests.evaluation.conftest import ENGLISH, OTHER
 
 # sacreBLEU adds the same counts, so that only the order of floating-point sums could differ.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from fathom.evaluation import bleu, chrf
-from fathom.evaluation.bootstrap import SEED, Statistics, draws, interval
+from fathom.scoring import bleu, chrf
+from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
 from tests.evaluation.conftest import ENGLISH
 
 # sacreBLEU computes the scores of its draws in float32.

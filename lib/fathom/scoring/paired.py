@@ -1,0 +1,116 @@
+"""The difference of two systems on the same sentences: its interval and its two-sided p.
+
+A test set is drawn again with replacement, and both systems are scored on the same draw (Koehn
+2004). A hard draw is hard for both, so the differences scatter less than those of two systems that
+are drawn independently.
+
+Interval and p come from the same draws. Both are centred: what counts is how far a draw is from the
+mean of all draws, which is what chance alone does to the difference (Hall and Wilson 1991). So the
+interval excludes 0 exactly where p < 0.05. An interval between percentiles would not agree: where
+BLEU is low its draws are skewed, and their mean is not the difference of all sentences.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from fathom.scoring.bootstrap import SEED, Statistics, draws, scores
+
+SAMPLES = 1000  # sacreBLEU's default.
+TAIL = 20  # One draw in twenty is further from the mean than the interval reaches: it holds 95 %.
+
+# What a system is scored on: for each test set the statistics of each of its trainings.
+TestSets = Sequence[Sequence[Statistics]]
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What drawing test sets again says of a difference, in points of the metric.
+
+    Attributes:
+        value: the difference of all sentences, first system less second.
+        drawn: the difference in each draw, (samples,).
+    """
+
+    value: float
+    drawn: np.ndarray
+
+    @property
+    def half(self) -> float:
+        """Half of the centred 95 % interval: the 95th percentile of |draw - mean of draws|."""
+        return float(np.sort(self._scatter)[-(len(self.drawn) // TAIL)])
+
+    @property
+    def stderr(self) -> float:
+        """The standard deviation of the draws."""
+        return float(self.drawn.std(ddof=1))
+
+    @property
+    def p(self) -> float:
+        """The share of draws that are at least as far from their mean as `value` is from 0."""
+        return self._share(self._scatter >= abs(self.value))
+
+    @property
+    def p_sacrebleu(self) -> float:
+        """The p of `sacrebleu --paired-bs`, which subtracts the mean of |draw| from |draw|.
+
+        It is close to `p` near 0.05, and lower where two systems are close: of a system against
+        itself it is the lowest possible.
+        """
+        size = np.abs(self.drawn)
+        return self._share(size - size.mean() > abs(self.value))
+
+    @property
+    def wins(self) -> float:
+        """The share of draws in which the first system is better, as compare-mt counts it."""
+        return float((self.drawn > 0).mean())
+
+    @property
+    def losses(self) -> float:
+        """The share of draws in which the second system is better."""
+        return float((self.drawn < 0).mean())
+
+    @property
+    def _scatter(self) -> np.ndarray:
+        return np.abs(self.drawn - self.drawn.mean())
+
+    def _share(self, counted: np.ndarray) -> float:
+        """Return a share of draws to which the observed test set is added, so none is 0."""
+        return (int(counted.sum()) + 1) / (len(counted) + 1)
+
+
+def paired_bootstrap(
+    first: TestSets,
+    second: TestSets,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    share: float = 1.0,
+) -> Paired:
+    """Draw test sets again for two systems, in pairs.
+
+    A score is the mean over a system's trainings, and then over the test sets. All trainings are
+    scored on the same draws; each test set is drawn by itself.
+
+    Args:
+        first: a system.
+        second: another one, on the same test sets.
+        samples: number of draws, at least TAIL.
+        seed: equal seeds give equal draws. With one test set they are sacreBLEU's.
+        share: the size of a draw as a share of the sentences. Below 1 only `wins` and `losses`
+            have a meaning: smaller draws scatter more.
+    """
+    # One test set keeps the seed itself: sacreBLEU's draws.
+    root = np.random.SeedSequence(seed)
+    streams = [root] if len(first) == 1 else root.spawn(len(first))
+    values, drawn = [], []
+    for own, other, stream in zip(first, second, streams, strict=True):
+        picks = draws(len(own[0].counts), samples, stream, share)
+        values.append(fmean(one.value for one in own) - fmean(one.value for one in other))
+        drawn.append(_mean(own, picks) - _mean(other, picks))
+    return Paired(fmean(values), np.mean(drawn, axis=0))
+
+
+def _mean(trainings: Sequence[Statistics], picks: np.ndarray) -> np.ndarray:
+    return np.mean([scores(statistics, picks) for statistics in trainings], axis=0)

@@ -1,0 +1,94 @@
+"""sentences.<task>.tsv.gz: what each metric counts in each sentence of a decoding.
+
+From these counts a test set is drawn again, alone or in pairs, without a second look at any text.
+"""
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fathom.errors import FathomError
+from fathom.io.files import read_json, replacing, sha256
+from fathom.scoring import bleu, chrf
+from fathom.scoring.bootstrap import Statistics
+
+REMEDY = "score again: fathom score"
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The counts of one task's sentences.
+
+    Attributes:
+        columns: `<metric>.<what is counted>`.
+        counts: (sentences, columns) whole numbers.
+    """
+
+    columns: tuple[str, ...]
+    counts: np.ndarray
+
+    def statistics(self, metric: str) -> Statistics:
+        """Return what one metric counted.
+
+        Args:
+            metric: a tokenizer of BLEU, or chrF.
+
+        Raises:
+            KeyError: nothing was counted for it.
+        """
+        names = chrf.COLUMNS if metric == chrf.NAME else bleu.COLUMNS
+        places = {name: place for place, name in enumerate(self.columns)}
+        counts = self.counts[:, [places[f"{metric}.{name}"] for name in names]]
+        return chrf.of_counts(counts) if metric == chrf.NAME else bleu.of_counts(counts, metric)
+
+    @property
+    def references(self) -> np.ndarray:
+        """The n-grams of characters of each reference: equal test sets have equal ones."""
+        prefix = f"{chrf.NAME}.reference_"
+        return self.counts[:, [name.startswith(prefix) for name in self.columns]]
+
+
+def path_of(folder: Path, task: str) -> Path:
+    """Return the file of a task in the folder of a decoding."""
+    return folder / f"sentences.{task}.tsv.gz"
+
+
+def write(path: Path, statistics: list[Statistics]) -> None:
+    """Write what each metric counts in each sentence, one line a sentence, numbered from 1.
+
+    Args:
+        path: a gzip file; equal counts give equal bytes.
+        statistics: of one task, one for each metric.
+    """
+    names = [f"{metric.metric}.{column}" for metric in statistics for column in metric.columns]
+    with (
+        replacing(path, "wb") as stream,
+        gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as packed,
+    ):
+        packed.write(("\t".join(["sentence", *names]) + "\n").encode())
+        rows = zip(*(metric.counts.tolist() for metric in statistics), strict=True)
+        for number, row in enumerate(rows, start=1):
+            counts = (str(count) for metric in row for count in metric)
+            packed.write(("\t".join([str(number), *counts]) + "\n").encode())
+
+
+def read(folder: Path, task: str) -> Sentences | None:
+    """Return the counts of a task's sentences, or None where a decoding has none.
+
+    Args:
+        folder: of a decoding that was scored.
+        task: the task.
+
+    Raises:
+        FathomError: the file is not the one that was written when the decoding was scored.
+    """
+    path = path_of(folder, task)
+    if not path.is_file():
+        return None
+    if read_json(folder / "scoring.json").get("sentences", {}).get(path.name) != sha256(path):
+        raise FathomError("not the file that scoring wrote", str(path), REMEDY)
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        columns = tuple(stream.readline().rstrip("\n").split("\t"))
+        return Sentences(columns, np.loadtxt(stream, dtype=np.int64, delimiter="\t", ndmin=2))

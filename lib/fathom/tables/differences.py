@@ -1,0 +1,217 @@
+"""A cell less another one; rows that are scored on the same sentences are drawn again in pairs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fathom.errors import FathomError
+from fathom.papers.cells import Cell
+from fathom.papers.table_settings import Mark
+from fathom.provenance.measurements import words_of
+from fathom.tables.results import CellResult, Number, number
+from fathom.tables.sources import Source
+
+if TYPE_CHECKING:
+    from fathom.scoring.paired import Paired
+    from fathom.scoring.sentences import Sentences
+
+PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
+OVER_SEEDS = "1.96 standard errors of the difference over seeds"
+OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
+NO_INTERVAL = "no interval of the difference"
+NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
+LEVEL = 0.95  # of a mark that names none
+ROUNDING = 1e-5  # Scores are stored with six decimals.
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell less another one.
+
+    Attributes:
+        result: the difference in place of the cell's value, `stderr` and `interval` with it. With
+            several seeds in both rows `stderr` is over seeds, as in other cells. The note says why
+            there is no interval.
+        paired: the draws of the test set, in the cell's unit; None where there is no pairing.
+    """
+
+    result: CellResult
+    paired: "Paired | None" = None
+
+    @property
+    def half(self) -> float | None:
+        """Half of the 95 % interval: over seeds where there are several, else of the pairing."""
+        if self.result.deviation is not None and self.result.stderr is not None:
+            return 1.96 * self.result.stderr
+        return self.result.interval
+
+    @property
+    def method(self) -> str:
+        """What the interval is, in words; nothing without one."""
+        if self.half is None:
+            return ""
+        if self.result.deviation is not None or self.paired is None:
+            return OVER_SEEDS
+        return PAIRED.format(len(self.paired.drawn))
+
+
+def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]) -> Difference:
+    """Return a cell less another one.
+
+    Args:
+        cell: the cell.
+        base: what is subtracted.
+        sources: the runs of both, by name.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    of_base = f"{base.cell.row}: {base.note}" if base.note else ""
+    note = "; ".join(filter(None, (cell.note, of_base)))
+    bare = replace(cell, value=None, stderr=None, interval=None, deviation=None, note=note)
+    if cell.value is None or base.value is None:
+        words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
+        return Difference(replace(bare, words=words))
+    bare = replace(
+        bare,
+        value=cell.value - base.value,
+        stderr=_hypotenuse(cell.stderr, base.stderr),
+        deviation=_hypotenuse(cell.deviation, base.deviation),
+    )
+    if not _scores(cell) or not _scores(base):
+        return Difference(bare)
+    paired = pair(cell, base, sources)
+    over_seeds = bare.deviation is not None
+    if isinstance(paired, str):
+        note = "; ".join(filter(None, (bare.note, f"{NO_INTERVAL}: {paired}")))
+        return Difference(bare if over_seeds else replace(bare, stderr=None, note=note))
+    stderr = bare.stderr if over_seeds else paired.stderr
+    return Difference(replace(bare, stderr=stderr, interval=paired.half), paired)
+
+
+def pair(
+    cell: CellResult,
+    base: CellResult,
+    sources: Mapping[str, Source],
+    samples: int | None = None,
+    share: float | None = None,
+) -> "Paired | str":
+    """Return the draws of a difference of two scores, or why there are none.
+
+    Args:
+        cell: the cell.
+        base: what is subtracted.
+        sources: the runs of both, by name.
+        samples: number of draws; by default sacreBLEU's.
+        share: the size of a draw as a share of the sentences; by default all.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    from fathom.scoring.paired import SAMPLES, Paired, paired_bootstrap
+
+    if _metric(cell) != _metric(base):
+        return OTHER_METRIC
+    if _tasks(cell.cell) != _tasks(base.cell):
+        return OTHER_SENTENCES
+    first, second = _counts(cell.cell, sources), _counts(base.cell, sources)
+    if first is None or second is None:
+        return NO_COUNTS
+    if not all(_same_references([*own, *other]) for own, other in zip(first, second, strict=True)):
+        return OTHER_SENTENCES
+    if any(len(trainings[0].counts) < 2 for trainings in first):
+        return ONE_SENTENCE
+    metric = _name(cell.cell)
+    systems = (
+        [[one.statistics(metric) for one in trainings] for trainings in sets]
+        for sets in (first, second)
+    )
+    drawn = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
+    factor = cell.cell.value.factor if cell.cell.value else 1.0
+    # The difference that the cells show, so that the interval and p are about the same number.
+    return Paired((cell.value or 0.0) - (base.value or 0.0), drawn.drawn * factor)
+
+
+def significant(
+    mark: Mark, cell: CellResult, base: CellResult, sources: Mapping[str, Source]
+) -> bool:
+    """Return whether a cell differs significantly from another one by the test of a paper's mark.
+
+    As compare-mt decides: in at least a share of the draws one of the two is better.
+
+    Args:
+        mark: the test, its draws, their size and the share that must agree (by default 95 %).
+        cell: the cell.
+        base: what it is compared with.
+        sources: the runs of both, by name.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    if mark.test is None or not _scores(cell) or not _scores(base):
+        return False
+    paired = pair(cell, base, sources, mark.draws, mark.share)
+    if isinstance(paired, str):
+        return False
+    return max(paired.wins, paired.losses) >= (mark.level or LEVEL)
+
+
+def _scores(item: CellResult) -> bool:
+    """Return whether a cell has a score of test sentences."""
+    value = item.cell.value
+    return item.value is not None and value is not None and value.counts_sentences
+
+
+def _metric(cell: CellResult) -> tuple:
+    """Return what a score was computed with: key without gates, unit, sacreBLEU's signature."""
+    name, qualifiers = words_of(cell.cell.key)
+    qualifiers.pop("gates", None)
+    return name, qualifiers, cell.cell.value and cell.cell.value.unit, cell.how
+
+
+def _name(cell: Cell) -> str:
+    """Return the metric's name among the counts of sentences: a tokenizer of BLEU, or chrF."""
+    from fathom.scoring import chrf
+
+    return cell.metric or chrf.NAME
+
+
+def _tasks(cell: Cell) -> tuple[str, ...]:
+    return (cell.task,) if cell.task else cell.tasks
+
+
+def _counts(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences]] | None":
+    """Return the counts of each task's sentences, of each seed that has a value."""
+    source = sources[cell.source]
+    readings = [
+        (seed, reading.record)
+        for seed, reading in source.readings(cell.key)
+        if reading.record is not None and isinstance(number(cell, reading), Number)
+    ]
+    sets = []
+    for task in _tasks(cell):
+        trainings = []
+        for seed, record in readings:
+            read = source.sentences(cell.key, seed, task)
+            if read is None:
+                return None
+            counted, measured = read.statistics(_name(cell)).value, record.tasks[task].value
+            if abs(counted - measured) > ROUNDING:
+                raise FathomError(
+                    f"the counts of {task} give {counted:.6f}, and the measurement is {measured}",
+                    str(source.files(cell.key)[seed]),
+                    "score again: fathom score",
+                )
+            trainings.append(read)
+        sets.append(trainings)
+    return sets
+
+
+def _same_references(trainings: "list[Sentences]") -> bool:
+    first, *others = [one.references for one in trainings]
+    return all(first.shape == other.shape and (first == other).all() for other in others)
+
+
+def _hypotenuse(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else math.hypot(first, second)

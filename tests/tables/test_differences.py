@@ -1,0 +1,240 @@
+"""A cell less another one: paired where both are scored on the same sentences, else why not."""
+
+import math
+from shutil import copytree
+
+import pytest
+
+from fathom.io.files import read_json, sha256, write_json
+from fathom.papers.table_settings import Mark
+from fathom.provenance.measurements import Number, Record
+from fathom.scoring.paired import paired_bootstrap
+from fathom.scoring.sentences import path_of, read
+from fathom.tables.differences import difference, pair, significant
+from fathom.tables.results import result
+from tests.support.refused import prose, refused
+from tests.support.small_tables import KNOWN, Results, scores, table, texts
+
+BLEU = "bleu.test.plain.13a"
+MARK = Mark(means="significant", to="6/6", test="paired_bootstrap", draws=200, share=0.5)
+GOOD, BAD = texts(0.1), texts(0.4, seed=2)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Two rows on the same sentences."""
+    results = Results(tmp_path_factory.mktemp("scored"))
+    results.score("p/small", BAD)
+    results.score("p/deep", GOOD)
+    return results
+
+
+@pytest.fixture
+def results(scored, tmp_path):
+    """A copy of the two rows."""
+    return Results(copytree(scored.folder, tmp_path / "results"))
+
+
+@pytest.fixture
+def less(tmp_path):
+    """A function that returns one cell less another one, each as (row, column)."""
+
+    def subtract(results, cell=("24/24", "bos"), base=("6/6", "bos"), text=None):
+        drawn = table(tmp_path, *(("t", text) if text else ()))
+        sources = results.sources
+        own, other = (
+            result(part, sources)
+            for place in (cell, base)
+            for part in drawn.cells(KNOWN)
+            if (part.row, part.column) == place
+        )
+        return difference(own, other, sources)
+
+    return subtract
+
+
+def cells(results, *rows):
+    """Return the cells of a task in some rows."""
+    drawn = table(results.folder)
+    every = {(part.row, part.column): part for part in drawn.cells(KNOWN)}
+    return [result(every[row, "bos"], results.sources) for row in rows]
+
+
+def counts(results, run, task="bos"):
+    return read(results.decoding(run, 1, "test", "plain"), task).statistics("13a")
+
+
+def test_rows_on_the_same_sentences_are_paired(results, less):
+    one = less(results)
+    expected = paired_bootstrap([[counts(results, "p/deep")]], [[counts(results, "p/small")]])
+    assert one.result.value == pytest.approx(expected.value, abs=1e-5)
+    assert (one.result.interval, one.half) == (expected.half, expected.half)
+    assert one.result.stderr == expected.stderr
+    assert one.paired.p == expected.p
+    assert "1,000" in one.method
+
+
+def test_pairs_are_narrower_than_independent_rows(results, less):
+    results.score("p/deep", texts(0.38, seed=2))  # leaves out almost the same words
+    own, base = (results.sources[run] for run in ("p/deep", "p/small"))
+    numbers = [next(source.readings(BLEU))[1].record.tasks["bos"] for source in (own, base)]
+    independent = math.hypot(*((number.high - number.low) / 2 for number in numbers))
+    assert 0 < less(results).half < 0.7 * independent
+
+
+def test_a_row_less_itself_has_no_width_and_p_1(results, less):
+    one = less(results, base=("24/24", "bos"))
+    assert (one.result.value, one.half, one.paired.p) == (0, 0, 1)
+
+
+def test_a_mean_draws_each_tasks_sentences_in_pairs(results, less):
+    one = less(results, ("24/24", "avg"), ("6/6", "avg"))
+    sets = [
+        [[counts(results, run, task)] for task in ("bos", "fra")] for run in ("p/deep", "p/small")
+    ]
+    assert one.half == paired_bootstrap(*sets).half
+    assert one.half < less(results).half
+
+
+def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
+    results.score("p/small", texts(0.2, seed=3), seed=2)
+    one = less(results)
+    assert one.result.deviation is None
+    assert one.half > 0
+
+
+def test_several_seeds_in_both_rows_give_the_interval_over_seeds(tmp_path, results, less):
+    results.score("p/small", texts(0.2, seed=3), seed=2)
+    text = "t: {title: T, section: S, columns: [bos], rows: {a: small, b: small}}"
+    one = less(results, ("a", "bos"), ("b", "bos"), text)
+    assert one.half == pytest.approx(1.96 * one.result.stderr)
+    assert "seeds" in one.method
+    assert one.result.interval == 0
+
+
+def test_chrf_is_paired_too(results, less):
+    text = "t: {title: T, section: S, columns: [bos], value: chrf, rows: {a: deep, b: small}}"
+    one = less(results, ("a", "bos"), ("b", "bos"), text)
+    assert 0 < one.half < one.result.value
+
+
+def test_a_clear_difference_passes_the_test_of_a_mark_in_both_directions(results):
+    for rows in (("24/24", "6/6"), ("6/6", "24/24")):
+        assert significant(MARK, *cells(results, *rows), results.sources)
+
+
+def test_equal_rows_and_rows_that_cannot_be_paired_pass_no_test(results):
+    own, base = cells(results, "24/24", "6/6")
+    assert not significant(MARK, own, own, results.sources)
+    assert not significant(Mark(means="significant", to="6/6"), own, base, results.sources)
+    no_counts(results)
+    assert not significant(MARK, own, base, results.sources)
+
+
+def test_a_small_difference_passes_a_low_level_alone(results):
+    results.score("p/deep", texts(0.36, seed=5))
+    own, base = cells(results, "24/24", "6/6")
+    wins = pair(own, base, results.sources, MARK.draws, MARK.share).wins
+    assert 0.6 < wins < 0.95
+    for level in (wins, wins + 0.001):
+        mark = MARK.model_copy(update={"level": level})
+        assert significant(mark, own, base, results.sources) == (level == wins)
+
+
+def other_sentences(results):
+    results.score("p/small", {task: (lines, lines) for task, (lines, _) in BAD.items()})
+
+
+def other_length(results):
+    results.score("p/small", texts(0.4, lines=59))
+
+
+def no_counts(results):
+    path_of(results.decoding("p/small", 1, "test", "plain"), "bos").unlink()
+
+
+def one_sentence(results):
+    for run in ("p/small", "p/deep"):
+        results.score(run, texts(0.0, lines=1))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (other_sentences, "other test sentences"),
+        (other_length, "other test sentences"),
+        (no_counts, "no counts of sentences are stored"),
+        (one_sentence, "a test set of one sentence"),
+    ],
+)
+def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, less, change, why):
+    change(results)
+    one = less(results)
+    assert one.result.value is not None
+    assert (one.half, one.result.stderr, one.method, one.paired) == (None, None, "", None)
+    assert one.result.note == f"no interval of the difference: {why}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        ("bleu.plain", "chrf.plain", "another metric"),
+        ("bleu.plain", "bleu.plain in percent", "another metric"),
+    ],
+)
+def test_another_metric_says_so(results, less, first, second, why):
+    rows = f"a: {{run: deep, value: {first}}}, b: {{run: small, value: {second}}}"
+    text = f"t: {{title: T, section: S, columns: [bos], rows: {{{rows}}}}}"
+    one = less(results, ("a", "bos"), ("b", "bos"), text)
+    assert (one.half, one.result.note) == (None, f"no interval of the difference: {why}")
+
+
+def test_another_task_is_another_test_set(results, less):
+    assert less(results, base=("6/6", "fra")).result.note.endswith("other test sentences")
+
+
+def test_counts_of_other_scores_are_refused(results, less):
+    results.write("p/small", {BLEU: scores(55.5, 55.5)})
+    # The signature is not part of this damage.
+    path = results.path("p/small") / "scores.test.plain-abcd1234.json"
+    how = next(results.sources["p/deep"].readings(BLEU))[1].record.how
+    write_json(path, _with_how(read_json(path), how))
+    with refused(
+        "counts of others", "bos", ..., 55.5, where=path.name, remedy=prose("score again")
+    ):
+        less(results)
+
+
+def _with_how(content, how):
+    content["measurements"][BLEU]["how"] = how
+    return content
+
+
+def test_damaged_counts_are_refused(results, less):
+    path = path_of(results.decoding("p/small", 1, "test", "plain"), "bos")
+    other = path_of(results.decoding("p/deep", 1, "test", "plain"), "bos")
+    assert sha256(path) != sha256(other)
+    path.write_bytes(other.read_bytes())
+    with refused("not what scoring wrote"):
+        less(results)
+
+
+def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path, less):
+    results = Results(tmp_path / "sizes")
+    for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
+        results.write(run, {"parameters": Record(all=Number(value=size))})
+    one = less(results, ("24/24", "params"), ("6/6", "params"))
+    assert one.result.value == pytest.approx(13.0)
+    assert (one.half, one.result.note) == (None, "")
+
+
+def test_a_difference_to_what_has_no_value_has_words(tmp_path, less):
+    results = Results(tmp_path / "one")
+    results.score("p/deep", GOOD)
+    one = less(results)
+    assert (one.result.value, one.result.words) == (None, "not run (6/6)")
+
+
+def test_what_a_reader_must_know_of_the_base_is_in_the_note(results, less):
+    results.write("p/small", {}, 2, outcome="diverged")
+    assert "6/6: 1 of 2 seeds: diverged at update 122" in less(results).result.note
