@@ -65,6 +65,11 @@ FILE = "latent_depth/deviations.yaml"
             "",
             says("silent", where="families.transformer.training.precision"),
         ),
+        (
+            "  settings: [model.tie_embeddings]\n",
+            "",
+            says("silent", where="families.transformer.model.tie_embeddings"),
+        ),
     ],
 )
 def test_a_fault_is_found_with_its_line(faults, old, new, message):
