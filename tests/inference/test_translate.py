@@ -213,6 +213,17 @@ def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():
         assert len(batch) == 1 or len(batch) * max(lengths[number] for number in batch) <= 16
 
 
+def test_hypotheses_have_the_order_of_their_sources():
+    class Echo:
+        def best(self, source):
+            return [row[row != PAD].tolist() for row in source]
+
+    sources = sentences(7, 9, seed=2)
+    expected = [source.tolist() for source in sources]
+    assert sorted(map(len, expected)) != list(map(len, expected))
+    assert hypotheses(Echo(), sources, CPU, sentences=3) == expected
+
+
 def test_a_search_that_loses_a_sentence_is_an_error():
     class Forgetful:
         def best(self, source):
