@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,11 +40,16 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table with all of its cells, for drawing and for the comparison."""
+    """A table with all of its cells, for drawing and for the comparison.
+
+    Attributes:
+        unused: for each run its seeds that were trained and are not shown.
+    """
 
     table: Table
     scale: str
     cells: tuple[ComparedCell, ...]
+    unused: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def compare_table(
@@ -78,7 +83,8 @@ def compare_table(
             own, delta = (less, None) if mark.means == DIFFERENCE else (own, less.value)
         verdict = _verdict(table, item, own, scale) if item else None
         compared.append(ComparedCell(own, item, verdict, delta))
-    return ComparedTable(table, scale, tuple(compared))
+    unused = {name: source.unused for name, source in sources.items() if source.unused}
+    return ComparedTable(table, scale, tuple(compared), unused)
 
 
 def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:

@@ -48,6 +48,7 @@ class Source:
             decoding ends in a hash of the decoding's settings.
         identity: SHA-256 that its files must have; empty accepts any.
         comparable: whether all of its settings are the paper's.
+        unused: further seeds with which the run was trained.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Source:
     stem: Callable[[str], str]
     identity: str = ""
     comparable: bool = False
+    unused: tuple[int, ...] = ()
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
 
     def files(self, key: str) -> dict[int, Path]:
