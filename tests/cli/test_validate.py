@@ -22,12 +22,12 @@ def test_findings_of_several_files_are_printed_together(project, edit, call):
     says("unknown", "data set", "smal", where=place, nearest="small").check(answer.err)
 
 
-def test_faults_of_form_and_of_names_come_in_one_round_with_short_paths(project, edit, call):
+def test_faults_of_form_names_and_numbers_come_in_one_round_with_short_paths(project, edit, call):
     edit("papers/sample/runs.yaml", "target_depth: 1}", "target_depht: 1}")
     edit("papers/sample/runs.yaml", "dataset: small", "dataset: smal")
-    edit("papers/sample/figures.yaml", "section:", "sektion:")
+    edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
     printed = call("validate").err
-    for name in ("'target_depht'", "'smal'", "'sektion'"):
+    for name in ("'target_depht'", "'smal'", "'2O.0'"):
         assert name in printed
     assert str(project) not in printed
 
