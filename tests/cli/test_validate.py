@@ -22,6 +22,16 @@ def test_findings_of_several_files_are_printed_together(project, edit, call):
     says("unknown", "data set", "smal", where=place, nearest="small").check(answer.err)
 
 
+def test_faults_of_form_names_and_numbers_come_in_one_round_with_short_paths(project, edit, call):
+    edit("papers/sample/runs.yaml", "target_depth: 1}", "target_depht: 1}")
+    edit("papers/sample/runs.yaml", "dataset: small", "dataset: smal")
+    edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
+    printed = call("validate").err
+    for name in ("'target_depht'", "'smal'", "'2O.0'"):
+        assert name in printed
+    assert str(project) not in printed
+
+
 def test_a_wrong_reported_number_is_found_before_anything_is_compared(project, edit, call):
     """It was found only when a table had been trained and was to be compared."""
     edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")

@@ -1,6 +1,7 @@
 """What every method promises; the tests list the folder, so a new method is held to them too."""
 
 import inspect
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -41,6 +42,20 @@ TOLERANCE = 1e-5
 SEARCH = settings.Decoding(average_of=1, beam=3, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
 
 every = pytest.mark.parametrize("name", names())
+
+
+def choices() -> Iterator[object]:
+    """Yield each method with each value that is not the default of a setting with named values."""
+    for name in names():
+        for setting, about in card(name).about.settings.items():
+            for value in about.values if about.type == "string" else ():
+                if value != about.default:
+                    yield pytest.param(name, {setting: value}, id=f"{name}-{setting}-{value}")
+
+
+every_choice = pytest.mark.parametrize(
+    ("name", "changes"), [*(pytest.param(name, {}, id=name) for name in names()), *choices()]
+)
 
 
 def example(name: str, **changes: object) -> tuple[settings.Method, settings.Model, int]:
@@ -106,20 +121,20 @@ def test_only_hooks_are_overridden(name):
         assert list(found.parameters) == list(expected.parameters), each
 
 
-@every
-def test_it_trains_with_finite_loss(name):
-    model, (_, _, tasks) = example_network(name), example(name)
+@every_choice
+def test_it_trains_with_finite_loss(name, changes):
+    model, (_, _, tasks) = example_network(name, **changes), example(name)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
     losses = [update(model, optimiser, 1 + number % 2, tasks) for number in range(6)]
     assert torch.isfinite(torch.tensor(losses)).all()
     assert losses[-1] < losses[0]
 
 
-def two_level(name: str) -> TwoLevel:
+def two_level(name: str, changes: dict[str, object]) -> TwoLevel:
     """Return the example's network with the optimisers of a real training."""
     training = specification().training
     schedule = learning_rate(training.schedule, width=16, updates=6)
-    return TwoLevel(example_network(name), training, schedule, 1, Ranks(0, 1))
+    return TwoLevel(example_network(name, **changes), training, schedule, 1, Ranks(0, 1))
 
 
 def real_update(run: TwoLevel, number: int) -> None:
@@ -133,9 +148,9 @@ def real_update(run: TwoLevel, number: int) -> None:
 
 
 @pytest.mark.slow
-@every
-def test_saved_and_loaded_it_goes_on_to_the_bit(name, tmp_path):
-    whole, resumed = two_level(name), two_level(name)
+@every_choice
+def test_saved_and_loaded_it_goes_on_to_the_bit(name, changes, tmp_path):
+    whole, resumed = two_level(name, changes), two_level(name, changes)
     for number in (1, 2):
         real_update(whole, number)
     state = {"model": whole.network.state_dict(), "optimisers": whole.state_dict()}
@@ -149,10 +164,10 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(name, tmp_path):
         assert torch.equal(tensor, resumed.network.state_dict()[key]), key
 
 
-@every
-def test_what_belongs_to_an_absent_task_rests_with_its_moments(name):
+@every_choice
+def test_what_belongs_to_an_absent_task_rests_with_its_moments(name, changes):
     """Rows of a group whose rows are tasks, and modules of which each belongs to a task."""
-    run = two_level(name)
+    run = two_level(name, changes)
     for number in (1, 3):
         real_update(run, number)
     own = {id(each) for group in run.phi if group.rows_are_tasks for each in group.parameters}
@@ -219,11 +234,11 @@ def test_translations_do_not_depend_on_what_a_batch_holds(name):
         assert len({tuple(each) for each in together}) > 1
 
 
-@every
-def test_a_fused_batch_equals_one_pass_for_each_task(name):
+@every_choice
+def test_a_fused_batch_equals_one_pass_for_each_task(name, changes):
     source, previous, target = batch(LENGTHS)
     tokens = sum(pair[1] for pair in LENGTHS)
-    fused, apart = example_network(name), example_network(name)
+    fused, apart = example_network(name, **changes), example_network(name, **changes)
     tasks = tasks_of(card(name).about.example.tasks, len(LENGTHS))
     for model in (fused, apart):
         model.start_update(1, 1)
@@ -265,10 +280,10 @@ def test_translating_does_not_depend_on_the_order_of_a_batch(name):
         assert torch.allclose(logits[order], shuffled, atol=TOLERANCE)
 
 
-@every
-def test_a_gradient_reaches_every_parameter(name):
+@every_choice
+def test_a_gradient_reaches_every_parameter(name, changes):
     """Over a few updates: a method may leave layers out of one, or start with closed gates."""
-    model = example_network(name)
+    model = example_network(name, **changes)
     tasks = card(name).about.example.tasks
     optimiser = torch.optim.SGD(model.parameters(), lr=1e-2)
     reached = set()
@@ -286,12 +301,12 @@ def test_a_gradient_reaches_every_parameter(name):
     assert reached == {key for key, _ in model.named_parameters()}
 
 
-@every
-def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name):
+@every_choice
+def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name, changes):
     neutral = card(name).about.neutral
     if neutral is None:
         pytest.skip("it never equals the static model; its own tests say how near it comes")
-    model = example_network(name, **neutral.settings)
+    model = example_network(name, **changes, **neutral.settings)
     _, size, tasks = example(name)
     static = network(method("static", ()), size, tasks)
     source, previous, target = batch(LENGTHS)

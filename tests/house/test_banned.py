@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,19 +89,52 @@ def second_defaults(source: Source) -> Iterator[tuple[ast.AST | int, str]]:
             yield node, f"a second default for '{second.value}'; read the attribute itself"
 
 
+@cache
+def constants(root: Path) -> dict[str, set[str]]:
+    """Return the texts of each constant of the library, by the constant's name."""
+    texts: dict[str, set[str]] = {}
+    for source in library(root):
+        for node in source.tree.body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for target in targets:
+                    texts.setdefault(_last(target), set()).update(_texts(node.value, {}))
+    return texts
+
+
+def _texts(node: ast.AST, known: dict[str, set[str]]) -> set[str]:
+    """Return the texts of a literal, of what it holds, or of the constant that it names."""
+    if isinstance(node, ast.Constant):
+        return {node.value} if isinstance(node.value, str) else set()
+    if isinstance(node, ast.Name | ast.Attribute):
+        return known.get(_last(node), set())
+    if isinstance(node, ast.Tuple | ast.Set | ast.List):
+        return set().union(*(_texts(each, known) for each in node.elts))
+    if isinstance(node, ast.Dict):
+        return set().union(*(_texts(each, known) for each in node.keys if each))
+    if isinstance(node, ast.Call):
+        return set().union(*(_texts(each, known) for each in node.args))
+    return set()
+
+
 def questions(source: Source) -> Iterator[tuple[ast.AST | int, str]]:
-    """Branches that ask which scale it is."""
+    """Branches and look-ups that ask which scale it is, by a name or by a constant."""
+    known = constants(source.root)
     for node in source.nodes:
-        if not isinstance(node, ast.Compare):
+        if isinstance(node, ast.Compare):
+            sides: list[ast.AST] = [node.left, *node.comparators]
+        elif isinstance(node, ast.Match):
+            patterns = [each for case in node.cases for each in ast.walk(case.pattern)]
+            sides = [node.subject, *(p.value for p in patterns if isinstance(p, ast.MatchValue))]
+        elif isinstance(node, ast.Subscript):
+            sides = [node.value, node.slice]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            sides = [node.func.value, *node.args]
+        else:
             continue
-        sides = [node.left, *node.comparators]
-        texts = [
-            each.value
-            for side in sides
-            for each in (side.elts if isinstance(side, ast.Tuple | ast.Set | ast.List) else [side])
-            if isinstance(each, ast.Constant)
-        ]
-        if any("scale" in _last(side) for side in sides) and SCALES & set(texts):
+        about = any("scale" in _last(part).lower() for side in sides for part in ast.walk(side))
+        # A constant alone may be anything: the folder of papers is named as a scale is.
+        if about and SCALES & set().union(*(_texts(side, known) for side in sides)):
             yield node, "asks which scale it is; make what differs a key of config/scales/"
 
 
@@ -218,6 +252,12 @@ def test_no_work_is_left_in_comments():
         ("x = getattr(model, 'dropout', 0.1)", "a second default for 'dropout'"),
         ("y = 1 if spec.scale == 'tiny' else 2", "asks which scale"),
         ("y = scale_name in ('tiny', 'mini')", "asks which scale"),
+        ("JUDGED = 'paper'\ny = scale == JUDGED", "asks which scale"),
+        ("JUDGED_SCALE = 'paper'\ny = name == JUDGED_SCALE", "asks which scale"),
+        ("JUDGED = frozenset({'paper'})\ny = self.scale.name in JUDGED", "asks which scale"),
+        ("y = {'tiny': 1, 'paper': 2}[scale]", "asks which scale"),
+        ("y = {'tiny': 1}.get(project.scale)", "asks which scale"),
+        ("match scale:\n    case 'tiny':\n        y = 1", "asks which scale"),
         ("raise ValueError('no')", "raises ValueError"),
         ("assert x", "assert goes away"),
         ("try:\n    f()\nexcept Exception:\n    pass", "catches everything"),
@@ -235,6 +275,25 @@ def test_each_banned_thing_is_found(small, line, what):
     [found] = broken(root)
     assert re.match(r"lib/fathom/data/sample.py:\d: ", found)
     assert what in found
+
+
+def test_a_constant_of_another_file_that_is_a_scales_name_is_found(small):
+    root = small(
+        {
+            "lib/fathom/data/names.py": '"""Names."""\n\nJUDGED = "paper"\n',
+            "lib/fathom/data/judge.py": """
+                \"\"\"Judge.\"\"\"
+
+                from fathom.data import names
+
+                RIGHT = "right"
+
+                def judged(scale: str, side: str) -> bool:
+                    return scale == names.JUDGED or side == RIGHT
+                """,
+        }
+    )
+    assert [each.split(":")[:2] for each in broken(root)] == [["lib/fathom/data/judge.py", "8"]]
 
 
 def test_an_empty_file_name_and_a_reexport_are_found(small):

@@ -115,6 +115,12 @@ def test_the_default_profile_leaves_clusters_alone():
     assert not NEVER_IN_DEFAULT & set(profile("default"))
 
 
+def test_the_default_profile_runs_one_job_at_a_time_on_a_gpu_of_this_machine():
+    default = profile("default")
+    assert default["resources"] == {"gpu": 1}
+    assert default["set-resource-scopes"] == {"gpu": "local"}
+
+
 @pytest.mark.parametrize(
     "name", sorted(path.name for path in PROFILES.iterdir() if path.name != "default")
 )

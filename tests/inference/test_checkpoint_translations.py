@@ -23,7 +23,7 @@ from fathom.runs.paths import Paths
 from tests.support.refused import prose, refused, says
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent
-from tests.support.trained import CPU, trained_spec, write_text, write_trained
+from tests.support.trained import CPU, SURE, through, trained_spec, write_text, write_trained
 
 FORK = multiprocessing.get_context("fork")
 UPDATES = (2, 4, 5)
@@ -120,6 +120,19 @@ def test_gates_are_those_of_the_update_and_of_the_kind_that_is_asked_for(run):
             texts[gates, update] = paths["kor"].read_bytes()
     assert texts["hard", 2] == texts["hard", 5]
     assert len(set(texts.values())) == 4
+
+
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+def test_every_task_is_translated_through_its_own_gates_of_the_update(run, gates):
+    run = again(run, SOFT)
+    with_gates(run, 4, [[SURE, SURE], [SURE, -SURE], [-SURE, SURE]])
+    with_gates(run, 5, [[-SURE, SURE], [SURE, SURE], [SURE, -SURE]])
+    run = again(run)
+    for update, files in start(run, gates).of("test", UPDATES[1:]).items():
+        for task, path in files.items():
+            every = [through(run, gates, task, own, update) for own in range(len(TASKS))]
+            same = [lines == read_lines(path) for lines in every]
+            assert same == [other == task for other in TASKS]
 
 
 def test_a_task_without_any_layer_is_named_with_the_update(run):

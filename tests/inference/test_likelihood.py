@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from fathom.batches.tensors import EOS
+from fathom.batches.held_out import held_out
+from fathom.batches.tensors import EOS, PAD
 from fathom.inference.likelihood import likelihood
 from fathom.inference.trained_run import TrainedRun
 from fathom.runs.paths import Paths
@@ -59,6 +60,30 @@ def test_a_split_is_the_nll_of_each_of_its_sentences_alone(paths):
     # float32 sums in another order.
     assert found.nats["bel"] == pytest.approx(nats, rel=1e-5)
     assert found.nats["bel"] != pytest.approx(likelihood(run, "valid", "plain").nats["bel"])
+
+
+def through(run, gates, own):
+    """Return the NLL of each task's test text through the gates of one task."""
+    network, nats = run.network(gates), torch.zeros(len(TASKS))
+    for batch in held_out(run.tensors, "test", run.spec):
+        tasks = torch.full_like(batch.tasks, own)
+        logits = network(batch.source, batch.previous_target, tasks)
+        by_token = torch.nn.functional.cross_entropy(
+            logits.transpose(1, 2), batch.target, reduction="none", ignore_index=PAD
+        )
+        nats.index_add_(0, batch.tasks, by_token.sum(dim=1))
+    return nats.tolist()
+
+
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+def test_every_task_is_predicted_through_its_own_gates_and_no_others(paths, gates):
+    run = write_trained(SOFT, paths, layers=LAYERS)
+    found = likelihood(run, "test", gates)
+    every = [through(run, gates, own) for own in range(len(TASKS))]
+    for task in TASKS:
+        row = TASKS.index(task)
+        same = [nats[row] == pytest.approx(found.nats[task], rel=1e-5) for nats in every]
+        assert same == [other == task for other in TASKS]
 
 
 def test_hard_gates_have_a_likelihood_of_their_own(paths):

@@ -5,9 +5,8 @@ import pytest
 from fathom.batches.tensors import EOS, PAD, load
 from fathom.evaluation.score import score
 from fathom.evaluation.summarise import summarise
-from fathom.inference.beam import Beam
 from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import batches, hypotheses, text, translate, translate_lines
+from fathom.inference.translate import batches, hypotheses, translate, translate_lines
 from fathom.io.files import read_json, read_lines, sha256, write_json
 from fathom.provenance import manifest
 from fathom.runs.paths import Paths
@@ -16,7 +15,13 @@ from tests.inference.conftest import CPU, sentences
 from tests.support.refused import prose, refused
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent
-from tests.support.trained import trained_spec, write_text, write_trained
+from tests.support.trained import (
+    stir_method,
+    through,
+    trained_spec,
+    write_text,
+    write_trained,
+)
 
 PLAIN = trained_spec()
 SOFT = trained_spec({"method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="soft")
@@ -103,15 +108,6 @@ def test_gates_change_hypotheses_and_have_folders_of_their_own(paths):
     assert paths.decoding(SOFT, 1, "test", "soft") != paths.decoding(SOFT, 1, "test", "hard")
 
 
-def through(run, gates, task, own):
-    """Translate a task's test text through the gates of another task."""
-    data = run.tensors
-    beam = Beam(run.network(gates).for_task(own), data.target_dictionary, run.spec.decoding)
-    pairs = data.split(task, "test")
-    sources = [pairs.source(number) for number in range(len(pairs))]
-    return [text(pieces, data) for pieces in hypotheses(beam, sources, CPU)]
-
-
 @pytest.mark.parametrize("gates", ["soft", "hard"])
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gates, task):
@@ -122,6 +118,25 @@ def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gat
     assert translate_lines(run, gates, task, lines) == tested
     same = [own for own in TASKS if through(run, gates, task, run.task(own)) == tested]
     assert same == [task]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"name": "group_dropout", "groups": 4, "active": 2},
+        {"name": "fixed_group_dropout", "groups": 4, "shared_groups": 1, "own_groups": 1},
+        {"name": "adapters", "bottleneck": 4},
+    ],
+    ids=lambda method: method["name"],
+)
+def test_every_task_is_translated_through_its_own_masks_or_adapters(paths, method):
+    run = write_trained(trained_spec({"method": method}, run=method["name"]), paths)
+    stir_method(run)
+    folder, _, _ = decode(run)
+    for task in TASKS:
+        tested = read_lines(folder / f"{task}.txt")
+        same = [own for own in TASKS if through(run, "plain", task, run.task(own)) == tested]
+        assert same == [task]
 
 
 def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
@@ -211,6 +226,17 @@ def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():
     for batch in found:
         assert len(batch) <= 3
         assert len(batch) == 1 or len(batch) * max(lengths[number] for number in batch) <= 16
+
+
+def test_hypotheses_have_the_order_of_their_sources():
+    class Echo:
+        def best(self, source):
+            return [row[row != PAD].tolist() for row in source]
+
+    sources = sentences(7, 9, seed=2)
+    expected = [source.tolist() for source in sources]
+    assert sorted(map(len, expected)) != list(map(len, expected))
+    assert hypotheses(Echo(), sources, CPU, sentences=3) == expected
 
 
 def test_a_search_that_loses_a_sentence_is_an_error():

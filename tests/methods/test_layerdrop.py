@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 
 from fathom.methods.layerdrop import LayerDrop
@@ -11,7 +12,7 @@ TASKS = torch.tensor([0, 1])
 
 
 def test_layers_are_left_out_as_often_as_the_probability_says():
-    drop = LayerDrop(stack("decoder", 24), p=0.2)
+    drop = LayerDrop(stack("decoder", 24), p=0.2, draw="update")
     kept = []
     for update in range(1, 501):
         drop.start_update(1, update)
@@ -22,7 +23,7 @@ def test_layers_are_left_out_as_often_as_the_probability_says():
 
 def test_a_draw_repeats_and_differs_by_seed_update_and_side():
     def drawn(side="decoder", seed=1, update=1):
-        drop = LayerDrop(stack(side, 60), p=0.5)
+        drop = LayerDrop(stack(side, 60), p=0.5, draw="update")
         drop.start_update(seed, update)
         return drop.active_layers
 
@@ -32,7 +33,7 @@ def test_a_draw_repeats_and_differs_by_seed_update_and_side():
 
 
 def test_each_layer_has_a_draw_of_its_own():
-    drop = LayerDrop(stack("decoder", 3), p=0.5)
+    drop = LayerDrop(stack("decoder", 3), p=0.5, draw="update")
     combinations = set()
     for update in range(1, 201):
         drop.start_update(1, update)
@@ -41,7 +42,7 @@ def test_each_layer_has_a_draw_of_its_own():
 
 
 def test_every_layer_is_computed_at_inference():
-    drop = LayerDrop(stack("decoder", 3), p=1.0)
+    drop = LayerDrop(stack("decoder", 3), p=1.0, draw="update")
     drop.start_update(1, 1)
     assert not any(drop.keep(layer) for layer in range(3))
     drop.eval()
@@ -61,3 +62,65 @@ def test_a_layer_that_is_left_out_has_no_gradient_and_the_others_are_not_rescale
     static = network(method("static", ()))
     del static.encoder.layers[1], static.decoder.layers[0]
     assert torch.equal(static(source, previous, TASKS), logits)
+
+
+def drawn_by_task(side="decoder", seed=1, update=1, layers=60):
+    drop = LayerDrop(stack(side, layers, tasks=3), p=0.5, draw="task")
+    drop.start_update(seed, update)
+    return drop.open
+
+
+def test_a_draw_for_each_task_repeats_and_differs_by_task_seed_update_and_side():
+    drawn = drawn_by_task()
+    assert torch.equal(drawn, drawn_by_task())
+    for other in (drawn_by_task("encoder"), drawn_by_task(seed=2), drawn_by_task(update=2)):
+        assert not torch.equal(other, drawn)
+    assert len(set(map(tuple, drawn.tolist()))) == 3
+
+
+def test_in_an_update_of_eight_tasks_nearly_every_layer_has_a_sentence():
+    """With one draw for all tasks half of the layers have none."""
+    layers, computed = 24, {}
+    for draw in ("update", "task"):
+        drop = LayerDrop(stack("decoder", layers, tasks=8), p=0.5, draw=draw)
+        computed[draw] = 0
+        for update in range(1, 101):
+            drop.start_update(1, update)
+            drop.begin(torch.arange(8))
+            computed[draw] += sum(drop.active_layers)
+    assert computed["update"] / (100 * layers) == pytest.approx(1 / 2, abs=0.05)
+    assert computed["task"] / (100 * layers) == pytest.approx(1 - 2**-8, abs=0.01)
+
+
+def test_each_sentence_goes_through_the_layers_of_its_task():
+    model = network(method("layerdrop", p=0.5, draw="task"))
+    model.encoder.method.open = torch.tensor([[True, False, True], [False, False, True]])
+    model.decoder.method.open = torch.tensor([[False, True, True], [True, True, False]])
+    source, previous, target = batch([(5, 4), (5, 4)])
+    logits = model(source, previous, TASKS)
+    nll(logits, target).backward()
+    for name, gradient in gradients(model).items():
+        assert (gradient is None) is name.startswith("encoder.layers.1."), name
+    for task, (encoder, decoder) in enumerate([([1], [0]), ([0, 1], [2])]):
+        static = network(method("static", ()))
+        for side, left_out in ((static.encoder, encoder), (static.decoder, decoder)):
+            for layer in reversed(left_out):
+                del side.layers[layer]
+        own = slice(task, task + 1)
+        expected = static(source[own], previous[own], TASKS[own])
+        torch.testing.assert_close(logits[own], expected)
+
+
+def test_layers_that_only_absent_tasks_use_are_not_computed():
+    drop = LayerDrop(stack("decoder", 3), p=0.5, draw="task")
+    drop.open = torch.tensor([[True, False, True], [False, True, True]])
+    drop.begin(torch.tensor([1, 1]))
+    assert [drop.keep(layer) for layer in range(3)] == [False, True, True]
+
+
+def test_a_draw_for_each_task_leaves_nothing_out_at_inference():
+    model = network(method("layerdrop", p=1.0, draw="task"))
+    model.start_update(1, 1)
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    static = network(method("static", ())).eval()
+    assert torch.equal(model.eval()(source, previous, TASKS), static(source, previous, TASKS))

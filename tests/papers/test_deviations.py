@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.papers import deviations
+from fathom.runs.settings import Outcome
 from tests.support.refused import prose, says
 
 
@@ -26,6 +27,45 @@ def test_without_entries_every_line_that_says_silent_is_found(papers):
     assert len(found) > 25
     key = "training.clip"
     says("silent", where=f"families.ted.{key}", remedy=prose("name in settings", key)).check(found)
+
+
+# Choices that no value of runs.yaml and no setting of a card shows, by paper and entry.
+CHOICES = {
+    "latent_depth": (
+        "gate_sample",
+        "layer_drop_draw",
+        "tokens_of_an_update",
+        "resting_parameters",
+        "hidden_pieces",
+        "norm_of_masked_language_models",
+        "dlcl_form",
+        "rezero_form",
+        "adam_and_warmup",
+        "divergence",
+    ),
+    "transparent_attention": ("recurrent_dropout", "adam", "failed", "tokens_of_an_update"),
+    "lamgd": ("noise", "smoothing_and_adam", "tokens_of_an_update"),
+}
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"), [(paper, name) for paper, names in CHOICES.items() for name in names]
+)
+def test_a_choice_that_is_no_value_of_a_run_has_an_entry(papers, paper, name):
+    [entry] = [entry for entry in papers[paper].deviations if entry.name == name]
+    assert entry.ours
+    assert entry.why
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"), [("latent_depth", "divergence"), ("transparent_attention", "failed")]
+)
+def test_the_entries_on_divergence_have_the_limits_of_the_settings(papers, paper, name):
+    [entry] = [entry for entry in papers[paper].deviations if entry.name == name]
+    limits = Outcome()
+    words = f"{limits.exploded_above:g} nats a token for {limits.exploded_for} updates in a row"
+    assert words in entry.ours
+    assert entry.settings == ("outcome",)
 
 
 FILE = "latent_depth/deviations.yaml"
@@ -64,6 +104,11 @@ FILE = "latent_depth/deviations.yaml"
             "  settings: [training.precision]\n",
             "",
             says("silent", where="families.transformer.training.precision"),
+        ),
+        (
+            "  settings: [model.tie_embeddings]\n",
+            "",
+            says("silent", where="families.transformer.model.tie_embeddings"),
         ),
     ],
 )

@@ -1,5 +1,6 @@
 """What makes Snakemake run a job again, with a stand-in for the commands: nothing is trained."""
 
+import re
 import shutil
 import sys
 from collections import Counter
@@ -114,3 +115,16 @@ def test_stale_runs_are_trained_again_where_snakemake_has_no_metadata(project, c
 def test_another_recipe_of_decoding_translates_again_and_trains_nothing(calls, edited):
     edited("lib/fathom/provenance/recipe.py", '"decoding": 1', '"decoding": 2')
     assert calls(*row()) == {"translate": 1, "score": 1, "summarise": 1}
+
+
+def test_another_beam_translates_again_although_snakemake_has_no_record(project, edited):
+    """Results that were copied have the translations of one beam, and config asks for another."""
+    shutil.rmtree(project.folder / ".snakemake" / "metadata")
+    edited("config/scales/tiny.yaml", "decoding.beam: 5", "decoding.beam: 2")
+    printed = project.run("snakemake", "-n", *row())
+    assert set(re.findall(r"^rule (\w+):", printed, re.MULTILINE)) >= {
+        "translate_run",
+        "score_decoding",
+        "summarise_run",
+    }
+    assert "rule train_run:" not in printed

@@ -97,6 +97,16 @@ def test_on_a_cluster_a_training_asks_for_one_gpu_and_nothing_twice(fresh):
     [training] = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
     assert "gpu=1" in training
     assert "gres" not in training
+    [memory] = re.findall(r"mem_mb=(\d+)", training)
+    assert 3_000 <= int(memory) < 4_000
+
+
+def test_a_training_asks_for_memory_by_the_size_of_its_run(fresh):
+    printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper", "device=cpu")
+    trainings = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
+    memories = [int(re.findall(r"mem_mb=(\d+)", training)[0]) for training in trainings]
+    assert len(set(memories)) > 3
+    assert all("gpu=1" not in training for training in trainings)
 
 
 def test_seeds_rows_and_the_folder_of_results_are_taken_from_the_command_line(fresh):

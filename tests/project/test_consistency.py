@@ -58,8 +58,8 @@ FAULTS = {
     "an unknown setting of a method": (
         2,
         LATENT,
-        "method: {name: layerdrop, p: 0.5}",
-        "method: {name: layerdrop, q: 0.5}",
+        "{name: layerdrop, p: 0.5,",
+        "{name: layerdrop, q: 0.5,",
         says("unknown key", "q"),
     ),
     "an unknown method": (

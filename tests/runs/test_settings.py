@@ -81,7 +81,7 @@ def test_a_schedule_gives_the_keywords_of_its_function():
 
 
 def test_a_methods_settings_are_those_of_its_card():
-    assert method("layerdrop", p=0.25).settings == {"p": 0.25}
+    assert method("layerdrop", p=0.25).settings == {"p": 0.25, "draw": "update"}
     assert method("static").settings == {}
 
 

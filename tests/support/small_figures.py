@@ -1,5 +1,7 @@
 """Figures of a small paper, and the files of trainings that they are drawn from."""
 
+from functools import partial
+
 from fathom.config.yaml_files import read
 from fathom.figures import kinds
 from fathom.figures.inputs import Inputs, RunFiles
@@ -26,10 +28,11 @@ def findings(figure, tables=None):
     return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
 
 
-def run(folder, name="small", updates=100, seeds=(1,)):
-    """Return a run without files."""
+def run(folder, name="small", updates=100, seeds=(1,), unused=()):
+    """Return a run without files; `unused` are further seeds that were trained."""
     folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
-    return RunFiles(Source(f"p/{name}", folders, lambda key: file_of(key, None), IDENTITY), updates)
+    stem = partial(file_of, spec=None)
+    return RunFiles(Source(f"p/{name}", folders, stem, IDENTITY, unused=unused), updates)
 
 
 def inputs(runs, tables=None):

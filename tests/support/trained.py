@@ -8,7 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from fathom.batches.encode import encode
+from fathom.inference.beam import Beam
 from fathom.inference.trained_run import TrainedRun
+from fathom.inference.translate import hypotheses, text
 from fathom.io.files import write_json
 from fathom.methods.loader import build
 from fathom.models.network import Network
@@ -87,6 +89,36 @@ def save(run: TrainedRun, state: Mapping[str, Tensor], update: int | None = None
     name = "last.pt" if update is None else f"update_{update}.pt"
     run.checkpoints.mkdir(parents=True, exist_ok=True)
     torch.save({"update": update, "model": dict(state)}, run.checkpoints / name)
+
+
+def stir_method(run: TrainedRun) -> None:
+    """Give the methods of a run's last state large random weights, so that its tasks differ."""
+    path = run.checkpoints / "last.pt"
+    state = torch.load(path, weights_only=True)["model"]
+    torch.manual_seed(5)
+    for name, value in state.items():
+        if ".method." in name and value.is_floating_point():
+            state[name] = value + 2.0 * torch.randn_like(value)
+    save(run, state)
+
+
+def through(
+    run: TrainedRun, gates: str, task: str, own: int, update: int | None = None
+) -> list[str]:
+    """Return a task's test text, translated through what belongs to another task.
+
+    Args:
+        run: the training.
+        gates: "plain", "soft" or "hard".
+        task: whose text is translated.
+        own: the task whose gates, masks or adapters are used.
+        update: whose saved weights are used; None for the final ones.
+    """
+    data, search = run.tensors, run.require_decoder()
+    beam = Beam(run.network(gates, update).for_task(own), data.target_dictionary, search)
+    pairs = data.split(task, "test")
+    sources = [pairs.source(number) for number in range(len(pairs))]
+    return [text(pieces, data) for pieces in hypotheses(beam, sources, CPU)]
 
 
 def set_gates(network: Network, layers: Layers) -> None:

@@ -1,5 +1,7 @@
 """The notes of a table, each where it is needed."""
 
+from dataclasses import replace
+
 import pytest
 
 from fathom.tables import notes
@@ -45,6 +47,17 @@ def test_a_table_that_needs_no_note_has_none(tmp_path):
     assert all("seeds" not in note and "Metric" not in note for note in found)
 
 
+def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):
+    sources = typical(tmp_path / "results").sources
+    sources |= {"p/deep": replace(sources["p/deep"], unused=(2, 5))}
+    drawn = table(tmp_path)
+    compared = compare_table(drawn, drawn.cells(KNOWN), PRINTED, sources, "paper")
+    found = [note for note in notes.notes_of(compared) if note.startswith("p/deep")]
+    assert len(found) == 1
+    assert "2, 5" in found[0]
+    assert "--seeds all" in found[0]
+
+
 def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):
     def warnings(results):
         found = notes_of(tmp_path, results)
@@ -66,27 +79,6 @@ def test_what_was_not_measured_is_named(tmp_path):
     results.write("p/deep", {})
     found = notes_of(tmp_path, results)
     assert any(note.startswith("not measured: ") and "p/deep" in note for note in found)
-
-
-def test_a_seed_that_exists_and_is_not_asked_for_is_noted(tmp_path):
-    results = Results(tmp_path / "results")
-    for seed in (1, 2):
-        results.write("p/deep", {BLEU: scores(20.0, 38.0)}, seed)
-        results.write("p/small", {BLEU: scores(20.0, 38.0)}, seed)
-    results.write("p/control", {}, 3)
-    found = notes_of(tmp_path, results)
-    # Seeds 1 and 2 of the small run are asked for.
-    assert [note for note in found if "is not used" in note] == [
-        "24/24: seed 2 exists and is not used.",
-        "Control: seed 3 exists and is not used.",
-    ]
-
-
-def test_an_unfinished_seed_is_not_one_that_exists(tmp_path):
-    results = Results(tmp_path / "results")
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    results.path("p/deep", 2).mkdir(parents=True)
-    assert not any("is not used" in note for note in notes_of(tmp_path, results))
 
 
 def test_text_that_is_scored_as_it_is_says_so(tmp_path):

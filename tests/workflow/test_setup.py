@@ -30,6 +30,16 @@ def test_switches_reach_the_commands_of_rules():
     assert os.environ[setup.PROJECT_VARIABLE] == str(ROOT)
 
 
+def test_a_job_asks_for_the_same_files_as_the_process_that_the_user_started(monkeypatch):
+    """What was typed is no input: a job's process has another command line."""
+    monkeypatch.setattr("sys.argv", ["snakemake", "compare", "latent_depth_table5"])
+    head = setup.begin(ROOT, {"scale": "tiny"}, head=True)
+    monkeypatch.setattr("sys.argv", ["snakemake", "--mode", "subprocess"])
+    job = setup.begin(ROOT, {"scale": "tiny"}, head=False)
+    for target in ("compare", "latent_depth_table5", "latent_depth", "all"):
+        assert head.files(target) == job.files(target)
+
+
 def test_a_mistyped_scale_is_refused_with_the_nearest_name():
     with refused("unknown", "scale", "papr", nearest="paper"):
         setup.begin(ROOT, {"scale": "papr"}, head=False)

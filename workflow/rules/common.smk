@@ -65,6 +65,11 @@ def test_text_of(wildcards):
     return ancient(setup.ask(RUNS.corpus, wildcards.run))
 
 
+def memory_of(wildcards):
+    """Return the memory that a job of a run asks for, in MB."""
+    return setup.ask(RUNS.memory, wildcards.run)
+
+
 def asked_of(wildcards):
     """Return the file that says that a run's decodings are made."""
     return setup.ask(RUNS.asked, wildcards.run, wildcards.seed)

@@ -15,6 +15,7 @@ rule measure_likelihood:
     threads: 1
     resources:
         gpu=TARGETS.gpus,
+        mem_mb=memory_of,
     params:
         recipe=RECIPE["scoring"],
     shell:

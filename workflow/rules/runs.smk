@@ -20,6 +20,7 @@ rule train_run:
     threads: 1
     resources:
         gpu=TARGETS.gpus,
+        mem_mb=memory_of,
     params:
         recipe=recipe_of,
     shell:

@@ -16,6 +16,7 @@ rule translate_run:
     threads: 1
     resources:
         gpu=TARGETS.gpus,
+        mem_mb=memory_of,
     params:
         recipe=RECIPE["decoding"],
     shell:
@@ -58,6 +59,7 @@ rule find_best_window:
     threads: 1
     resources:
         gpu=TARGETS.gpus,
+        mem_mb=memory_of,
     params:
         recipe=RECIPE["scoring"],
         settings=scoring_of,

@@ -1,5 +1,6 @@
 """What a paper leaves open or what is done differently, and why: deviations.yaml."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,8 +13,8 @@ from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, nearest
 
 PAPER = "paper"
-# A value whose source has this word needs an entry that names it.
-SILENT = "silent"
+# A value whose source has one of these words is not the paper's; an entry must name it.
+OPEN = re.compile(r"silent|unstated|released|not in the paper|leaves it open")
 
 
 class DeviationSettings(Part):
@@ -101,7 +102,7 @@ def findings(
 
 
 def silent_findings(deviations: Iterable[Deviation], runs: YamlFile) -> Iterator[FathomError]:
-    """Yield the lines of runs.yaml whose source says `silent` and that no entry explains.
+    """Yield the lines of runs.yaml whose value is not the paper's and that no entry explains.
 
     Args:
         deviations: the paper's entries.
@@ -117,10 +118,10 @@ def silent_findings(deviations: Iterable[Deviation], runs: YamlFile) -> Iterator
 
 
 def _silent_lines(runs: YamlFile) -> dict[tuple[int, str], list[KeyPath]]:
-    """Return the values of each line whose source says `silent`, by line and source."""
+    """Return the values of each line whose source says so, by line and source."""
     lines: dict[tuple[int, str], list[KeyPath]] = {}
     for path, source in runs.sources.items():
-        if SILENT not in source or len(path) < 2:
+        if not OPEN.search(source) or len(path) < 2:
             continue
         value: Any = runs.value
         for key in path:

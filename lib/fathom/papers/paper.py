@@ -120,6 +120,7 @@ def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Ite
     cells, unresolved = table.resolve(known)
     yield from (finding for finding in unresolved if not isinstance(finding, Unresolved))
     if unresolved:
+        yield from reported.faults_of_form(paper.reported(table.name), root)
         return
     yield from tables.findings(table, cells, known)
     try:

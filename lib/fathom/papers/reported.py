@@ -74,7 +74,7 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
     Raises:
         Findings: every line that is wrong, and every cell that is not reported.
     """
-    name = str(path.relative_to(root)) if root and path.is_relative_to(root) else str(path)
+    name = _short(path, root)
     places = {(cell.id, cell.column): cell for cell in cells}
     findings: list[FathomError] = []
     reported: dict[tuple[str, str], Reported] = {}
@@ -99,6 +99,24 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
     if findings:
         raise Findings(findings)
     return tuple(reported.values())
+
+
+def faults_of_form(path: Path, root: Path) -> Iterator[FathomError]:
+    """Yield what is wrong with each line by itself, where the table's cells are not known.
+
+    Args:
+        path: the CSV.
+        root: the project's folder, which messages leave out.
+    """
+    name = _short(path, root)
+    try:
+        lines = _table(path, name)
+    except FathomError as error:
+        yield error
+        return
+    for number, fields in enumerate(lines, start=2):
+        if len(fields) == len(HEADER):
+            yield from _form(Reported(*fields, where=f"{name}:{number}"))
 
 
 def findings(
@@ -127,6 +145,11 @@ def _unknown_mark(mark: str, table: Table) -> str:
     if closest(mark, table.marks) is not None:
         return nearest(mark, table.marks)
     return f"leave the field empty if it only means the best, or explain '{mark}' under `marks`"
+
+
+def _short(path: Path, root: Path | None) -> str:
+    """Return the path as messages print it."""
+    return str(path.relative_to(root)) if root and path.is_relative_to(root) else str(path)
 
 
 def _table(path: Path, name: str) -> list[list[str]]:

@@ -36,6 +36,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         yield f"{NOT_RUN}: the run was not trained."
     if table.settings.unequal:
         yield f"Rows are trained for different numbers of updates: {table.settings.unequal}."
+    for run, seeds in sorted(compared.unused.items()):
+        names = ", ".join(map(str, seeds))
+        yield f"{run}: seed {names} is trained and not shown; --seeds all shows every seed."
     yield from _mark_notes(compared)
     yield from first_notes(compared)
     for words in (OTHER_DECODING, NOT_MEASURED):

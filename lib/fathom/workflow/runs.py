@@ -14,6 +14,7 @@ from fathom.provenance.measurements import file_name, file_of
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
+from fathom.workflow.memory import memory
 
 TRAINING = "training"
 
@@ -94,6 +95,10 @@ class Runs:
     def corpus(self, folder: str) -> Path:
         """Return the text that a run is tested on."""
         return self.paths.corpus(self.spec(self.name(folder)).data) / "corpus.json"
+
+    def memory(self, folder: str) -> int:
+        """Return the memory that jobs of a run ask for, in MB."""
+        return memory(self.spec(self.name(folder)))
 
     def start(self, folder: str, seed: str) -> list[Path]:
         """Return the training that a run starts from, if it starts from one."""

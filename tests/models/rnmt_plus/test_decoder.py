@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from fathom.models.hooks import Method
+from fathom.models.rnmt_plus.lstm import step
 from tests.support.small_networks import batch
 from tests.support.small_rnmt import recurrent_network, silence
 
@@ -72,6 +73,25 @@ def test_reordering_before_the_first_step_is_nothing():
     state = {}
     recurrent_network().decoder.reorder_incremental_state(state, torch.tensor([0]))
     assert state == {}
+
+
+def test_the_first_layer_reads_the_context_of_the_step_before_and_queries_its_own():
+    model = recurrent_network(decoder_layers=2).eval()
+    layer, memory = model.decoder.layers[0], model.encoder(SOURCE, tasks=TASKS)
+    attention, lstm = layer.attention, layer.lstm
+    source = attention.prepare(memory["encoder_out"][0], memory["encoder_padding_mask"][0])
+    m = c = torch.zeros(3, 8)
+    context, outputs, contexts = attention(m, source), [], []
+    for x in model.decoder.embed_tokens(PREVIOUS).unbind(1):
+        a = torch.cat([x, context, m], dim=-1) @ lstm.weight[0]
+        m, c = step(a, c, lstm.scale[0], lstm.bias[0])
+        context = attention(m, source)
+        outputs.append(m)
+        contexts.append(context)
+    assert torch.allclose(seen(model)[1], torch.stack(outputs), atol=1e-5)
+    shared = model.decoder.start_pass(memory, None)
+    layer(model.decoder.embed_tokens(PREVIOUS).transpose(0, 1), shared)
+    assert torch.allclose(shared.contexts, torch.stack(contexts), atol=1e-5)
 
 
 def test_a_pass_leaves_nothing_behind_for_the_next():

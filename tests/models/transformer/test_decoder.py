@@ -17,6 +17,16 @@ def test_source_and_target_embeddings_are_two():
     assert model.encoder.embed_tokens.weight is not model.decoder.embed_tokens.weight
 
 
+def test_embeddings_are_scaled_by_the_root_of_the_width_and_positions_are_not():
+    model, outputs = network(method("static", ())).for_task(0), []
+    decoder = model.decoder
+    decoder.observer = outputs.extend
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    decoder(previous, model.encoder(source))
+    expected = 4 * decoder.embed_tokens.weight[previous] + decoder.embed_positions(previous)
+    assert torch.allclose(outputs[0], expected.transpose(0, 1))
+
+
 def test_no_attention_weights_are_returned():
     model = network(method("static", ())).eval().for_task(0)
     source, previous, _ = batch([(5, 4), (3, 6)])

@@ -16,6 +16,15 @@ def test_every_decoder_layer_gets_a_memory_and_equal_ones_are_one_tensor():
     assert torch.equal(encoded["encoder_padding_mask"][0], source.eq(PAD))
 
 
+def test_embeddings_are_scaled_by_the_root_of_the_width_and_positions_are_not():
+    encoder, outputs = network(method("static", ())).for_task(0).encoder, []
+    encoder.observer = outputs.extend
+    source, _, _ = batch([(5, 4), (3, 6)])
+    encoder(source)
+    expected = 4 * encoder.embed_tokens.weight[source] + encoder.embed_positions(source)
+    assert torch.allclose(outputs[0], expected.transpose(0, 1))
+
+
 def test_sentences_of_an_encoded_batch_can_be_chosen():
     model = network(method("static", ())).for_task(0)
     source, _, _ = batch([(5, 4), (3, 6)])

@@ -9,6 +9,7 @@ from fathom.models.transformer.layers import (
     DecoderLayer,
     EncoderLayer,
     embedding_table,
+    final_norm,
     future_mask,
     position_table,
 )
@@ -38,6 +39,14 @@ def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
             else:
                 expected = expected + sub_layer(normalise(expected))
         assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+
+
+def test_a_stack_ends_with_a_norm_where_its_layers_normalise_their_inputs_alone():
+    x = torch.randn(4, 2, 16)
+    for norm in ("pre", "post", "lingvo", "none"):
+        y = final_norm(shape(norm=norm))(x)
+        expected = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, unbiased=False)
+        assert torch.allclose(y, expected if norm == "pre" else x, atol=1e-4), norm
 
 
 def test_without_residuals_a_sub_layer_is_what_it_computes():

@@ -49,6 +49,13 @@ def fairseq_twin(ours: Transformer, model) -> TransformerModelBase:
     return twin
 
 
+@pytest.mark.parametrize("tied", ["none", "decoder", "all"])
+def test_the_encoders_table_is_the_decoders_where_all_are_tied(tied):
+    model = network(method("static", ()), shape(tie_embeddings=tied))
+    one = model.encoder.embed_tokens.weight is model.decoder.embed_tokens.weight
+    assert one is (tied == "all")
+
+
 def close(left: Tensor, right: Tensor, dtype: torch.dtype) -> bool:
     return torch.allclose(left, right, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 

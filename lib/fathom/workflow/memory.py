@@ -1,0 +1,39 @@
+"""How much memory a job of a run asks a cluster for, from the size of its network."""
+
+from fathom.runs.settings import Model, Subwords
+from fathom.runs.spec import Spec
+
+# The interpreter, torch, the driver's part and memory-mapped text, in MB.
+_BASE = 3_000
+# Weights, gradients, two moments and the copy that is saved are 28; the rest is for what a method
+# adds and for the differences between networks.
+_BYTES_A_PARAMETER = 48
+# Matrices of the width's square: two attentions, or the two directions of a recurrent cell.
+_ATTENTIONS, _CELLS = 8, 24
+_MEGABYTE = 1_000_000
+# Of published pieces, whose number config does not have.
+_PUBLISHED = 50_000
+
+
+def memory(spec: Spec) -> int:
+    """Return the memory of a training or translation of a run, in MB.
+
+    Args:
+        spec: the run.
+    """
+    entries = vocabulary(spec.data.subwords, len(spec.data.tasks))
+    parameters = layers(spec.model) + 4 * entries * spec.model.width
+    return _BASE + _BYTES_A_PARAMETER * parameters // _MEGABYTE
+
+
+def layers(model: Model) -> int:
+    """Return about how many parameters the layers of a network have."""
+    width, count = model.width, model.encoder_layers + model.decoder_layers
+    matrices = (_ATTENTIONS if model.ffn else _CELLS) * width**2
+    return count * (matrices + 2 * width * (model.ffn or 0))
+
+
+def vocabulary(subwords: Subwords, tasks: int) -> int:
+    """Return how many pieces the dictionaries have together, at most."""
+    trained = (subwords.joint, subwords.english, subwords.foreign, (subwords.per_task or 0) * tasks)
+    return sum(filter(None, trained)) or _PUBLISHED
