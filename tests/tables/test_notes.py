@@ -68,27 +68,6 @@ def test_what_was_not_measured_is_named(tmp_path):
     assert any(note.startswith("not measured: ") and "p/deep" in note for note in found)
 
 
-def test_a_seed_that_exists_and_is_not_asked_for_is_noted(tmp_path):
-    results = Results(tmp_path / "results")
-    for seed in (1, 2):
-        results.write("p/deep", {BLEU: scores(20.0, 38.0)}, seed)
-        results.write("p/small", {BLEU: scores(20.0, 38.0)}, seed)
-    results.write("p/control", {}, 3)
-    found = notes_of(tmp_path, results)
-    # Seeds 1 and 2 of the small run are asked for.
-    assert [note for note in found if "is not used" in note] == [
-        "24/24: seed 2 exists and is not used.",
-        "Control: seed 3 exists and is not used.",
-    ]
-
-
-def test_an_unfinished_seed_is_not_one_that_exists(tmp_path):
-    results = Results(tmp_path / "results")
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    results.path("p/deep", 2).mkdir(parents=True)
-    assert not any("is not used" in note for note in notes_of(tmp_path, results))
-
-
 def test_text_that_is_scored_as_it_is_says_so(tmp_path):
     results = Results(tmp_path / "results")
     key = "bleu.test.plain.none"

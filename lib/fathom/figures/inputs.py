@@ -140,7 +140,7 @@ class RunFiles:
         files = [training, *(self._measurements(key) for key in self._keys(series))]
         stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
         notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
-        others = [*self.source.folders, *self.source.unused_seeds][1:]
+        others = [*self.source.folders, *self.source.unused][1:]
         if others:
             notes.append(f"seed {self.seed} is drawn, and not {', '.join(map(str, others))}")
         return [note for note in notes if note]

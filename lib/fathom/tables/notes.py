@@ -43,8 +43,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         if details:
             more = f" and {len(details) - 3} more" if len(details) > 3 else ""
             yield f"{words}: {'; '.join(list(details)[:3])}{more}."
-    shown = [item for item in own if item.value is not None or item.words == NOT_RUN]
-    notes = [f"{item.cell.row}: {item.note}." for item in shown if item.note]
+    notes = [
+        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
+    ]
     yield from dict.fromkeys(notes)
 
 

@@ -88,7 +88,6 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {len(outcomes)} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
-    notes += _unused(source)
     return _with_value(cell, source, numbers, "; ".join(notes))
 
 
@@ -160,8 +159,7 @@ def _without_value(
 ) -> CellResult:
     """Return a cell's words. Only the training's outcome counts as one of the paper's results."""
     if not readings:
-        note = "; ".join(_unused(source))
-        return CellResult(cell, words=NOT_RUN, note=note, comparable=source.comparable)
+        return CellResult(cell, words=NOT_RUN, comparable=source.comparable)
     words = next((reading.words for reading in readings if reading.outcome), readings[0].words)
     counts = Counter(reading.words for reading in readings)
     own = counts.pop(words)
@@ -174,11 +172,6 @@ def _without_value(
         note="; ".join(notes),
         comparable=source.comparable,
     )
-
-
-def _unused(source: Source) -> list[str]:
-    """Return a note on each seed that was trained and is not asked for."""
-    return [f"seed {seed} exists and is not used" for seed in source.unused_seeds]
 
 
 def _with_value(cell: Cell, source: Source, numbers: Sequence[Number], note: str) -> CellResult:

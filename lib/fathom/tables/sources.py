@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,15 +85,6 @@ class Source:
             FathomError: the file is damaged, or belongs to another run or seed.
         """
         return self.read(self.folders[seed] / "training.json", seed)
-
-    @cached_property
-    def unused_seeds(self) -> tuple[int, ...]:
-        """The seeds of the run that were trained and that nobody asks for."""
-        runs = {folder.parent.parent for seed, folder in self.folders.items() if seed != CORPUS}
-        files = (file for run in runs for file in run.glob("*/measurements/training.json"))
-        names = (file.parent.parent.name for file in files)
-        trained = {int(name) for name in names if name.isdecimal()}
-        return tuple(sorted(trained - {*self.folders}))
 
     def sentences(self, key: str, seed: int, task: str) -> "Sentences | None":
         """Return what was counted in each sentence of a score; None where nothing is stored.
