@@ -70,6 +70,17 @@ def test_seeds_can_be_chosen(project, tmp_path):
     assert list(chosen.source(RUN).files(KEY)) == [2, 5]
 
 
+def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_path):
+    own, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
+    write_scores(Artefacts(project, Paths(tmp_path, "tiny"), (4,)), RUN)
+    assert list(own.source(RUN).files(KEY)) == [1]
+    assert own.source(RUN).unused == (4,)
+    assert list(every.source(RUN).files(KEY)) == [1, 4]
+    assert every.source(RUN).unused == ()
+    compared = own.compared(*drawn(own, "latent_depth", "table5"))
+    assert compared.sources[RUN].unused == (4,)
+
+
 def test_a_corpus_is_that_which_the_scale_uses(artefacts):
     source = artefacts.source("ted8_diverse")
     (path,) = source.files("pairs.train").values()

@@ -1,5 +1,7 @@
 """The notes of a table, each where it is needed."""
 
+from dataclasses import replace
+
 import pytest
 
 from fathom.tables import notes
@@ -43,6 +45,17 @@ def test_a_table_that_needs_no_note_has_none(tmp_path):
     results.corpus("other", {})
     found = notes_of(tmp_path, results, (), "table3")
     assert all("seeds" not in note and "Metric" not in note for note in found)
+
+
+def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):
+    sources = typical(tmp_path / "results").sources
+    sources |= {"p/deep": replace(sources["p/deep"], unused=(2, 5))}
+    drawn = table(tmp_path)
+    compared = compare_table(drawn, drawn.cells(KNOWN), PRINTED, sources, "paper")
+    found = [note for note in notes.notes_of(compared) if note.startswith("p/deep")]
+    assert len(found) == 1
+    assert "2, 5" in found[0]
+    assert "--seeds all" in found[0]
 
 
 def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):

@@ -30,7 +30,7 @@ Results = Annotated[
 Seed = Annotated[int, typer.Option(help="The training's seed.", min=0, max=2**63 - 1)]
 Seeds = Annotated[
     str | None,
-    typer.Option(help="Seeds in place of the runs' own: 3 (1 to 3), 1-5, or 2,5."),
+    typer.Option(help="Seeds in place of the runs' own: 3 (1 to 3), 1-5, 2,5, or all there are."),
 ]
 Device = Annotated[
     str | None, typer.Option(help="auto, cpu, cuda or cuda:<n>. Default: config.yaml's.")
@@ -91,6 +91,8 @@ def open_artefacts(scale: str | None, results: Path | None, seeds: str | None) -
     """Return the tables and figures of the project at the scale that is meant."""
     project = open_project()
     _, paths = open_paths(project, scale, results)
+    if seeds == "all":
+        return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from fathom.errors import FathomError
 from fathom.figures.inputs import Inputs, RunFiles
@@ -29,12 +30,13 @@ class Artefacts:
     Attributes:
         project: the project.
         paths: the places of the scale's files.
-        seeds: in place of the seeds that runs have at the scale.
+        seeds: in place of the seeds that runs have at the scale; "all": these and all others that
+            are trained.
     """
 
     project: Project
     paths: Paths
-    seeds: tuple[int, ...] | None = None
+    seeds: tuple[int, ...] | Literal["all"] | None = None
 
     @property
     def scale(self) -> str:
@@ -49,18 +51,29 @@ class Artefacts:
             path = self.paths.corpus_named(folder) / "statistics.json"
             same = here == name
             return Source(name, {CORPUS: path.parent}, lambda _: path.stem, comparable=same)
-        spec = self.project.spec(name, self.scale)
+        spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
         return Source(
             name,
-            {
-                seed: self.paths.run(spec, seed) / "measurements"
-                for seed in self.seeds or self.project.seeds(name, self.scale)
-            },
+            {seed: self.paths.run(spec, seed) / "measurements" for seed in seeds},
             partial(file_of, spec=spec),
             spec.identity,
             self.project.comparable(name, self.scale),
+            tuple(seed for seed in self._trained(name) if seed not in seeds),
             partial(self.paths.decoding, spec),
         )
+
+    def seeds_of(self, name: str) -> tuple[int, ...]:
+        """Return the seeds of a run that are shown."""
+        own = self.project.seeds(name, self.scale)
+        if self.seeds == "all":
+            return tuple(sorted({*own, *self._trained(name)}))
+        return self.seeds or own
+
+    def _trained(self, name: str) -> list[int]:
+        """Return the seeds with which a run was trained, whoever asked for them."""
+        folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
+        names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
+        return sorted(int(seed) for seed in names if seed.isdigit())
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
         """Return a table's cells; tasks are those of the data at the scale."""

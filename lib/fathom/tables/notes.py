@@ -36,6 +36,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         yield f"{NOT_RUN}: the run was not trained."
     if table.settings.unequal:
         yield f"Rows are trained for different numbers of updates: {table.settings.unequal}."
+    for run, source in sorted(compared.sources.items()):
+        if source.unused:
+            yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
     yield from first_notes(compared)
     for words in (OTHER_DECODING, NOT_MEASURED):
