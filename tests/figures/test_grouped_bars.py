@@ -1,6 +1,7 @@
 """Grouped bars: differences of a table's rows, ours and the paper's."""
 
 import math
+from dataclasses import replace
 
 import matplotlib
 import pytest
@@ -109,6 +110,20 @@ def test_a_bar_without_an_interval_says_why(tmp_path):
     line = frame[frame["row"] == "LL-D, 6/12"].iloc[0]
     assert (math.isnan(line.low), line.interval) == (True, "")
     assert line.note.startswith("LL-D, 6/12: no interval of the difference: ")
+
+
+def test_seeds_that_are_not_shown_are_noted_for_both_rows(tmp_path):
+    given = inputs_of(tmp_path)
+    compared = given.tables["table1"]
+    sources = {
+        name: replace(source, unused=(7,)) if name in ("p/deep", "p/small") else source
+        for name, source in compared.sources.items()
+    }
+    given = inputs([], {"table1": replace(compared, sources=sources)})
+    frame = grouped_bars.rows(figure(tmp_path, BARS).settings, given)
+    notes = frame[frame["row"] == "24/24"]["note"].iloc[0].split("; ")
+    words = "seed 7 is trained and not shown"
+    assert [note for note in notes if note.endswith(words)] == [f"24/24: {words}", f"6/6: {words}"]
 
 
 def test_the_notes_of_cells_are_in_the_csv(tmp_path, monkeypatch):

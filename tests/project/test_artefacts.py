@@ -78,7 +78,7 @@ def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_
     assert list(every.source(RUN).files(KEY)) == [1, 4]
     assert every.source(RUN).unused == ()
     compared = own.compared(*drawn(own, "latent_depth", "table5"))
-    assert compared.unused == {RUN: (4,)}
+    assert compared.sources[RUN].unused == (4,)
 
 
 def test_a_corpus_is_that_which_the_scale_uses(artefacts):

@@ -38,7 +38,7 @@ def paired(first, second, samples=SAMPLES, **options):
 
 
 @pytest.mark.parametrize("metric", ["13a", "char", "chrF"])
-@pytest.mark.parametrize("other", [NEAR, FAR])
+@pytest.mark.parametrize("other", [NEAR, FAR, FIRST])
 def test_sacrebleus_p_is_the_one_that_sacrebleu_prints(metric, other):
     peer = sacrebleu.CHRF() if metric == "chrF" else sacrebleu.BLEU(tokenize=metric)
     _, scores = PairedTest(

@@ -1,7 +1,5 @@
 """Figures of a small paper, and the files of trainings that they are drawn from."""
 
-from functools import partial
-
 from fathom.config.yaml_files import read
 from fathom.figures import kinds
 from fathom.figures.inputs import Inputs, RunFiles
@@ -29,10 +27,10 @@ def findings(figure, tables=None):
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=()):
-    """Return a run without files; `unused` are further seeds that were trained."""
+    """Return a run without files."""
     folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
-    stem = partial(file_of, spec=None)
-    return RunFiles(Source(f"p/{name}", folders, stem, IDENTITY, unused=unused), updates)
+    source = Source(f"p/{name}", folders, lambda key: file_of(key, None), IDENTITY, unused=unused)
+    return RunFiles(source, updates)
 
 
 def inputs(runs, tables=None):
@@ -70,17 +68,16 @@ def write_array(files, key, rule, axes, labels, values):
     write(files.folder / "measurements" / f"{rule}.json", file)
 
 
-def end(files, outcome="finished", identity=IDENTITY, recipe=1, seed=None):
+def end(files, outcome="finished", identity=IDENTITY):
     """Write what a training measures by itself when it ends, at update 80."""
-    seed = files.seed if seed is None else seed
     file = Measurements(
         rule="training",
-        recipe={"training": recipe},
+        recipe={"training": 1},
         run=files.name,
         identity=identity,
-        seed=seed,
+        seed=files.seed,
         outcome=outcome,
         update=80,
         measurements={},
     )
-    write(files.folder.with_name(str(seed)) / "measurements" / "training.json", file)
+    write(files.folder / "measurements" / "training.json", file)

@@ -172,7 +172,7 @@ class Results:
                 lambda key: file_of(key, SPEC),
                 "f" * 64,
                 self.comparable,
-                partial(self.decoding, name),
+                decoding=partial(self.decoding, name),
             )
             for name, run in RUNS.items()
         }

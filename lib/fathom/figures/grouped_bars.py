@@ -116,8 +116,19 @@ def _bar(
         "p_sacrebleu": paired.p_sacrebleu if paired else None,
         "reported": None if printed is None or of_base is None else printed - of_base,
         "words": less.result.words or (NOT_RUN if value is None else ""),
-        NOTE: named(item.result.cell.row, filter(None, less.result.note.split(NOTES))),
+        NOTE: _notes(item, base, less.result.note, sources),
     }
+
+
+def _notes(item: ComparedCell, base: ComparedCell, note: str, sources: Mapping[str, Source]) -> str:
+    """Return the notes of a bar: those of its difference, and seeds that both rows have too."""
+    cells = [part.result.cell for part in (item, base)]
+    seeds = [sources[cell.source].unused_words if cell.source in sources else "" for cell in cells]
+    notes = ([*note.split(NOTES), seeds[0]], seeds[1:])
+    parts = (
+        named(cell.row, filter(None, of_row)) for cell, of_row in zip(cells, notes, strict=True)
+    )
+    return NOTES.join(filter(None, parts))
 
 
 def _metric(item: ComparedCell, vocabulary: Vocabulary) -> dict[str, object]:

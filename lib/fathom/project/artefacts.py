@@ -58,8 +58,8 @@ class Artefacts:
             partial(file_of, spec=spec),
             spec.identity,
             self.project.comparable(name, self.scale),
-            partial(self.paths.decoding, spec),
             tuple(seed for seed in self._trained(name) if seed not in seeds),
+            partial(self.paths.decoding, spec),
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:

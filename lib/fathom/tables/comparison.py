@@ -57,11 +57,6 @@ class ComparedTable:
     cells: tuple[ComparedCell, ...]
     sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
 
-    @property
-    def unused(self) -> dict[str, tuple[int, ...]]:
-        """For each run its seeds that were trained and are not shown."""
-        return {name: source.unused for name, source in self.sources.items() if source.unused}
-
 
 def compare_table(
     table: Table,

@@ -36,9 +36,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         yield f"{NOT_RUN}: the run was not trained."
     if table.settings.unequal:
         yield f"Rows are trained for different numbers of updates: {table.settings.unequal}."
-    for run, seeds in sorted(compared.unused.items()):
-        names = ", ".join(map(str, seeds))
-        yield f"{run}: seed {names} is trained and not shown; --seeds all shows every seed."
+    for run, source in sorted(compared.sources.items()):
+        if source.unused:
+            yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
     yield from first_notes(compared)
     for words in (OTHER_DECODING, NOT_MEASURED):
@@ -46,8 +46,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         if details:
             more = f" and {len(details) - 3} more" if len(details) > 3 else ""
             yield f"{words}: {'; '.join(list(details)[:3])}{more}."
-    shown = [item for item in own if item.value is not None or item.words == NOT_RUN]
-    notes = [f"{item.cell.row}: {item.note}." for item in shown if item.note]
+    notes = [
+        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
+    ]
     yield from dict.fromkeys(notes)
 
 

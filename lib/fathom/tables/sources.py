@@ -52,8 +52,8 @@ class Source:
             decoding ends in a hash of the decoding's settings.
         identity: SHA-256 that its files must have; empty accepts any.
         comparable: whether all of its settings are the paper's.
-        decoding: the folder of a decoding by seed, split and gates; None for a corpus.
         unused: further seeds with which the run was trained.
+        decoding: the folder of a decoding by seed, split and gates; None for a corpus.
     """
 
     name: str
@@ -61,9 +61,15 @@ class Source:
     stem: Callable[[str], str]
     identity: str = ""
     comparable: bool = False
-    decoding: Callable[[int, str, str], Path] | None = None
     unused: tuple[int, ...] = ()
+    decoding: Callable[[int, str, str], Path] | None = None
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def unused_words(self) -> str:
+        """The seeds that are trained and not shown, in words; nothing without any."""
+        names = ", ".join(map(str, self.unused))
+        return f"seed {names} is trained and not shown" if names else ""
 
     def files(self, key: str) -> dict[int, Path]:
         """Return the file that holds a measurement, by seed."""
