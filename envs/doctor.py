@@ -81,10 +81,9 @@ def lacking_network(index_options):
             "machine, or tell pip where they are (PIP_INDEX_URL, PIP_FIND_LINKS)"
         )
     coming = [package["metadata"] for package in json.loads(done.stdout)["install"]]
+    builds = [one["version"] for one in coming if one["name"] == "torch"]
     with open(os.path.join(ENVIRONMENT, "torch.lock"), "w") as stream:
-        stream.write(
-            of_one_build(text, [one["version"] for one in coming if one["name"] == "torch"])
-        )
+        stream.write(of_one_build(text, builds))
     if any(one["name"].startswith("nvidia") for one in coming):
         return lacking_disk(GIGABYTES_CUDA)
     return None
@@ -101,7 +100,8 @@ def of_one_build(lock, versions):
         versions: the version of torch that pip takes, such as 2.13.0+cpu; none where it has it.
     """
     for version in versions:
-        lock = lock.replace("\ntorch==%s " % version.split("+")[0], "\ntorch==%s " % version)
+        public = version.split("+")[0]
+        lock = lock.replace(f"\ntorch=={public} ", f"\ntorch=={version} ")
     return lock
 
 
