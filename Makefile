@@ -96,7 +96,7 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python envs/doctor.py network $(INDEX)
 	$(call say,environment 2/5: torch)
-	@$(PIP) $(LOCKED) $(INDEX) -r envs/torch.lock $(call logged,torch)
+	@$(PIP) $(LOCKED) $(INDEX) -r .venv/torch.lock $(call logged,torch)
 	@! $(BIN)/python envs/doctor.py cuda || { $(PIP) $(LOCKED) -r envs/cuda.lock $(call logged,CUDA's packages); }
 	$(call say,environment 3/5: the other packages)
 	@$(PIP) $(LOCKED) --no-build-isolation -r envs/requirements.lock $(call logged,the other packages)

@@ -1,7 +1,8 @@
 """Say in one line what this machine lacks for the environment; the Makefile asks before it builds.
 
     python3 envs/doctor.py machine           Python's version, its venv module, free disk
-    .venv/bin/python envs/doctor.py network  whether pip reaches the packages, and room for them
+    .venv/bin/python envs/doctor.py network  whether pip reaches the packages, and room for them;
+                                             .venv/torch.lock gets the build of torch that pip takes
     .venv/bin/python envs/doctor.py cuda     status 0 if the installed torch needs CUDA's packages
 
 Standard library only, and older Pythons can read it, since it refuses them.
@@ -70,7 +71,8 @@ def lacking_network(index_options):
     command += ["--retries", "1", "--timeout", "15", *index_options]
     # Without hashes, for which pip would download every file.
     with open(lock) as stream:
-        command += [line.split()[0] for line in stream if "==" in line]
+        text = stream.read()
+    command += [line.split()[0] for line in text.split("\n") if "==" in line]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         words = [line[7:] for line in done.stderr.split("\n") if line.startswith("ERROR: ")]
@@ -78,10 +80,29 @@ def lacking_network(index_options):
             f"pip finds no packages ({words[-1] if words else 'it gave no reason'}); connect this "
             "machine, or tell pip where they are (PIP_INDEX_URL, PIP_FIND_LINKS)"
         )
-    coming = [package["metadata"]["name"] for package in json.loads(done.stdout)["install"]]
-    if any(name.startswith("nvidia") for name in coming):
+    coming = [package["metadata"] for package in json.loads(done.stdout)["install"]]
+    builds = [one["version"] for one in coming if one["name"] == "torch"]
+    with open(os.path.join(ENVIRONMENT, "torch.lock"), "w") as stream:
+        stream.write(of_one_build(text, builds))
+    if any(one["name"].startswith("nvidia") for one in coming):
         return lacking_disk(GIGABYTES_CUDA)
     return None
+
+
+def of_one_build(lock, versions):
+    """Return a lock that accepts one build of torch.
+
+    Where pip knows the hash of a file in advance, as of an index, it prefers that to a file of a
+    folder, and would take another build than without hashes: CUDA's in place of one for a CPU.
+
+    Args:
+        lock: the content of torch.lock.
+        versions: the version of torch that pip takes, such as 2.13.0+cpu; none where it has it.
+    """
+    for version in versions:
+        public = version.split("+")[0]
+        lock = lock.replace(f"\ntorch=={public} ", f"\ntorch=={version} ")
+    return lock
 
 
 def needs_cuda():

@@ -1,4 +1,5 @@
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -61,3 +62,23 @@ def test_a_proxy_that_is_dead(limits, monkeypatch, scheme):
 def test_a_server_without_tls(site, limits):
     address = site.put("/file", content=b"x").replace("http:", "https:")
     says("not secure").check(failure(address, limits))
+
+
+def test_a_host_that_does_not_answer(limits, monkeypatch):
+    """A connection waits where a program accepts none and its queue is full."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.socket() as host, socket.socket() as first, socket.socket() as second:
+        host.bind(("127.0.0.1", 0))
+        host.listen(0)
+        for waiting in (first, second):
+            waiting.setblocking(False)
+            waiting.connect_ex(host.getsockname())
+        address = f"http://127.0.0.1:{host.getsockname()[1]}/file"
+        printed = failure(address, replace(limits, connect=0.2))
+    says("no connection", "127.0.0.1").check(printed)
+
+
+def test_a_host_that_cannot_be_reached(limits, monkeypatch):
+    """No connection goes to the address of all machines."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    says("unreachable host", "255.255.255.255").check(failure("http://255.255.255.255/f", limits))

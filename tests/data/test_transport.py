@@ -196,8 +196,9 @@ def test_a_server_with_another_version_at_each_request_is_left(site, part, lines
 def test_a_server_that_drops_again_and_again_is_left(site, part, lines):
     """4,177 requests were made in 25 seconds."""
     address = site.put("/file", content=FILE, drops=[1000] * 100)
-    with refused("too many drops", ..., "6,000", "640,000", 5, remedy=prose("resume")):
+    with refused("resumed before", 5, where=address, remedy=prose("resume")) as caught:
         download(address, part, SIZE, lines.append, drops=5)
+    says("at byte", prose("connection ended"), "6,000", "640,000").check(caught.value)
     assert len(site.requests) == 6
     download(site.put("/file", content=FILE), part, SIZE, lines.append)
     assert site.requests[-1] == ("/file", "bytes=6000-")

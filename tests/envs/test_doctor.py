@@ -65,6 +65,16 @@ def test_the_packages_of_cuda_come_where_torch_asks_for_them(monkeypatch, needs,
     assert doctor.needs_cuda() is cuda
 
 
+def test_the_build_of_torch_is_the_one_that_pip_takes_without_hashes():
+    """With hashes pip took a build with CUDA of an index for the CPU build of a folder."""
+    lock = "# torch==2.13.0\na==1 \\\n    --hash=sha256:0\ntorch==2.13.0 \\\n    --hash=sha256:1\n"
+    chosen = doctor.of_one_build(lock, ["2.13.0+cpu"])
+    assert chosen == lock.replace("\ntorch==2.13.0 ", "\ntorch==2.13.0+cpu ")
+    assert doctor.of_one_build(lock, ["2.13.0"]) == doctor.of_one_build(lock, []) == lock
+    real = Path(doctor.ROOT, "envs", "torch.lock").read_text(encoding="utf-8")
+    assert "\ntorch==2.13.0+cpu \\\n" in doctor.of_one_build(real, ["2.13.0+cpu"])
+
+
 def test_a_missing_network_is_one_line():
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
     environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": NOWHERE, "PIP_TARGET": "."}

@@ -124,7 +124,7 @@ def test_pip_is_asked_for_hashes_wherever_a_lock_is_installed():
     commands = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ").split("\n")
     commands = [line.replace("$(LOCKED)", "--require-hashes") for line in commands]
     commands += text("fathom.post-deploy.sh").split("\n")
-    installing = [line for line in commands if re.search(r"-r envs/\w+\.lock", line)]
+    installing = [line for line in commands if re.search(r"-r (envs|\.venv)/\w+\.lock", line)]
     assert len(installing) == len(LOCKS) + 1
     assert not [line for line in installing if "--require-hashes" not in line]
 

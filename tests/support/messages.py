@@ -234,7 +234,7 @@ MESSAGES = {
     "stopped sending": "the server stopped sending",
     "no HTTP": "the server ended the connection, or its answer is not HTTP",
     "too slow": "the server is too slow: only {} bytes came in {} seconds",
-    "too many drops": "{} at {} of {} bytes, though it was resumed {} times",
+    "resumed before": "resumed {} times before",
     "part not asked for": "the server answers with a part that was not asked for",
     "file changed": "{} has changed",
     "web page": "the server answers with a web page instead of the file",

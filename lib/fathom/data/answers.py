@@ -16,14 +16,14 @@ from typing import Any
 import requests
 from requests import Response
 
-from fathom.data.failures import cause
+from fathom.data.failures import FAILURES, cause
 
 CHUNK = 1 << 18  # bytes
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a download may go on without ending.
+    """What a download may take.
 
     Attributes:
         drops: connections that may end early.
@@ -73,28 +73,33 @@ def ask(
     items = _handed_over(_exchange(address, headers, limits), limits.connect + limits.silence)
     try:
         response = next(items)
-    except Exception as error:
+    except FAILURES as error:
         raise Failed(cause(error)) from None
     return response, _at_rate(items, limits)
+
+
+class _Session(requests.Session):
+    """A session that reads nothing of a redirect but its head: requests would read all of it."""
+
+    def get_redirect_target(self, resp: Response) -> str | None:
+        """Return where an answer leads, or None."""
+        target = super().get_redirect_target(resp)
+        if target:
+            resp.close()
+        return target
 
 
 def _exchange(address: str, headers: Mapping[str, str], limits: Limits) -> Iterator[Any]:
     """Yield the answer, then its bytes."""
     seconds = (limits.connect, limits.silence)
-    hooks = {"response": _leave_redirect_unread}
-    with requests.get(
-        address, headers=headers, stream=True, timeout=seconds, hooks=hooks
-    ) as response:
+    with (
+        _Session() as session,
+        session.get(address, headers=headers, stream=True, timeout=seconds) as response,
+    ):
         yield response
-        # `read1` gives what has arrived; `read` and `stream` wait until a whole chunk has.
+        # `read1` gives what has arrived; `read` and `stream` wait for a full chunk.
         while chunk := response.raw.read1(CHUNK, decode_content=False):
             yield chunk
-
-
-def _leave_redirect_unread(response: Response, **_: Any) -> None:
-    """Close a redirect: requests would read all that comes with it."""
-    if response.is_redirect:
-        response.close()
 
 
 def _handed_over(items: Iterator[Any], seconds: float) -> Iterator[Any]:
@@ -107,7 +112,7 @@ def _handed_over(items: Iterator[Any], seconds: float) -> Iterator[Any]:
     Raises:
         TimeoutError: the next item has not come.
     """
-    queue: Queue[tuple[Any, BaseException | None]] = Queue(maxsize=4)
+    queue: Queue[Any] = Queue(maxsize=4)
     unwanted = Event()
 
     def run() -> None:
@@ -115,22 +120,23 @@ def _handed_over(items: Iterator[Any], seconds: float) -> Iterator[Any]:
             for item in items:
                 if unwanted.is_set():
                     return
-                queue.put((item, None))
-            queue.put((None, StopIteration()))
-        except Exception as error:
-            queue.put((None, error))
+                queue.put(item)
+        except FAILURES as error:
+            queue.put(error)
+        finally:
+            queue.put(None)
 
     Thread(target=run, daemon=True).start()
     try:
         while True:
             try:
-                item, error = queue.get(timeout=seconds)
+                item = queue.get(timeout=seconds)
             except Empty:
                 raise TimeoutError from None
-            if isinstance(error, StopIteration):
+            if item is None:
                 return
-            if error is not None:
-                raise error
+            if isinstance(item, Exception):
+                raise item
             yield item
     finally:
         unwanted.set()
@@ -140,19 +146,19 @@ def _handed_over(items: Iterator[Any], seconds: float) -> Iterator[Any]:
 
 
 def _at_rate(chunks: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
-    """Yield chunks while they come fast enough; an error gets the words of its cause."""
+    """Yield chunks while they come fast enough."""
     begun, count = time.monotonic(), 0
     try:
         for chunk in chunks:
             yield chunk
             count += len(chunk)
             seconds = time.monotonic() - begun
-            if seconds > limits.rate_over:
-                if count < limits.rate * seconds:
-                    what = f"only {count:,} bytes came in {seconds:,.0f} seconds"
-                    raise TooSlow(f"the server is too slow: {what}")
-                begun, count = time.monotonic(), 0
-    except (Failed, GeneratorExit):
-        raise
-    except Exception as error:
+            if seconds <= limits.rate_over:
+                continue
+            if count < limits.rate * seconds:
+                raise TooSlow(
+                    f"the server is too slow: only {count:,} bytes came in {seconds:,.0f} seconds"
+                )
+            begun, count = time.monotonic(), 0
+    except FAILURES as error:
         raise Failed(cause(error)) from None

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 import requests.exceptions as of_requests
 import urllib3.exceptions as of_urllib3
 
+# What requests and urllib3 raise; a redirect to no address is a ValueError.
+FAILURES = (OSError, of_urllib3.HTTPError, ValueError)
 # The first that fits counts: a proxy that refuses the connection is the proxy's fault.
 _CAUSES = (
     (of_requests.TooManyRedirects, "the server redirects in a circle, or too often"),

@@ -90,11 +90,10 @@ def download(address: str, part: Path, size: int, report: Report, limits: Limits
             report(f"{place} has changed: starting again")
         except Failed as failed:
             drops += 1
-            what = f"{failed} at {received.size():,} of {size:,} bytes"
-            if received.size() <= before or isinstance(failed, TooSlow):
-                raise FathomError(what, place, _AGAIN) from None
-            if drops > limits.drops:
-                what = f"{what}, though it was resumed {limits.drops} times"
+            now = received.size()
+            what = f"{failed} at {now:,} of {size:,} bytes"
+            if now <= before or drops > limits.drops or isinstance(failed, TooSlow):
+                what += f", resumed {drops - 1} times before" if drops > 1 else ""
                 raise FathomError(what, place, _AGAIN) from None
             report(f"{place}: {what}; resuming")
             time.sleep(min(limits.longest_pause, limits.pause * 2 ** (drops - 1)))
@@ -192,5 +191,6 @@ def _version(response: Response) -> str | None:
 
 def _usable(version: object) -> str | None:
     """Return a version if the header of a request can hold it."""
-    usable = isinstance(version, str) and re.fullmatch(r"[!-~]([ -~]*[!-~])?", version)
-    return version if usable else None
+    if isinstance(version, str) and re.fullmatch(r"[!-~]([ -~]*[!-~])?", version):
+        return version
+    return None
