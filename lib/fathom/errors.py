@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _USER = re.compile(r"(?<=://)[^\s/?#]*@")
 _QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
 
@@ -54,6 +54,12 @@ def without_secrets(text: str) -> str:
 def _printable(text: str) -> str:
     """Return text on one line, without secrets."""
     return _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
+
+
+def brief(value: object) -> str:
+    """Return a value as a message prints it: at most 60 signs."""
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:50]}…"
 
 
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
