@@ -4,7 +4,15 @@ import pickle
 
 import pytest
 
-from fathom.errors import FathomError, Findings, closest, nearest, shortened, without_secrets
+from fathom.errors import (
+    FathomError,
+    Findings,
+    brief,
+    closest,
+    nearest,
+    shortened,
+    without_secrets,
+)
 from tests.support.refused import prose
 
 
@@ -45,6 +53,22 @@ def test_an_error_keeps_its_parts_between_processes():
 def test_the_nearest_name_is_named():
     names = ("static_6_6", "static_12_12", "layerdrop_24_24")
     assert nearest("static_12_21", names) == prose("nearest", "static_12_12")
+
+
+def test_a_name_without_its_paper_finds_the_whole_name():
+    names = ("latent_depth_table5", "latent_depth_figure5", "lamgd_table3", "a_table3")
+    assert nearest("table5", names) == prose("nearest", "latent_depth_table5")
+    assert nearest("table3", names) == prose("valid names", "lamgd_table3, a_table3")
+
+
+def test_an_error_is_one_line_whatever_was_written():
+    error = FathomError("no device 'cpu\n\0\ud800'", "config.yaml:1", "write cpu")
+    assert str(error) == r"config.yaml:1: no device 'cpu\n\x00\ud800'; write cpu"
+
+
+def test_a_long_value_is_shortened():
+    assert brief("1" * 60) == "1" * 60
+    assert brief("1" * 61) == "1" * 50 + "…"
 
 
 def test_the_closest_name_is_none_below_the_likeness():

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _USER = re.compile(r"(?<=://)[^\s/?#]*@")
 _QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
 
@@ -56,6 +56,12 @@ def _printable(text: str) -> str:
     return _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
 
 
+def brief(value: object) -> str:
+    """Return a value as a message prints it: at most 60 signs."""
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:50]}…"
+
+
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
     """Return the valid name that an unknown one probably means; None if no name is like it.
 
@@ -76,10 +82,12 @@ def nearest(name: object, valid: Iterable[object]) -> str:
         valid: what could have been written.
     """
     names = [str(option) for option in valid]
-    close = closest(name, names)
+    # The name without its paper.
+    longer = [option for option in names if option.endswith((f"_{name}", f"/{name}"))]
+    close = closest(name, names) if not longer else longer[0] if len(longer) == 1 else None
     if close is not None:
         return f"nearest valid name: '{close}'"
-    return f"valid names: {shortened(names) or 'none'}"
+    return f"valid names: {shortened(longer or names) or 'none'}"
 
 
 def shortened(names: Iterable[str]) -> str:

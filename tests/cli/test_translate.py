@@ -2,15 +2,19 @@
 
 import io
 import os
+import pty
 import signal
+import subprocess
 import sys
 
 import pytest
 
+from fathom.cli import translate as verb
 from fathom.cli.main import main
 from fathom.io.files import read_json
-from tests.support.refused import prose, says
+from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES
+from tests.support.specs import ROOT, small_spec
 
 
 def decodings(folder, run=RUN):
@@ -82,8 +86,25 @@ def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed
             ),
         ),
         ((GATED, "--gates", "hrad"), says("unknown", "gates", "hrad", nearest="hard")),
-        ((RUN, "--device", "gpu"), says("unknown", "device", "gpu")),
-        ((RUN, "--seed", "2"), says("no such file", where="/2/training.json")),
+        *(
+            ((RUN, "--device", name), says("unknown", "device", name, remedy="cuda:<n>"))
+            for name in ("gpu", "xpu", "meta", "mps", "cuda:x", "")
+        ),
+        ((RUN, "--seed", "1,2"), says("no seed", "1,2", where="--seed")),
+        ((RUN, "--seed", "99999999999999999999"), says("no seed")),
+        (
+            (RUN, "--results", "re{x}sults"),
+            says("no folder", "re{x}sults", where="results re{x}sults"),
+        ),
+        ((RUN, "--results", ""), says("no folder", "")),
+        (
+            (RUN, "--seed", "2"),
+            says(
+                "no such file",
+                where="/2/training.json",
+                remedy=f"`fathom train sample/{RUN} --scale small --seed 2`",
+            ),
+        ),
         ((GATED,), says("no such file", where="training.json")),
         ((RUN, "--seed", "2", "--task", "bos"), says("no such file", where="/2/training.json")),
     ],
@@ -108,6 +129,84 @@ def test_text_that_is_not_utf_8_is_refused_with_its_place(trained, call, monkeyp
     monkeypatch.chdir(trained)
     line = call("translate", RUN, "--task", "bos", typed="na é".encode("latin-1")).one_line
     says("byte", 4, where="standard input", remedy=prose("convert")).check(line)
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """A function that puts a real pipe with some text in place of standard input."""
+    streams = []
+
+    def put(text, tasks=("bos", "kor")):
+        reading, writing = os.pipe()
+        os.write(writing, text)
+        os.close(writing)
+        streams.append(os.fdopen(reading))
+        monkeypatch.setattr(sys, "stdin", streams[0])
+        return verb._piped_task(small_spec(tasks=tasks))
+
+    yield put
+    for stream in streams:
+        stream.close()
+
+
+def test_text_that_is_piped_in_is_of_the_only_task(piped):
+    assert piped("čalo\n".encode(), tasks=("bos",)) == "bos"
+    assert sys.stdin.buffer.read() == "čalo\n".encode()
+
+
+def test_text_that_is_piped_in_is_refused_where_a_run_has_several_tasks(piped):
+    with refused("text of which task", where="paper/small", remedy="bos, kor"):
+        piped(b"a\n")
+
+
+def test_an_empty_pipe_is_no_text(piped):
+    assert piped(b"") is None
+
+
+def test_what_a_workflow_runs_leaves_standard_input_alone(piped, monkeypatch):
+    monkeypatch.setenv("FATHOM_CONFIG", "{}")
+    assert piped(b"a\n") is None
+
+
+def test_a_pipe_without_a_writer_that_writes_is_not_waited_for(monkeypatch):
+    reading, writing = os.pipe()
+    monkeypatch.setattr(verb, "PATIENCE", 0.01)
+    with os.fdopen(reading) as stream, os.fdopen(writing, "w"):
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert verb._piped_task(small_spec()) is None
+
+
+def test_a_closed_standard_input_is_refused(trained, monkeypatch, capsys):
+    monkeypatch.chdir(trained)
+    monkeypatch.setattr(sys, "argv", ["fathom", "translate", RUN, "--task", "bos"])
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    says("standard input closed", where=RUN).check(capsys.readouterr().err)
+
+
+@pytest.mark.slow
+def test_at_a_terminal_each_line_is_answered_before_the_next_is_typed(trained):
+    keyboard, terminal = pty.openpty()
+    words = [sys.executable, "-c", "from fathom.cli.main import main; main()"]
+    process = subprocess.Popen(
+        [*words, "translate", RUN, "--task", "bos"],
+        cwd=trained,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.close(terminal)
+    says("type text", "bos").check(process.stderr.readline().decode())
+    for text in ("čalo ži\n", "na\n", "\n"):
+        os.write(keyboard, text.encode())
+        assert process.stdout.readline().endswith(b"\n")
+    os.write(keyboard, b"\x04")
+    out, err = process.communicate(timeout=60)
+    os.close(keyboard)
+    assert (process.returncode, out, err) == (0, b"", b"")
 
 
 class Keyboard(io.BytesIO):

@@ -5,6 +5,21 @@ from fathom.errors import FathomError, Findings
 from tests.support.refused import prose, refused, says
 
 
+def test_many_aliases_are_one_finding(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]\n")
+    with refused("anchor", where="a.yaml:1", error=Findings) as caught:
+        read(file, tmp_path)
+    assert len(caught.value.findings) == 1
+
+
+def test_a_character_that_yaml_forbids_is_found_in_its_line(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("a: §§§\nb: \x01\n")
+    with refused("not YAML", where="a.yaml:2"):
+        read(file, tmp_path)
+
+
 def test_each_key_knows_its_line(tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text("one: 1\ntwo:\n  three: [4,\n    5]\n")
@@ -84,6 +99,10 @@ def test_a_number_as_a_key_is_read_as_its_text(tmp_path):
         ("a: 1\nb: *a\n", 2, says("anchor")),
         ("a: 1\nb: {<<: {c: 2}}\n", 2, says("merge key")),
         ("a: 1\nb: .nan\n", 2, says("no number", ".nan")),
+        ("a: 1\nb: !!str 2\n", 2, says("tag")),
+        ("a: 1\nb: 2001-01-01\n", 2, says("date", "2001-01-01")),
+        ("a: 1\nb: [1:30]\n", 2, says("base 60", "1:30")),
+        ("a: 1\nb: " + "[" * 40 + "\n", 2, says("levels", 32)),
         ("a: 1\nb: [1.0, -.inf]\n", 2, says("no number", "-.inf")),
     ],
 )

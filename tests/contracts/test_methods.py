@@ -11,11 +11,12 @@ from fathom.batches.fused import Batch
 from fathom.checkpoints.read import load_weights
 from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses
-from fathom.methods.loader import count, load, names
+from fathom.methods.loader import count, load
 from fathom.models.hooks import Method
 from fathom.models.network import Network
 from fathom.models.size import count_parameters
 from fathom.runs import settings
+from fathom.runs.method_card import module_names
 from fathom.training.ranks import Ranks
 from fathom.training.schedules import learning_rate
 from fathom.training.two_level import TwoLevel
@@ -41,12 +42,12 @@ LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
 TOLERANCE = 1e-5
 SEARCH = settings.Decoding(average_of=1, beam=3, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
 
-every = pytest.mark.parametrize("name", names())
+every = pytest.mark.parametrize("name", module_names())
 
 
 def choices() -> Iterator[object]:
     """Yield each method with each value that is not the default of a setting with named values."""
-    for name in names():
+    for name in module_names():
         for setting, about in card(name).about.settings.items():
             for value in about.values if about.type == "string" else ():
                 if value != about.default:
@@ -54,7 +55,7 @@ def choices() -> Iterator[object]:
 
 
 every_choice = pytest.mark.parametrize(
-    ("name", "changes"), [*(pytest.param(name, {}, id=name) for name in names()), *choices()]
+    ("name", "changes"), [*(pytest.param(name, {}, id=name) for name in module_names()), *choices()]
 )
 
 
@@ -93,7 +94,7 @@ def update(model: Network, optimiser: torch.optim.Optimizer, number: int, tasks:
 
 
 def test_every_method_has_a_card_and_every_card_a_method():
-    assert sorted(path.stem for path in CARDS.glob("*.yaml")) == names()
+    assert sorted(path.stem for path in CARDS.glob("*.yaml")) == module_names()
 
 
 @every
@@ -301,6 +302,20 @@ def test_a_gradient_reaches_every_parameter(name, changes):
     assert reached == {key for key, _ in model.named_parameters()}
 
 
+def require_equal(logits: Tensor, expected: Tensor, name: str, mode: str) -> None:
+    """Fail with what a method's author needs to know."""
+    if not torch.equal(logits, expected):
+        difference = (logits - expected).abs().max().item()
+        hint = f"check the hooks of {name}, or `neutral` of its card; null: it never equals it"
+        pytest.fail(f"{name} in {mode}: logits differ by up to {difference:.2g}; {hint}")
+
+
+def test_a_method_that_is_not_neutral_fails_with_the_largest_difference_and_the_mode():
+    with pytest.raises(pytest.fail.Exception) as failed:
+        require_equal(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]), "sample", "inference")
+    assert all(part in str(failed.value) for part in ("sample", "inference", "0.5", "neutral"))
+
+
 @every_choice
 def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name, changes):
     neutral = card(name).about.neutral
@@ -318,7 +333,7 @@ def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name, change
             each.train(training).start_update(1, 1)
         present = tasks_of(tasks, len(LENGTHS))
         logits, expected = (each(source, previous, present) for each in (model, static))
-        assert torch.equal(logits, expected)
+        require_equal(logits, expected, name, "training" if training else "inference")
     nll(logits, target).backward()
     nll(expected, target).backward()
     found = gradients(model)

@@ -12,7 +12,7 @@ from fathom.provenance import manifest
 from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
 from tests.inference.conftest import CPU, sentences
-from tests.support.refused import prose, refused
+from tests.support.refused import prose, refused, says
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import (
@@ -115,7 +115,7 @@ def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gat
     folder, _, _ = decode(run, gates)
     lines = sides(DEEP.data)[0].lines(paths.corpus(DEEP.data), task, "test")
     tested = read_lines(folder / f"{task}.txt")
-    assert translate_lines(run, gates, task, lines) == tested
+    assert translate_lines(run, gates, task, lines, silent) == tested
     same = [own for own in TASKS if through(run, gates, task, run.task(own)) == tested]
     assert same == [task]
 
@@ -143,7 +143,7 @@ def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
     monkeypatch.setattr("tests.support.trained.SURE", 1.0)
     run = write_trained(DEEP, paths, layers=OWN_LAYERS)
     lines = sides(DEEP.data)[0].lines(paths.corpus(DEEP.data), "kor", "test")
-    soft, hard = (translate_lines(run, gates, "kor", lines) for gates in ("soft", "hard"))
+    soft, hard = (translate_lines(run, gates, "kor", lines, silent) for gates in ("soft", "hard"))
     assert soft != hard
     assert soft == through(run, "soft", "kor", run.task("kor"))
     assert hard == through(run, "hard", "kor", run.task("kor"))
@@ -185,15 +185,25 @@ def test_a_users_own_sentences_are_translated_as_the_test_sentences_are(paths):
     run = write_trained(PLAIN, paths)
     tested = read_lines(decode(run)[0] / "kor.txt")
     lines = sides(PLAIN.data)[0].lines(paths.corpus(PLAIN.data), "kor", "test")
-    assert translate_lines(run, "plain", "kor", lines) == tested
-    assert translate_lines(run, "plain", "kor", []) == []
+    assert translate_lines(run, "plain", "kor", lines, silent) == tested
+    assert translate_lines(run, "plain", "kor", [], silent) == []
     with refused(nearest="kor"):
-        translate_lines(run, "plain", "korr", lines)
+        translate_lines(run, "plain", "korr", lines, silent)
     with refused("outcome", "diverged"):
-        translate_lines(write_trained(PLAIN, paths, "diverged"), "plain", "kor", lines)
+        translate_lines(write_trained(PLAIN, paths, "diverged"), "plain", "kor", lines, silent)
     bare = write_trained(SOFT, paths, layers=NO_BEL)
     with refused("no layer", where="bel"):
-        translate_lines(bare, "hard", "bel", lines)
+        translate_lines(bare, "hard", "bel", lines, silent)
+
+
+def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
+    run, reported = write_trained(PLAIN, paths), []
+    longest = PLAIN.data.max_pieces
+    lines = ["ta", "lo " * 200, "mi"]
+    (pieces,) = run.source_encoder.pieces("kor", lines[1:2])
+    translate_lines(run, "plain", "kor", lines, reported.append, first=7)
+    (line,) = says("long line", 8, len(pieces), longest).check(reported)
+    assert reported == [line]
 
 
 def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch):
@@ -201,7 +211,7 @@ def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch
     monkeypatch.setattr(
         "fathom.inference.translate.hypotheses", lambda _, sources, __: given.extend(sources) or []
     )
-    translate_lines(run, "plain", "kor", ["</s> <pad>"])
+    translate_lines(run, "plain", "kor", ["</s> <pad>"], silent)
     assert given[0].tolist().count(EOS) == 1
     assert PAD not in given[0]
 
@@ -252,7 +262,7 @@ def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path
     run = TrainedRun(MASKED, 1, Paths(tmp_path, "tiny"), CPU)
     for act in (
         lambda: translate(run, [("test", "plain")], silent),
-        lambda: translate_lines(run, "plain", "bos", ["a line"]),
+        lambda: translate_lines(run, "plain", "bos", ["a line"], silent),
     ):
         with refused("no decoder", remedy="fathom likelihood"):
             act()

@@ -4,16 +4,17 @@ import sys
 
 import pytest
 
-from fathom.methods.loader import build, count, load, names
+from fathom.methods.loader import build, count, load
 from fathom.models.hooks import Method
 from fathom.models.size import Entries, count_parameters
+from fathom.runs.method_card import module_names
 from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, method, network, shape
 
 
 def test_each_file_holds_one_method():
-    assert {"static", "layerdrop", "latent_layers"} <= set(names())
-    for name in names():
+    assert {"static", "layerdrop", "latent_layers"} <= set(module_names())
+    for name in module_names():
         assert issubclass(load(name), Method)
 
 
@@ -28,10 +29,10 @@ def test_an_unknown_name_is_told_with_the_nearest(name):
 
 def test_a_method_is_imported_alone(monkeypatch):
     """Editing one method must leave the code of other methods' runs alone."""
-    for name in names():
+    for name in module_names():
         monkeypatch.delitem(sys.modules, f"fathom.methods.{name}", raising=False)
     load("layerdrop")
-    found = [name for name in names() if f"fathom.methods.{name}" in sys.modules]
+    found = [name for name in module_names() if f"fathom.methods.{name}" in sys.modules]
     assert found == ["layerdrop"]
 
 

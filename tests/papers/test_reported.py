@@ -198,3 +198,21 @@ def test_a_table_without_reported_cells_is_found(project, known):
     (project / "config/papers" / FILE).unlink()
     found = findings_of(project, "latent_depth", known)
     says("no such file", where=FILE, remedy=prose("copy the numbers")).check(found)
+
+
+def test_a_table_that_excel_saved_reads_as_before(papers, known, tmp_path):
+    """Excel begins a file with a byte-order mark and ends lines with CR and LF."""
+    paper = papers["latent_depth"]
+    cells = paper.tables["table5"].cells(known)
+    own = paper.reported("table5")
+    saved = tmp_path / own.name
+    saved.write_bytes(b"\xef\xbb\xbf" + own.read_bytes().replace(b"\n", b"\r\n"))
+    assert [cell.value for cell in reported.read(saved, cells, tmp_path)] == [
+        cell.value for cell in reported.read(own, cells, ROOT)
+    ]
+
+
+@pytest.mark.parametrize("damage", ['6/6,"bos"x,20.7,,,,', '6/6,"bos,20.7,,,,'])
+def test_a_line_that_is_no_csv_is_refused(faults, damage):
+    (line,) = faults(FILE, SIX, damage)
+    says("not CSV").check([line])

@@ -54,7 +54,7 @@ def test_one_key_chooses_the_class(card):
     ("text", "where", "remedy"),
     [
         ("kind: brid\nwings: 2\n", "heron.yaml:1: kind", prose("nearest", "bird")),
-        ("wings: 2\n", "heron.yaml: kind", "kind: bird or fish"),
+        ("wings: 2\n", "heron.yaml:1: kind", "kind: bird or fish"),
         ("kind: bird\nwing: 2\nwings: 2\n", "heron.yaml:2: wing", prose("nearest", "wings")),
     ],
 )

@@ -16,6 +16,9 @@ from fathom.runs import types
         ("Positive", [1e-9], [0.0]),
         ("NotNegative", [0.0], [-1e-9]),
         ("Text", ["a"], [""]),
+        ("Name", ["a_1"], ["", "A", "a\nb", "a\n"]),
+        ("Seed", [0, 2**31 - 1], [-1, 2**31]),
+        ("Seeds", [1, 100, (2, 5)], [0, 101, (), (2**31,), tuple(range(101))]),
     ],
 )
 def test_a_type_takes_its_bounds_and_nothing_beyond(name, inside, outside):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fathom.config.settings import FORM
 from fathom.config.yaml_files import KeyPath
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, brief, nearest
 
 P = TypeVar("P", bound=BaseModel)
 Where = Callable[[KeyPath], str]
@@ -70,7 +70,9 @@ def check(
     for place, detail in details:
         # A union's branch of another type says nothing where one of the right type has findings.
         below = (inner for inner, _ in details if len(inner) > len(place))
-        if detail["type"] in _WRITE and any(inner[: len(place)] == place for inner in below):
+        # A list whose items are wrong is not too short as well.
+        vague = detail["type"] in _WRITE or detail["type"] == "too_short"
+        if vague and any(inner[: len(place)] == place for inner in below):
             continue
         by_path.setdefault(place, []).append(_sentence(detail, model))
     # The branches of a union are one finding.
@@ -120,20 +122,20 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, s
             return "YAML reads no, on, yes and off as true or false", "put it in quotes"
         names = re.findall(r"'([^']*)'", context.get("expected") or context["expected_tags"])
         given = context.get("tag", value)
-        return f"'{given}' is not possible here", nearest(given, names)
+        return f"'{brief(given)}' is not possible here", nearest(given, names)
     if kind in _WRITE:
         return _wrong_type(value, _WRITE[kind])
     if kind in _BOUNDS:
         side, remedy = _BOUNDS[kind]
         bound = next(context[key] for key in _LIMITS if key in context)
-        return f"{value} is {side}", f"write {remedy.format(bound)}"
+        return f"{brief(value)} is {side}", f"write {remedy.format(bound)}"
     if kind == "string_pattern_mismatch":
-        return f"'{value}' does not match {context['pattern']}", "write it in that form"
+        return f"'{brief(value)}' does not match {context['pattern']}", "write it in that form"
     if kind == FORM:
-        what = f"'{value}' does not match {context['pattern']}"
+        what = f"'{brief(value)}' does not match {context['pattern']}"
         return what, f"write for example '{context['example']}'"
     if kind == "finite_number":
-        return f"{value} is no number", "write a finite number"
+        return f"{brief(value)} is no number", "write a finite number"
     what, _, remedy = detail["msg"].removeprefix("Value error, ").partition("; ")
     return what, remedy or "change the value"
 
@@ -146,8 +148,8 @@ def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
         remedy = "put it in quotes" if expected == "text" else f"write {expected}"
         return "YAML reads no, on, yes and off as true or false", remedy
     if isinstance(value, int | float) and expected == "text":
-        return f"YAML reads {value} as a number", "put it in quotes"
-    what, remedy = f"{value!r} is not {expected}", f"write {expected}"
+        return f"YAML reads {brief(value)} as a number", "put it in quotes"
+    what, remedy = f"{brief(repr(value))} is not {expected}", f"write {expected}"
     if "number" not in expected:
         return what, remedy
     if isinstance(value, str) and (match := _EXPONENT.fullmatch(value)):

@@ -1,6 +1,7 @@
 """YAML files read with the line of each key and the comment at the end of each line.
 
-Plain YAML only: anchors, aliases and merge keys are refused, since `like` says the same in words.
+Plain YAML only: anchors, aliases and merge keys are refused, since `like` says the same in words,
+and so are tags, deep nesting, and numbers and dates that YAML reads in an unexpected way.
 A comment at the end of a line is the source of the line's values.
 """
 
@@ -13,16 +14,31 @@ from typing import Any
 
 import yaml
 
-from fathom.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings, brief
 
 KeyPath = tuple[str | int, ...]
 _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
+_Constructor = yaml.constructor.SafeConstructor
 # What YAML takes for the end of a line.
 _BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _COMMENT = re.compile(r"\s*(?:(?<=\s)|^)#\s?(.*?)\s*$")
 # What YAML makes of a key without quotes. A number is read as its text: ids are printed text.
 _NOT_TEXT = {"bool": "true or false", "null": "null", "timestamp": "a date"}
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_OPENING = (
+    yaml.BlockMappingStartToken,
+    yaml.BlockSequenceStartToken,
+    yaml.FlowMappingStartToken,
+    yaml.FlowSequenceStartToken,
+)
+_CLOSING = (yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndToken)
+# Config has ten levels at most; Python cannot build thousands.
+_LEVELS = 32
+_REFUSED = {
+    yaml.AnchorToken: ("anchors and aliases are not read", "write the value out, or use `like`"),
+    yaml.AliasToken: ("anchors and aliases are not read", "write the value out, or use `like`"),
+    yaml.TagToken: ("tags are not read", "write the value alone, or in quotes"),
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +54,10 @@ class YamlFile:
     sources: dict[KeyPath, str] = field(default_factory=dict, repr=False)
 
     def where(self, path: KeyPath) -> str:
-        """Return `file:line: key.path` of a key, or of the nearest key above it that exists."""
+        """Return `file:line: key.path` of a key, or of the nearest key above it that exists.
+
+        A key that is missing at the top level is missing in line 1; switches have no lines.
+        """
         known = path
         while known and known not in self.lines:
             known = known[:-1]
@@ -62,7 +81,8 @@ def read(path: Path, root: Path) -> YamlFile:
 
     Raises:
         FathomError: the file is missing, is not UTF-8 or YAML, or is no mapping.
-        Findings: duplicate keys, keys that YAML does not read as text, aliases, NaN.
+        Findings: duplicate keys, keys that YAML does not read as text, aliases, tags, deep
+            nesting, NaN.
     """
     name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
     try:
@@ -74,40 +94,48 @@ def read(path: Path, root: Path) -> YamlFile:
         raise FathomError(what, name, "save it as UTF-8") from None
     try:
         tokens = list(yaml.scan(text, _Loader))
-        _refuse_aliases(tokens, name)
+        _refuse_tokens(tokens, name)
         loader = _Loader(text)
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
-            raise FathomError("no mapping at the top level", name, "write `key: value` lines")
+            remedy = "write `key: value` lines"
+            raise FathomError("no mapping at the top level", f"{name}:1", remedy)
         _read_numbers_as_text(node)
-        lines: dict[KeyPath, int] = {}
+        lines: dict[KeyPath, int] = {(): 1}
         # Before the values are built, which resolves merge keys.
         wrong = list(_index(node, (), lines, name))
         if wrong:
             raise Findings(wrong)
         value = loader.construct_document(node)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{name}:{mark.line + 1}" if mark else name
-        problem = getattr(error, "problem", None) or "not YAML"
-        raise FathomError(f"not YAML ({problem})", place, "fix the line") from None
-    except ValueError as error:
-        raise FathomError(f"not YAML ({error})", name, "fix the value") from None
+        raise _not_yaml(error, text, name) from None
     return YamlFile(name, value, lines, dict(_sources(node, _comments(text, tokens))))
 
 
-def _refuse_aliases(tokens: list[yaml.Token], name: str) -> None:
-    wrong = [
-        FathomError(
-            "anchors and aliases are not read",
-            f"{name}:{token.start_mark.line + 1}",
-            "write the value out, or use `like`",
-        )
-        for token in tokens
-        if isinstance(token, yaml.AnchorToken | yaml.AliasToken)
-    ]
+def _not_yaml(error: yaml.YAMLError, text: str, name: str) -> FathomError:
+    """Return YAML's own error as one line."""
+    mark, odd = getattr(error, "problem_mark", None), yaml.reader.Reader.NON_PRINTABLE.search(text)
+    line = mark.line + 1 if mark else text.count("\n", 0, odd.start() if odd else 0) + 1
+    problem = getattr(error, "problem", None) or getattr(error, "reason", "not YAML")
+    return FathomError(f"not YAML ({problem})", f"{name}:{line}", "fix the line")
+
+
+def _refuse_tokens(tokens: list[yaml.Token], name: str) -> None:
+    """Refuse what is no plain YAML, each kind at its first place, before anything is built."""
+    wrong: dict[str, FathomError] = {}
+    level = 0
+    for token in tokens:
+        where = f"{name}:{token.start_mark.line + 1}"
+        level += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+        if level > _LEVELS:
+            what = f"more than {_LEVELS} levels of mappings and lists"
+            wrong[what] = FathomError(what, where, "close the brackets, or nest less")
+            break
+        if type(token) in _REFUSED:
+            what, remedy = _REFUSED[type(token)]
+            wrong.setdefault(what, FathomError(what, where, remedy))
     if wrong:
-        raise Findings(wrong)
+        raise Findings(wrong.values())
 
 
 def _read_numbers_as_text(node: yaml.Node) -> None:
@@ -125,7 +153,7 @@ def _read_numbers_as_text(node: yaml.Node) -> None:
 def _index(
     node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], name: str
 ) -> Iterator[FathomError]:
-    """Fill `lines` from a node's marks; yield duplicate keys, keys that are no text, and NaN."""
+    """Fill `lines` from a node's marks; yield wrong keys, and numbers and dates that mislead."""
     if isinstance(node, yaml.MappingNode):
         for key_node, value_node in node.value:
             key = (*path, str(key_node.value))
@@ -145,17 +173,28 @@ def _index(
         for position, item in enumerate(node.value):
             lines[(*path, position)] = item.start_mark.line + 1
             yield from _index(item, (*path, position), lines, name)
-    elif node.tag.endswith(":float") and not math.isfinite(_number(node.value)):
+    elif wrong := _misread(node):
         where = f"{name}:{node.start_mark.line + 1}: {'.'.join(map(str, path))}"
-        yield FathomError(f"{node.value} is no number", where, "write a finite number")
+        yield FathomError(wrong[0], where, wrong[1])
 
 
-def _number(text: str) -> float:
-    """Return the number of a YAML float; its forms of NaN and infinity begin with a point."""
-    plain = text.replace("_", "").lower().lstrip("+-")
-    if plain in (".nan", ".inf"):
-        return math.nan
-    return 0.0 if ":" in plain else float(plain)
+def _misread(node: yaml.Node) -> tuple[str, str] | None:
+    """Return what is wrong with a number or a date that YAML takes for another value."""
+    written = brief(node.value)
+    if node.tag.endswith(":timestamp"):
+        return f"YAML reads {written} as a date", "put it in quotes"
+    if node.tag not in _NUMBERS:
+        return None
+    if ":" in node.value:
+        return f"YAML reads {written} as a number to the base 60", "put it in quotes"
+    return None if _is_finite(node) else (f"{written} is no number", "write a finite number")
+
+
+def _is_finite(node: yaml.Node) -> bool:
+    try:
+        return math.isfinite(_Constructor().construct_object(node))
+    except (ValueError, OverflowError):
+        return False
 
 
 def _comments(text: str, tokens: list[yaml.Token]) -> dict[int, str]:

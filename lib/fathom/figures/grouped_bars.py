@@ -57,7 +57,9 @@ def findings(
     yield from unknown_name("table", settings.table, tables, where(("table",)))
     if settings.table not in tables:
         return
-    cells, _ = tables[settings.table].resolve(known)
+    cells, unresolved = tables[settings.table].resolve(known)
+    if unresolved:
+        return  # the table's own findings say why rows are missing
     rows = tuple(dict.fromkeys(cell.id for cell in cells))
     yield from unknown_name("row", settings.less, rows, where(("less",)))
     for label, row in settings.bars.items():

@@ -79,14 +79,23 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
     decoding_file.write(folder, content)
 
 
-def translate_lines(run: TrainedRun, gates: str, task: str, lines: list[str]) -> list[str]:
-    """Translate a user's own sentences.
+def translate_lines(
+    run: TrainedRun,
+    gates: str,
+    task: str,
+    lines: list[str],
+    report: Callable[[str], None],
+    first: int = 1,
+) -> list[str]:
+    """Translate a user's own sentences; of a long one the first pieces, as many as in training.
 
     Args:
         run: the training.
         gates: "plain", "soft" or "hard".
         task: the task of the sentences.
         lines: one sentence a line.
+        report: called with a line about each sentence that is too long.
+        first: the number of the first line in such a report.
 
     Raises:
         FathomError: there is no such task, the training did not finish, or the task has no layer.
@@ -99,6 +108,9 @@ def translate_lines(run: TrainedRun, gates: str, task: str, lines: list[str]) ->
         raise FathomError("no layer is left", f"{run.name}, {task}", remedy)
     encoded, longest = run.tensors, run.spec.data.max_pieces
     cut = run.source_encoder.pieces(task, lines)
+    for line, pieces in enumerate(cut, start=first):
+        if len(pieces) > longest:
+            report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
     sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
     network = run.network(gates).for_task(number)
     beam = Beam(network, encoded.target_dictionary, search)

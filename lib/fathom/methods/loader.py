@@ -11,16 +11,11 @@ from fathom.models.hooks import Method
 from fathom.models.network import Network
 from fathom.models.size import Entries, count_parameters
 from fathom.models.stack import Vocabulary
+from fathom.runs.method_card import METHODS, module_names
 from fathom.runs.settings import Method as MethodSettings
 from fathom.runs.settings import Model
 
-METHODS, MODELS = Path(__file__).parent, Path(models.__file__).parent
-
-
-def names() -> list[str]:
-    """Return the names of all methods: the files here, and the folders with a method.py."""
-    files = {path.stem for path in METHODS.glob("[!_]*.py")} - {Path(__file__).stem}
-    return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
+MODELS = Path(models.__file__).parent
 
 
 def architectures() -> list[str]:
@@ -34,8 +29,9 @@ def load(name: str) -> type[Method]:
     Raises:
         FathomError: there is no such method.
     """
-    if name not in names():
-        raise FathomError(f"no method '{name}'", "method", nearest(name, names()))
+    names = module_names()
+    if name not in names:
+        raise FathomError(f"no method '{name}'", "method", nearest(name, names))
     inner = ".method" if (METHODS / name).is_dir() else ""
     return _only_class(f"fathom.methods.{name}{inner}", Method)
 

@@ -9,7 +9,7 @@ from fathom.config.inheritance import Entry, expand
 from fathom.config.settings import About, Part
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, brief, nearest
 
 
 class FigureSettings(Part):
@@ -83,9 +83,9 @@ def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) ->
         if kind is None:
             findings += check(FigureSettings, entry.values, entry.where)[1]
             continue
-        if kind not in kinds:
+        if not isinstance(kind, str) or kind not in kinds:
             where, remedy = entry.where(("kind",)), nearest(kind, kinds)
-            findings.append(FathomError(f"no kind of figure '{kind}'", where, remedy))
+            findings.append(FathomError(f"no kind of figure '{brief(kind)}'", where, remedy))
             continue
         settings, wrong = check(_form(kinds[kind]), entry.values, entry.where)
         findings += wrong

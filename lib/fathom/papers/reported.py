@@ -8,7 +8,6 @@ from io import StringIO
 from pathlib import Path
 
 from fathom.errors import FathomError, Findings, closest, nearest
-from fathom.io.files import read_lines
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
 from fathom.papers.tables import Table, mark_findings
@@ -155,12 +154,19 @@ def _short(path: Path, root: Path | None) -> str:
 def _table(path: Path, name: str) -> list[list[str]]:
     """Return the lines of a CSV below its header."""
     try:
-        lines = list(csv.reader(read_lines(path)))
+        # Excel begins a file with a mark that no one sees.
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise FathomError("no such file", name, "copy the paper's numbers into it") from None
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, name, "save it as UTF-8") from None
+    reader = csv.reader(StringIO(text), strict=True)
+    try:
+        lines = list(reader)
+    except csv.Error as error:
+        where = f"{name}:{reader.line_num}"
+        raise FathomError(f"not CSV ({error})", where, "correct the line") from None
     if not lines or tuple(lines[0]) != HEADER:
         raise FathomError("another header", f"{name}:1", f"write {','.join(HEADER)}")
     return lines[1:]

@@ -13,6 +13,8 @@ from fathom.project import parameters
 from fathom.project.project import Project
 from fathom.runs import compatibility
 from fathom.runs.datasets import direction_findings
+from fathom.runs.method_card import module_names
+from fathom.runs.requirements import requirement_findings
 from fathom.runs.scales import applies, path_findings
 from fathom.subwords.texts import text_findings
 
@@ -56,15 +58,19 @@ def findings(project: Project) -> Iterator[FathomError]:
 
 
 def _switches(project: Project) -> Iterator[FathomError]:
-    scale = project.files["config"]["config"].value.get("scale", "")
+    scale = str(project.files["config"]["config"].value.get("scale", ""))
     if scale not in project.scales:
         where = project.files["config"]["config"].where(("scale",))
         yield FathomError(f"no scale '{scale}'", where, nearest(scale, project.scales))
 
 
 def _cards(project: Project) -> Iterator[FathomError]:
-    """Yield the papers and equations that cards name and that do not exist."""
+    """Yield cards without a module, and the papers and equations that do not exist."""
+    modules = module_names()
     for card in project.methods.values():
+        if card.name not in modules:
+            remedy = f"write lib/fathom/methods/{card.name}.py, or delete the card"
+            yield FathomError("the card has no module", card.file.where(()), remedy)
         paper = card.about.paper
         if paper is None:
             continue
@@ -104,18 +110,36 @@ def _scale(project: Project, name: str) -> Iterator[FathomError]:
 
 
 def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield the papers and groups of a scale's updates that do not exist."""
-    file = project.files["scale"][name]
-    for paper, groups in project.scales[name].updates.items():
-        if paper not in project.files["runs"]:
-            where = file.where(("updates", paper))
-            yield FathomError(f"no paper '{paper}'", where, nearest(paper, project.files["runs"]))
-            continue
-        known = _groups(project, paper)
-        for group in groups:
-            if group not in known:
-                where = file.where(("updates", paper, group))
-                yield FathomError(f"no group '{group}'", where, nearest(group, sorted(known)))
+    """Yield papers and groups of a scale's updates that do not exist, and groups without updates.
+
+    A misspelled name is one finding, not also one of the name that it means.
+    """
+    updates, file = project.scales[name].updates, project.files["scale"][name]
+    papers, meant = project.files["runs"], set[str | None]()
+    for paper in updates:
+        if paper not in papers:
+            meant.add(closest(paper, papers))
+            what, where = f"no paper '{paper}'", file.where(("updates", paper))
+            yield FathomError(what, where, nearest(paper, papers))
+    for paper in papers if updates else ():
+        given, known = updates.get(paper, {}), _groups(project, paper)
+        missing = sorted(known - {*given}) if paper not in meant else []
+        for group in given:
+            if group in known:
+                continue
+            right = closest(group, missing) or (missing[0] if len(missing) == 1 else None)
+            where = file.where(("updates", paper, group))
+            remedy = nearest(right or group, [right] if right else sorted(known))
+            yield FathomError(f"no group '{group}'", where, remedy)
+            missing = [other for other in missing if other != right]
+        for group in missing:
+            what = f"no updates for the group '{group}' of {paper}"
+            remedy = f"add `{paper}: {{{group}: 300}}`, for example"
+            yield FathomError(what, file.where(("updates",)), remedy)
+    for run, entry in project.entries.items() if updates else ():
+        if entry.get(("group",)) is None:
+            what = f"no group, so scale {name} gives it no updates"
+            yield FathomError(what, project.entries[run].where(()), "add `group`")
 
 
 def _groups(project: Project, paper: str) -> set[str]:
@@ -143,8 +167,6 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
     if resolved.run is None:
         yield from resolved.findings
         return
-    for scale in project.scales:
-        yield from _updates(project, name, scale)
     for scale in (None, *project.scales):
         resolved = project.resolved(name, scale)
         if resolved.run is None:
@@ -157,6 +179,7 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
             where = resolved.entry.where(("data", "direction"))
             dataset = project.datasets[spec.data.dataset]
             wrong += direction_findings(dataset, spec.data.direction, where)
+            wrong += requirement_findings(card.about.requires, spec, resolved.entry)
             for finding in text_findings(spec.data):
                 place = resolved.entry.where(tuple(finding.where.split(".")))
                 wrong.append(FathomError(finding.what, place, finding.remedy))
@@ -178,25 +201,6 @@ def _at_scale(findings: Iterable[FathomError], scale: str) -> Iterator[FathomErr
     for finding in findings:
         what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
         yield FathomError(what, finding.where, finding.remedy)
-
-
-def _updates(project: Project, name: str, scale: str) -> Iterator[FathomError]:
-    """Yield a run that a scale with updates of its own leaves as long as the paper's."""
-    updates = project.scale(scale).updates
-    if not updates:
-        return
-    paper, group = name.split("/")[0], project.run(name).group
-    if group is None:
-        where = project.entries[name].where(())
-        yield FathomError(f"no group, so scale {scale} gives it no updates", where, "add `group`")
-    elif group not in updates.get(paper, {}):
-        known = _groups(project, paper)
-        if group in (closest(name, sorted(known)) for name in {*updates.get(paper, {})} - known):
-            return  # reported as a misspelled group
-        file = project.files["scale"][scale]
-        what = f"no updates for the group '{group}' of {paper}"
-        remedy = f"add `{paper}: {{{group}: 300}}`, for example"
-        yield FathomError(what, file.where(("updates",)), remedy)
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:

@@ -75,7 +75,8 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     )
     if check:
         findings += consistency.findings(project)
-    refuse(findings)
+    # Where all runs of a paper are gone, every name of one is a consequence.
+    refuse(findings and (list(_without_runs(files)) or findings))
     return project
 
 
@@ -191,6 +192,15 @@ def _read_all(root: Path) -> tuple[dict[str, dict[str, YamlFile]], list[FathomEr
 
 def _misnamed(path: Path, root: Path) -> FathomError:
     return FathomError(NAME_RULE, str(path.relative_to(root)), "choose another name")
+
+
+def _without_runs(files: Mapping[str, Mapping[str, YamlFile]]) -> Iterator[FathomError]:
+    """Yield the papers that have tables or figures and no runs.yaml."""
+    for paper in {**files["tables"], **files["figures"]}:
+        if paper not in files["runs"]:
+            what = "no such file, and the paper has tables or figures"
+            where = f"config/papers/{paper}/runs.yaml"
+            yield FathomError(what, where, "restore it; a paper without runs has `runs: {}`")
 
 
 def _unread(folder: Path, root: Path) -> Iterator[FathomError]:

@@ -5,7 +5,7 @@ from typing import TypeVar
 from fathom.config.settings import Part
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, brief, nearest
 
 P = TypeVar("P", bound=Part)
 
@@ -47,6 +47,8 @@ def read_card_of_kind(
         remedy = f"write {key}: {' or '.join(models)}"
         return None, [FathomError("no value is given", where, remedy)]
     value = file.value[key]
-    if value not in models:
-        return None, [FathomError(f"'{value}' is not possible here", where, nearest(value, models))]
+    if not isinstance(value, str) or value not in models:
+        return None, [
+            FathomError(f"'{brief(value)}' is not possible here", where, nearest(value, models))
+        ]
     return read_card(models[value], name, file)

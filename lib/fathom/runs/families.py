@@ -1,14 +1,16 @@
 """runs.yaml: families of settings, and the runs that are like them."""
 
+import re
 from collections.abc import Iterator
 
 from fathom.config.inheritance import Entry, expand
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, brief, nearest
 from fathom.runs.settings import Run
 
 _SECTIONS = ("families", "runs")
+_LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
@@ -52,13 +54,14 @@ def written_out(entry: Entry) -> Entry:
     """
     layers = entry.get(("layers",))
     if layers is not None:
-        counts = str(layers).split("/")
-        if len(counts) != 2 or not all(count.isdigit() for count in counts):
+        counts = _LAYERS.fullmatch(str(layers))
+        if not counts:
             where = entry.where(("layers",))
-            raise FathomError(f"'{layers}' is no pair of layer counts", where, "write 12/24")
+            raise FathomError(f"'{brief(layers)}' is no pair of layer counts", where, "write 12/24")
         stacks = ("encoder_layers", "decoder_layers")
         values: dict[KeyPath, int] = {
-            ("model", stack): int(count) for stack, count in zip(stacks, counts, strict=True)
+            ("model", stack): int(count)
+            for stack, count in zip(stacks, counts.groups(), strict=True)
         }
         entry = entry.spelled("layers", values)
     for key, name in (("method", "name"), ("start", "run")):

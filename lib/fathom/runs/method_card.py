@@ -7,18 +7,21 @@ validator as every other setting, so a run's method is refused like any other ke
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Le, MinLen
+from annotated_types import Ge, Gt, Le, Len, Lt, MinLen
 from pydantic import Field, create_model
 
 from fathom.config.settings import About, Absent, Part, Several
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, nearest
+from fathom.runs.requirements import Requirement, rule_findings
 from fathom.runs.settings import Method
-from fathom.runs.types import StackName, Text
+from fathom.runs.types import MOST, Count, StackName, Text
 
+METHODS = Path(__file__).parents[1] / "methods"
 Gates = Literal["plain", "soft", "hard"]
 Norm = Literal["pre", "post", "lingvo", "none"]
 _TYPES = {"number": float, "integer": int, "string": str, "boolean": bool}
@@ -37,11 +40,15 @@ class CardSetting(Part):
         Literal["layers", "width", "updates"] | None, About("What a scale multiplies.")
     ] = None
     values: Annotated[
-        tuple[str, ...], Several, About("What is possible, or what a list's items may be.")
+        tuple[str, ...],
+        Several,
+        About("What is possible. A list without them is one of numbers; bounds are its items'."),
     ] = ()
     minimum: Annotated[float | None, About("The smallest value.")] = None
     above: Annotated[float | None, About("The value must be more than this.")] = None
     maximum: Annotated[float | None, About("The largest value.")] = None
+    below: Annotated[float | None, About("The value must be less than this.")] = None
+    length: Annotated[Count | None, About("How many items a list has.")] = None
     stacks_of: Annotated[
         str | None, About("The setting, of unit layers, that acts on the stacks of this list.")
     ] = None
@@ -53,12 +60,15 @@ class CardSetting(Part):
     @property
     def annotation(self) -> Any:
         """The setting's type with its bounds, as a field of the card's class."""
-        one: Any = Literal[self.values] if self.values else _TYPES.get(self.type, str | float)
-        kind: Any = Annotated[tuple[one, ...], Several] if self.type == "list" else one
-        bounds = ((Ge, self.minimum), (Gt, self.above), (Le, self.maximum))
-        for bound, limit in bounds:
+        kind: Any = Literal[self.values] if self.values else _TYPES.get(self.type, float)
+        most = MOST if self.type == "integer" and self.maximum is None else self.maximum
+        for bound, limit in ((Ge, self.minimum), (Gt, self.above), (Lt, self.below), (Le, most)):
             if limit is not None:
                 kind = Annotated[kind, bound(limit)]
+        if self.type == "list":
+            kind = Annotated[tuple[kind, ...], Several]
+            if self.length is not None:
+                kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
             kind = kind | None
         marks = [About(self.description, self.unit)]
@@ -137,6 +147,9 @@ class CardFile(Part):
         dict[str, dict[str, Any]], About("Settings that belong together, by name.")
     ] = Field(default_factory=dict)
     refused: Annotated[tuple[Refusal, ...], Several, About("Decodings that make no sense.")] = ()
+    requires: Annotated[
+        tuple[Requirement, ...], Several, About("Rules without which the method does not work.")
+    ] = ()
     neutral: Annotated[Neutral | None, About("When it equals the static model; null: never.")]
     example: Example
 
@@ -189,6 +202,12 @@ class Card:
         return tuple(name for name in names if self.refusal(name, settings) is None)
 
 
+def module_names() -> list[str]:
+    """Return the names of the methods that have code: files of methods/, folders with method.py."""
+    files = {path.stem for path in METHODS.glob("[!_]*.py")} - {"loader"}
+    return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
+
+
 def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]]:
     """Check a card; its own defaults, presets and example must be possible values.
 
@@ -200,15 +219,14 @@ def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]
     if about is None:
         return None, findings
     card = Card(name, about, file)
-    findings += list(_findings(card))
-    return card, findings
+    defaults = {"name": name, **{n: s.default for n, s in about.settings.items()}}
+    where = file.where
+    _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
+    return (None, wrong) if wrong else (card, list(_findings(card)))
 
 
 def _findings(card: Card) -> Iterator[FathomError]:
-    defaults = {"name": card.name, **{n: s.default for n, s in card.about.settings.items()}}
     where = card.file.where
-    _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
-    yield from wrong
     for name, setting in card.about.settings.items():
         if setting.stacks_of not in (None, *card.about.settings):
             what, place = (
@@ -216,8 +234,7 @@ def _findings(card: Card) -> Iterator[FathomError]:
                 where(("settings", name, "stacks_of")),
             )
             yield FathomError(what, place, nearest(setting.stacks_of, card.about.settings))
-    if wrong:
-        return
+    yield from rule_findings(card.about.requires, list(card.about.settings), where)
     parts: list[tuple[tuple[str | int, ...], Mapping[str, Any]]] = [
         (("presets", name), settings) for name, settings in card.about.presets.items()
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fathom.config.inheritance import Entry
 from fathom.config.validation import check
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, brief, nearest
 from fathom.runs.method_card import Card, stack_findings
 from fathom.runs.settings import Run
 
@@ -35,8 +35,8 @@ def resolve(entry: Entry, cards: Mapping[str, Card]) -> Resolved:
     if name is None:
         finding = FathomError("no method is given", entry.where(()), "add `method: static`")
         return Resolved(entry, None, (finding,))
-    if name not in cards:
-        what = f"no method '{name}'"
+    if not isinstance(name, str) or name not in cards:
+        what = f"no method '{brief(name)}'"
         return Resolved(entry, None, (FathomError(what, entry.where(_NAME), nearest(name, cards)),))
     card = cards[name]
     entry, findings = _with_preset(entry, card)
@@ -64,8 +64,8 @@ def _with_preset(entry: Entry, card: Card) -> tuple[Entry, list[FathomError]]:
         entry.ancestors,
         entry.chosen,
     )
-    if preset not in card.about.presets:
-        what = f"'{card.name}' has no preset '{preset}'"
+    if not isinstance(preset, str) or preset not in card.about.presets:
+        what = f"'{card.name}' has no preset '{brief(preset)}'"
         return entry, [FathomError(what, where, nearest(preset, card.about.presets))]
     for key, value in card.about.presets[preset].items():
         if method.get((key,)) is None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from annotated_types import Ge, MinLen
+from annotated_types import MinLen
 from pydantic import Field, field_validator
 
 from fathom.config.inheritance import Entry
@@ -14,9 +14,9 @@ from fathom.config.validation import check, field_names
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, nearest
 from fathom.runs.settings import Run
-from fathom.runs.types import Count, Text, Whole
+from fathom.runs.types import Count, Seeds, Text
 
-_RATIO = re.compile(r"([1-9]\d*)/([1-9]\d*)")
+_RATIO = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 _UPDATES = ("training", "updates")
 # What a rule may ask of a run besides its settings.
 _ASKED = ("like", "run")
@@ -43,10 +43,7 @@ class Scale(Part):
     """The keys of config/scales/<name>.yaml; a scale that gives none is the papers' own."""
 
     title: Annotated[Text, About("One sentence: what is cut down.")]
-    seeds: Annotated[
-        Count | Annotated[tuple[Whole, ...], Several, MinLen(1)] | None,
-        About("The seeds of every run; null: the papers'."),
-    ] = None
+    seeds: Annotated[Seeds | None, About("The seeds of every run; null: the papers'.")] = None
     times: Annotated[
         dict[str, str], About("The ratio of every setting with the unit layers or width.")
     ] = Field(default_factory=dict)
@@ -54,7 +51,7 @@ class Scale(Part):
         default_factory=dict
     )
     updates: Annotated[
-        dict[str, dict[str, Annotated[int, Ge(1)]]],
+        dict[str, dict[str, Count]],
         About("Updates by paper and group; settings in updates follow the run's own ratio."),
     ] = Field(default_factory=dict)
     rules: Annotated[

@@ -7,12 +7,23 @@ cards, `config/methods/<name>.yaml`.
 
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, MinLen
+from annotated_types import Ge
 from pydantic import Field, model_validator
 
 from fathom.config.settings import About, Form, NotBuilt, Part, Several
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
-from fathom.runs.types import BelowOne, Count, NotNegative, Positive, Share, StackName, Text, Whole
+from fathom.runs.types import (
+    BelowOne,
+    Count,
+    Name,
+    NotNegative,
+    Positive,
+    Seeds,
+    Share,
+    StackName,
+    Text,
+    Whole,
+)
 
 TARGET_TOKEN = "one-to-many translation needs a token for the target language, which is not built"
 
@@ -202,7 +213,7 @@ class Training(Part):
     """The optimisation of one run; counts are updates of Θ."""
 
     updates: Annotated[
-        Count | Annotated[str, Form(r"^[1-9]\d* epochs$", "75 epochs")],
+        Count | Annotated[str, Form(r"^[1-9][0-9]{0,5} epochs$", "75 epochs")],
         About("Updates of Θ until the run ends, or `75 epochs`.", unit="updates"),
     ]
     batch: Batch
@@ -347,12 +358,9 @@ class Run(Part):
     """A run of runs.yaml with everything that it inherits; `group` and `seeds` change no result."""
 
     group: Annotated[
-        str | None, About("Runs that are compared with each other; a scale gives it its updates.")
+        Name | None, About("Runs that are compared with each other; a scale gives it its updates.")
     ] = None
-    seeds: Annotated[
-        Count | Annotated[tuple[Whole, ...], Several, MinLen(1)],
-        About("Seeds: 5 is 1 to 5, or a list of them."),
-    ] = 1
+    seeds: Annotated[Seeds, About("Seeds: 5 is 1 to 5, or a list of them.")] = 1
     data: Data
     model: Model
     method: Method

@@ -1,14 +1,28 @@
-"""Types that settings share: numbers with bounds, names of stacks, text."""
+"""Types that settings share: numbers with bounds, seeds, names, text."""
 
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Le, Lt, MinLen
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 
-Count = Annotated[int, Ge(1), Le(2**53)]
-Whole = Annotated[int, Ge(0), Le(2**53)]
+from fathom.config.settings import Form, Several
+
+# The largest integer that JSON and floats hold exactly.
+MOST = 2**53
+SEED_LIMIT = 2**31
+MOST_SEEDS = 100
+
+Count = Annotated[int, Ge(1), Le(MOST)]
+Whole = Annotated[int, Ge(0), Le(MOST)]
 Share = Annotated[float, Ge(0), Le(1)]
 BelowOne = Annotated[float, Ge(0), Lt(1)]
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 StackName = Literal["encoder", "decoder"]
 Text = Annotated[str, MinLen(1)]
+Name = Annotated[str, Form(r"^[a-z][a-z0-9_]*$", "o2m_related")]
+Seed = Annotated[int, Ge(0), Lt(SEED_LIMIT)]
+# A number n is the seeds 1 to n.
+Seeds = (
+    Annotated[int, Ge(1), Le(MOST_SEEDS)]
+    | Annotated[tuple[Seed, ...], Several, MinLen(1), MaxLen(MOST_SEEDS)]
+)

@@ -1,0 +1,168 @@
+"""Config that cannot work is refused at once: a mistake is one finding with file, line and key."""
+
+import shutil
+import time
+
+import pytest
+
+from fathom.errors import Findings
+from fathom.project.load import load
+from tests.support.refused import prose, says
+from tests.support.small_project import write_config
+
+RUNS = "papers/sample/runs.yaml"
+SCALE = "scales/small.yaml"
+SWITCHES = "config.yaml"
+LATENT = "name: latent_layers, stacks: [decoder], target_depth: 1"
+BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
+# By what is wrong: the file, its text, what replaces it, and a part of the one finding.
+MISTAKES = {
+    # Numbers.
+    "not a number": (RUNS, "1.5e-3", ".nan", says("no number", ".nan", where="learning_rate")),
+    "infinity": (RUNS, "clip: 1.0", "clip: -.inf", says("no number", "-.inf", where="clip")),
+    "1e400": (RUNS, "cap_ratio: 0.5", "cap_ratio: 1.0e+400", says("no number", "1.0e+400")),
+    "a float": (RUNS, "heads: 4", "heads: 4.0", says("wrong type", "4.0", where="heads")),
+    "401 digits": (RUNS, "updates: 4 ", f"updates: 1{'0' * 400} ", says("no number")),
+    "5001 digits": (RUNS, "updates: 4 ", f"updates: 1{'0' * 5000} ", says("no number")),
+    "digits without a number": (RUNS, "updates: 4 ", "updates: 0x_ ", says("no number", "0x_")),
+    "base 60": (RUNS, "updates: 4 ", "updates: 1:30 ", says("base 60", "1:30")),
+    "a date": (RUNS, "method: static", "method: 2001-01-01", says("date", "2001-01-01")),
+    "no such date": (RUNS, "method: static", "method: 2001-13-45", says("date")),
+    "5001 layers": (RUNS, "layers: 2/2", f"layers: {'2' * 5001}/2", says("layers")),
+    "layers in a power": (RUNS, "layers: 2/2", "layers: ²/2", says("layers", "²/2")),
+    "5001 epochs": (RUNS, "updates: 4 ", f"updates: {'9' * 5001} epochs ", says("wrong type")),
+    "a huge ratio": (SCALE, "seeds: 1", f"times: {{width: {'9' * 5001}/1}}", says("no ratio")),
+    # Seeds.
+    "float seeds": (RUNS, "{like: base}", "{like: base, seeds: [1.0]}", says("wrong type", "1.0")),
+    "a huge seed": (
+        RUNS,
+        "{like: base}",
+        "{like: base, seeds: [18446744073709551616]}",
+        says("limit", 2**64, prose("too large"), where="runs.static_2_2.seeds.0"),
+    ),
+    "a billion seeds": (SCALE, "seeds: 1", "seeds: 1000000000", says("limit", 10**9)),
+    "switched seeds": (SWITCHES, "device: cpu", "seeds: 4294967296", says(where="seeds")),
+    # YAML.
+    "an anchor": (RUNS, "method: static", "method: &x static", says("anchor", where="runs.yaml:9")),
+    "an alias of itself": (RUNS, "families:", "x: &x [*x]\nfamilies:", says("anchor")),
+    "an alias bomb": (RUNS, "families:", f"a0: &a0 [x]\n{BOMB}families:", says("anchor")),
+    "a merge key": (RUNS, "method: static", "<<: {method: static}", says("merge key")),
+    "a tag": (RUNS, "method: static", "method: !!python/name:os.system ''", says("tag")),
+    "open brackets": (RUNS, "method: static", f"method: {'[' * 5000}", says("levels", 32)),
+    "brackets": (RUNS, "method: static", f"method: {'[' * 5000}{']' * 5000}", says("levels")),
+    "braces": (RUNS, "method: static", f"method: {'{a: ' * 5000}", says("levels")),
+    "a control character": (RUNS, "method: static", "method: \x01", says("not YAML", where="9")),
+    # Names.
+    "a name in two lines": (RUNS, "gated_2_2:", "\"a\\nb\":", says("name rule", where=r"a\nb")),
+    "a name with a slash": (RUNS, "gated_2_2:", "gated/2:", says("name rule")),
+    "a long name": (RUNS, "gated_2_2:", f"{'g' * 65}:", says("name rule")),
+    "a family in two lines": (RUNS, "  base:", '  "ba\\nse":', says("name rule")),
+    "a group in two lines": (RUNS, "group: main", 'group: "ma\\nin"', says("pattern")),
+    "a device in two lines": (SWITCHES, "device: cpu", "device: \"cpu\\n\"", says("pattern")),
+    "a device of another maker": (SWITCHES, "device: cpu", "device: xpu", says("pattern", "xpu")),
+    "a folder with braces": (
+        SWITCHES, "device: cpu", "results: re{x}sults", says("no folder", "re{x}sults"),
+    ),
+    "no folder": (SWITCHES, "device: cpu", 'results: ""', says("no folder", "")),
+    # Settings that do not go together.
+    "one table of two dictionaries": (
+        RUNS, "tie_embeddings: decoder", "tie_embeddings: all",
+        says("one table", where="tie_embeddings", remedy="joint"),
+    ),
+    "a depth of an encoder": (
+        RUNS, LATENT, "name: latent_layers, stacks: [encoder], target_depth: 1",
+        says("acts on no stack", where="target_depth_stacks"),
+    ),
+    "hard samples that never begin": (
+        RUNS, LATENT, f"{LATENT}, sample: straight_through, straight_through_after: 4",
+        says("requirement", ..., "straight_through_after < updates"),
+    ),
+    "a regulariser that never begins": (
+        RUNS, LATENT, f"{LATENT}, kl_anneal_start: 500", says(where="kl_anneal_start"),
+    ),
+    "unequal groups": (
+        RUNS, LATENT, "name: group_dropout, groups: 5, active: 2",
+        says("requirement", ..., "width % groups == 0", where="groups"),
+    ),
+    "more groups on than there are": (
+        RUNS, LATENT, "name: group_dropout, active: 17",
+        says("requirement", ..., "active <= groups"),
+    ),
+    "one decay rate of two": (
+        RUNS, LATENT, "name: group_dropout, phi_betas: [0.9]", says(where="phi_betas"),
+    ),
+    "a decay rate that is text": (
+        RUNS, LATENT, "name: group_dropout, phi_betas: [0.9, x]", says(where="phi_betas.1"),
+    ),
+    "a metric that is not known": (
+        "papers/sample/paper.yaml", "metric: {tokenize: 13a}", "compared_metric: chrF",
+        says("unknown key", "compared_metric"),
+    ),
+    "bars that are missing": (
+        "papers/sample/figures.yaml", "  bars: {gated: Gated}\n", "",
+        says("no value", where="figure1.bars", remedy=prose("add the key")),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def small(tmp_path):
+    return write_config(tmp_path)
+
+
+def findings(folder):
+    """Return what is wrong with the project, found quickly."""
+    began = time.monotonic()
+    with pytest.raises(Findings) as caught:
+        load(folder)
+    assert time.monotonic() - began < 5
+    return caught.value.findings
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_finding_with_file_line_and_key(small, mistake):
+    file, old, new, message = MISTAKES[mistake]
+    path = small / "config" / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    (finding,) = findings(small)
+    message.check(str(finding))
+    assert finding.where.startswith(f"config/{file}:")
+    assert finding.where.split(":")[1].isdigit()
+    assert len(str(finding).split("\n")) == 1
+
+
+def test_a_card_without_its_module_is_refused(small):
+    cards = small / "config" / "methods"
+    shutil.copy(cards / "static.yaml", cards / "other.yaml")
+    (finding,) = findings(small)
+    says("no module", where="config/methods/other.yaml:1", remedy="methods/other.py").check(finding)
+
+
+def test_a_paper_whose_runs_are_gone_says_so_and_nothing_else(small):
+    """It was a finding for each name of a run, and none of them that the file is missing."""
+    (small / "config" / RUNS).unlink()
+    (finding,) = findings(small)
+    says("runs missing", where=f"config/{RUNS}").check(finding)
+
+
+def test_a_paper_needs_no_runs_of_its_own(small):
+    """Its tables may show those of other papers."""
+    other = small / "config/papers/other"
+    shutil.copytree(small / "config/papers/sample", other)
+    (other / "runs.yaml").unlink()
+    (other / "figures.yaml").unlink()
+    tables = (other / "tables.yaml").read_text(encoding="utf-8")
+    for run in ("static_2_2", "gated_2_2"):
+        tables = tables.replace(f": {run}", f": sample/{run}")
+    (other / "tables.yaml").write_text(tables, encoding="utf-8")
+    assert "other" in load(small).papers
+
+
+@pytest.mark.parametrize("group", ["mian", "others"])
+def test_a_misspelled_group_of_updates_is_one_finding(small, group):
+    with (small / "config" / SCALE).open("a") as scale:
+        scale.write(f"updates: {{sample: {{{group}: 3}}}}\n")
+    (finding,) = findings(small)
+    says("unknown", "group", group, where=f"updates.sample.{group}", nearest="main").check(finding)

@@ -1,0 +1,56 @@
+"""One table for both sides: a piece has one row, and two dictionaries never share a table."""
+
+import pytest
+import torch
+
+from fathom.batches.encode import encode
+from fathom.batches.tensors import load
+from fathom.methods.loader import build
+from fathom.runs.paths import Paths
+from fathom.subwords.train import train as learn
+from fathom.training.loop import RuntimeOptions, TrainPaths
+from fathom.training.train import train
+from tests.support.refused import refused
+from tests.support.small_corpus import silent, small_data, write_corpus
+from tests.support.specs import merged, small_spec
+
+TIED = {"model": {"tie_embeddings": "all"}}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return Paths(tmp_path_factory.mktemp("tied"), "tiny")
+
+
+def encoded(paths, **subwords):
+    """Return the data with these subwords, after writing its text as ids."""
+    data = small_data(**subwords)
+    write_corpus(paths.corpus(data))
+    learn(data, paths.corpus(data), paths.subwords(data), silent)
+    encode(data, paths.corpus(data), paths.subwords(data), paths.tensors(data), silent)
+    return data
+
+
+def test_with_one_model_for_all_text_a_piece_has_one_row_on_both_sides(paths):
+    text = load(paths.tensors(encoded(paths, joint=150)))
+    source, target = text.source_dictionary, text.target_dictionary
+    assert source.symbols == target.symbols
+    assert all(source.index(piece) == target.index(piece) for piece in target.symbols)
+    spec = small_spec(TIED)
+    network = build(spec.model, spec.method, len(text.tasks), source, target)
+    ids = torch.arange(len(target))
+    rows = network.encoder.embed_tokens(ids), network.decoder.embed_tokens(ids)
+    assert torch.equal(*rows)
+    assert torch.equal(network.decoder.output_projection.weight, rows[1])
+
+
+def test_a_tied_run_with_two_dictionaries_never_starts(paths):
+    data = encoded(paths)
+    text = load(paths.tensors(data))
+    assert text.source_dictionary.symbols != text.target_dictionary.symbols
+    spec = small_spec(merged(TIED, {"data": data.settings.model_dump()}))
+    folders = TrainPaths(paths.tensors(data), paths.results / "run", None)
+    options = RuntimeOptions("cpu", 4096, 1, 0, 0)
+    with refused("two dictionaries", where="model.tie_embeddings: all", remedy="joint"):
+        train(spec, 1, folders, options, silent)
+    assert not list((paths.results / "run").rglob("*.pt"))
