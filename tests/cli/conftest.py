@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 from typer.testing import CliRunner
 
-from fathom.cli.main import build, main
+from fathom.cli.main import main
+from fathom.cli.verbs import build
 from tests.support.small_project import GATED, RUN, write_config, write_project
 
 

@@ -9,7 +9,8 @@ import torch
 from fathom.checkpoints.read import load_weights
 from fathom.io.files import read_json
 from fathom.io.metrics import read
-from fathom.training.loop import Stopped, Training, TrainPaths
+from fathom.io.signals import Stopped
+from fathom.training.loop import Training, TrainPaths
 from fathom.training.train import train
 from fathom.training.validation import validate
 from tests.support.small_corpus import silent

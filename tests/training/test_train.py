@@ -131,7 +131,7 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
 
 def test_a_second_trainer_of_a_run_is_refused_and_writes_nothing(tensors, tmp_path):
     said = []
-    with only_writer(tmp_path), refused("locked", re.compile("process .*")):
+    with only_writer(tmp_path, silent), refused("locked", re.compile("process .*")):
         train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, said.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "lock.holder"]
     assert said == []

@@ -1,7 +1,5 @@
 """`fathom train`: train one run."""
 
-import typer
-
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report
 from fathom.cli.run_options import open_run
 from fathom.provenance import training_file
@@ -26,19 +24,16 @@ def train(
     if ended := training_file.already_ended(paths.training(spec, seed)):
         report(f"{spec.folder}: {ended}")
         return
-    from fathom.training.loop import RuntimeOptions, Stopped, TrainPaths
+    from fathom.training.loop import RuntimeOptions, TrainPaths
     from fathom.training.train import train as train_run
 
     options = RuntimeOptions(
         device=device or switches.device,
         tokens_per_device=switches.tokens_per_device,
         log_every=switches.log_every,
+        save_minutes=switches.save_minutes,
         diagnose_first=switches.diagnose_first,
         diagnose_every=switches.diagnose_every,
     )
     folders = TrainPaths(paths.tensors(spec.data), paths.run(spec, seed), paths.start(spec, seed))
-    try:
-        train_run(spec, seed, folders, options, report)
-    except Stopped as stopped:
-        report(f"{spec.folder}: {stopped}")
-        raise typer.Exit(128 + stopped.number) from None
+    train_run(spec, seed, folders, options, report)

@@ -97,6 +97,9 @@ class Switches(Part):
         Count, About("Target tokens of a micro-batch, at most: memory, not results.")
     ] = 16384
     log_every: Annotated[Count, About("Updates between rows of metrics.tsv.")] = 25
+    save_minutes: Annotated[
+        Whole, About("The state is saved at validations, and n minutes after that; 0 for never.")
+    ] = 10
     diagnose_first: Annotated[Whole, About("Diagnostics are recorded for the first N updates.")] = (
         1000
     )
