@@ -3,6 +3,7 @@
 import contextlib
 import io
 import shutil
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -54,6 +55,14 @@ def call(capsys, monkeypatch):
         return Answer(ended.value.code, printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def interruptible():
+    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
