@@ -1,16 +1,21 @@
 """The command: help, exit codes, and what a mistake or a bug looks like."""
 
+import errno
+import io
 import logging
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from fathom.cli.main import main
+from fathom.io.signals import SIGNALS
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
+from tests.support.stopped_jobs import HEARD
 
 
 @pytest.mark.parametrize(
@@ -108,6 +113,52 @@ def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
     assert "Traceback" in answer.err
     assert "TypeError" in answer.err
     assert answer.err.endswith(prose("bug") + "\n")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT, errno.EIO, errno.ENAMETOOLONG])
+def test_what_the_machine_refuses_is_one_line_and_no_bug(project, call, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number), "results/a.json")
+
+    monkeypatch.setattr("fathom.cli.list.open_paths", refuse)
+    says(where="results/a.json").check(call("list").one_line)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_every_verb_ends_in_one_line_and_128_and_the_signal(project, call, monkeypatch, number):
+    monkeypatch.setattr("fathom.cli.list.open_paths", lambda *_: os.kill(os.getpid(), number))
+    answer = call("list")
+    assert (answer.code, answer.out) == (128 + number, "")
+    [line] = answer.err.splitlines()
+    says("stopped", number.name, remedy=prose("start again")).check(line)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", HEARD)
+def test_a_signal_is_heard_while_packages_are_imported(project, number):
+    """It ended without a line, or in Python's traceback of Ctrl-C."""
+    (project / "typer.py").write_text(f"import os; os.kill(os.getpid(), {number:d})", "utf-8")
+    environment = os.environ | {"PYTHONPATH": f"{project}:{ROOT / 'lib'}"}
+    script = "from fathom.cli.main import main; main()"
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 128 + number
+    [line] = ended.stderr.splitlines()
+    says("stopped", number.name).check(line)
+
+
+def test_a_terminal_without_a_letter_shows_its_code(own, summarised, call, monkeypatch):
+    """`table --show` ended in a UnicodeEncodeError."""
+    own(summarised)
+    paper = Path("config/papers/sample/paper.yaml")
+    text = paper.read_text(encoding="utf-8").replace("A Sample Paper", "A Samplě Paper")
+    paper.write_text(text, encoding="utf-8")
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="ascii"))
+    assert call("table", "sample_table1", "--show").code == 0
+    sys.stdout.flush()
+    assert b"\\u" in out.getvalue() or b"\\x" in out.getvalue()
 
 
 def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):

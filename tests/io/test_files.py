@@ -5,9 +5,7 @@ import hashlib
 import math
 import multiprocessing
 import os
-import resource
 import signal
-import subprocess
 
 import pytest
 
@@ -24,6 +22,7 @@ from fathom.io.files import (
     write_text,
 )
 from tests.support.refused import prose, refused
+from tests.support.small_disk import small_disk
 
 FORK = multiprocessing.get_context("fork")
 
@@ -125,32 +124,18 @@ def test_json_that_is_not_an_object_is_refused(tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
-    """A folder in which 4 MB fit, and a word that says what sets the limit."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "none", folder], capture_output=True, check=False
-    )
-    if mounted.returncode == 0:
-        yield folder, "tmpfs"
-        subprocess.run(["umount", folder], check=True)
-        return
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, before[1]))
-    yield folder, "limit on the size of a file"
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+def disk(tmp_path):
+    """A small disk."""
+    with small_disk(tmp_path / "disk") as made:
+        yield made
 
 
 @pytest.mark.parametrize("library", ["python", "torch"])
-def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(
-    small_disk, library, record_property
-):
+def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(disk, library, record_property):
     torch = pytest.importorskip("torch")
-    folder, means = small_disk
-    record_property("what makes the disk small", means)
-    path = folder / "a.pt"
-    save = torch.save if library == "torch" else lambda text, stream: stream.write(bytes(text))
+    record_property("what makes the disk small", disk.means)
+    path = disk.folder / "a.pt"
+    save = torch.save if library == "torch" else lambda tensor, stream: stream.write(tensor.numpy())
 
     def write(size):
         with replacing(path, "wb") as stream:
@@ -162,15 +147,14 @@ def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(
         write(8_000_000)
     assert caught.value.errno in (errno.ENOSPC, errno.EFBIG)
     assert caught.value.filename == str(path)
-    assert os.listdir(folder) == ["a.pt"]
+    assert os.listdir(disk.folder) == ["a.pt"]
     assert path.read_bytes() == before
 
 
-def test_a_text_that_grows_names_its_file_where_the_disk_refuses(small_disk):
-    folder, _ = small_disk
+def test_a_text_that_grows_names_its_file_where_the_disk_refuses(disk):
 
     def write():
-        with appending(folder / "train.log") as stream:
+        with appending(disk.folder / "train.log") as stream:
             stream.write("x" * 1_000_000)
 
     for _ in range(3):

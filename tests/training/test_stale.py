@@ -45,3 +45,10 @@ def test_a_run_that_is_trained_now_is_left_alone(folder):
     with only_writer(folder, print), refused("locked", re.compile("process .*")):
         delete_stale(folder, print)
     assert (folder / "training.json").exists()
+
+
+def test_a_damaged_list_of_attempts_makes_no_training_stale(folder):
+    (folder / "attempts.json").write_text("{}", encoding="utf-8")
+    before = names(folder)
+    delete_stale(folder, print)
+    assert names(folder) == before
