@@ -9,11 +9,11 @@ from fathom.cli.faults import fault
 from tests.support.refused import prose, says
 
 GROUPS = {
-    "not writable": "ENOSPC EDQUOT EFBIG EACCES EPERM EROFS",
-    "in the way": "EEXIST ENOTDIR EISDIR ENAMETOOLONG ELOOP",
-    "deleted": "ENOENT ESTALE",
-    "disk fails": "EIO ENODEV ETIMEDOUT EOPNOTSUPP",
-    "too much": "EMFILE ENFILE ENOMEM",
+    prose("not writable"): "ENOSPC EDQUOT EFBIG EACCES EPERM EROFS",
+    prose("in the way"): "EEXIST ENOTDIR EISDIR ENAMETOOLONG ELOOP",
+    prose("deleted"): "ENOENT ESTALE",
+    prose("disk fails"): "EIO ENODEV ETIMEDOUT EOPNOTSUPP",
+    prose("too much"): "EMFILE ENFILE ENOMEM",
 }
 
 
@@ -28,7 +28,7 @@ class OutOfMemoryError(RuntimeError):
 def test_what_the_machine_refuses_names_the_file_and_what_to_do(name, remedy):
     number = getattr(errno, name)
     error = fault(OSError(number, "in other words", "results/a.json"))
-    says(remedy=prose(remedy), where="results/a.json").check(error)
+    says(remedy=remedy, where="results/a.json").check(error)
     assert error.what == os.strerror(number)
 
 

@@ -94,11 +94,11 @@ def test_a_damaged_row_is_dropped_and_counted_and_the_others_stay(metrics, damag
     assert metrics.cut(9) == 0
 
 
-@pytest.mark.parametrize("damage", [b"\0\0\0", b"2\tfour\t", b"\xff\t\t"])
+@pytest.mark.parametrize("damage", [b"\0\t\0\t\0", b"2\tfour\t", b"\xff\t\t"])
 def test_a_row_that_is_no_row_of_numbers_is_named_with_its_line(metrics, damage):
     with open(metrics.path, "ab") as stream:
         stream.write(damage + b"\n")
-    with refused(where="metrics.tsv:2", remedy=prose("train the run again")):
+    with refused("no row of metrics", where="metrics.tsv:2", remedy=prose("train the run again")):
         read(metrics.path)
 
 

@@ -20,6 +20,7 @@ MESSAGES = {
     "damaged rows": "damaged rows are dropped",
     "no row of metrics": "not a row of numbers",
     "no locks": "no locks here",
+    "from the future": "dated {} minutes in the future",
     "delete and run": "delete it and run again",
     "wait or stop": "wait for it or stop it",
     "train the run again": "train the run again",

@@ -1,4 +1,4 @@
-"""A command in a pipe, as a rule or a user starts it, that a signal to the whole job stops."""
+"""A command in a pipe, as a rule or a user starts it; a signal to all processes stops it."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ class Job:
                 return
             time.sleep(0.01)
         os.killpg(self.shell.pid, signal.SIGKILL)
-        raise AssertionError("a process goes on")
+        raise AssertionError("a process did not end")
 
 
 def start(folder: Path, words: str, line: str = RULE) -> Job:

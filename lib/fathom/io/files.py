@@ -19,7 +19,7 @@ _PARTS = ".*.[0-9]*.part"
 def naming(path: Path, *others: Path) -> Iterator[None]:
     """Give what the disk refuses inside the block the name of the file.
 
-    torch hides it behind a RuntimeError, in place of which it is raised.
+    torch raises a RuntimeError after it; in place of that it is raised again.
 
     Args:
         path: the file that is written.

@@ -69,8 +69,8 @@ def read(path: Path) -> list[Row]:
     for number, (row, line) in enumerate(zip(rows, lines, strict=True), 2):
         if row is None:
             count = line.count(b"\t") + 1
-            fits = count == len(columns)
-            what = "not a row of numbers" if fits else f"{count} fields, not {len(columns)}"
+            matches = count == len(columns)
+            what = "not a row of numbers" if matches else f"{count} fields, not {len(columns)}"
             raise FathomError(what, f"{path}:{number}", "train the run again")
     return [row for row in rows if row is not None]
 
@@ -83,8 +83,8 @@ def _row(line: bytes, columns: tuple[str, ...]) -> Row | None:
     except ValueError:
         return None
     finite = all(number is None or math.isfinite(number) for number in numbers)
-    fits = finite and len(numbers) == len(columns)
-    return dict(zip(columns, numbers, strict=True)) if fits else None
+    matches = finite and len(numbers) == len(columns)
+    return dict(zip(columns, numbers, strict=True)) if matches else None
 
 
 def _field(value: float | int | None) -> str:

@@ -1,4 +1,4 @@
-"""Signals that stop a command: TERM, INT, HUP and USR1 alike; a second one ends it at once.
+"""Signals that stop a command: TERM, INT, HUP and USR1; a second one ends it at once.
 
 A signal that the process ignores from its start on, as after `nohup`, stays ignored.
 """

@@ -98,7 +98,7 @@ class Switches(Part):
     ] = 16384
     log_every: Annotated[Count, About("Updates between rows of metrics.tsv.")] = 25
     save_minutes: Annotated[
-        Whole, About("The state is saved at validations, and n minutes after that; 0 for never.")
+        Whole, About("The state is saved every N minutes between validations too; 0 for never.")
     ] = 10
     diagnose_first: Annotated[Whole, About("Diagnostics are recorded for the first N updates.")] = (
         1000

@@ -67,8 +67,8 @@ def recorded(path: Path) -> list[dict[str, Any]] | None:
         attempts = read_json(path).get("attempts")
     except FathomError:
         return None
-    fits = isinstance(attempts, list) and all(isinstance(one, dict) for one in attempts)
-    return attempts if fits else None
+    matches = isinstance(attempts, list) and all(isinstance(one, dict) for one in attempts)
+    return attempts if matches else None
 
 
 def recipe_of(attempt: dict[str, Any]) -> int:
