@@ -88,7 +88,9 @@ def main() -> None:
     opened = open_run(given.run, given.scale, None, given.device)
     spec, paths = opened.spec, opened.paths
     tokens = opened.project.switches.tokens_per_device
-    options = RuntimeOptions(given.device, tokens, log_every=1, diagnose_first=0, diagnose_every=0)
+    options = RuntimeOptions(
+        given.device, tokens, log_every=1, save_minutes=0, diagnose_first=0, diagnose_every=0
+    )
     with tempfile.TemporaryDirectory() as folder:
         folders = TrainPaths(paths.tensors(spec.data), Path(folder))
         tensors = load(folders.tensors)

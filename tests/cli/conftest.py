@@ -3,13 +3,15 @@
 import contextlib
 import io
 import shutil
+import signal
 import sys
 from dataclasses import dataclass
 
 import pytest
 from typer.testing import CliRunner
 
-from fathom.cli.main import build, main
+from fathom.cli.main import main
+from fathom.cli.verbs import build
 from tests.support.small_project import GATED, RUN, write_config, write_project
 
 
@@ -53,6 +55,14 @@ def call(capsys, monkeypatch):
         return Answer(ended.value.code, printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def interruptible():
+    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

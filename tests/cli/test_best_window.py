@@ -238,7 +238,7 @@ def test_two_at_a_time_are_refused(own, measured, call):
     before, ready, done = results_of(folder), FORK.Event(), FORK.Event()
 
     def hold():
-        with only_writer(texts_of(folder)):
+        with only_writer(texts_of(folder), print):
             ready.set()
             done.wait(60)
 

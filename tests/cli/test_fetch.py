@@ -1,14 +1,19 @@
+import random
+import threading
 from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 import typer.testing
+import yaml
 
 from fathom.cli.fetch import fetch
 from fathom.io.files import read_json
-from tests.support.refused import refused
+from tests.support.refused import prose, refused, says
+from tests.support.stopped_jobs import HEARD, start
 
 FILE = "Django-5.1.4-py3-none-any.whl"
 
@@ -58,3 +63,76 @@ def test_a_right_file_gets_a_record_and_its_notice_is_printed(project, put, edit
     printed = capsys.readouterr()
     assert "BSD-3-Clause" in printed.err
     assert printed.out == ""
+
+
+class Stalling(BaseHTTPRequestHandler):
+    """Sends a part of the file, and waits until the client is gone; without a stall, all of it."""
+
+    def do_GET(self):
+        server = self.server
+        asked = self.headers.get("Range", "bytes=0-")
+        start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        server.starts.append(start)
+        size = len(server.content)
+        self.send_response(206 if start else 200)
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(size - start))
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
+        self.end_headers()
+        if server.stalls:
+            self.wfile.write(server.content[start : start + server.stalls.pop()])
+            self.wfile.flush()
+            self.connection.recv(1)
+        else:
+            self.wfile.write(server.content[start:])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def stalling():
+    """A server that stalls three times in a file of 2 MB."""
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", random.Random(1).randbytes(2_000_000))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stalling)
+    server.daemon_threads = True
+    server.content, server.stalls, server.starts = packed.getvalue(), [400_000] * 3, []
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_a_download_that_signals_stop_goes_on_where_it_was(project, stalling, call):
+    address = f"http://127.0.0.1:{stalling.server_port}/a.zip"
+    card = {
+        "title": "A file",
+        "kind": "archive",
+        "mirrors": [address],
+        "file": "a.zip",
+        "bytes": len(stalling.content),
+        "sha256": sha256(stalling.content).hexdigest(),
+        "licence": "BSD-3-Clause",
+        "notice": "Of the tests.",
+    }
+    path = project / "config" / "sources" / "slow.yaml"
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    part = project / "results" / "sources" / "slow" / "a.zip.part"
+    sizes = [0]
+    for number in random.Random().sample(HEARD, 3):
+        job = start(project, "fetch slow")
+        code = job.stop(number, lambda: part.exists() and part.stat().st_size > sizes[-1])
+        assert code == 128 + number
+        [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
+        says("stopped", number.name, remedy=prose("start again")).check(last)
+        sizes.append(part.stat().st_size)
+    assert call("fetch", "slow").code == 0
+    assert stalling.starts == sizes
+    assert part.with_name("a.zip").read_bytes() == stalling.content
+    assert not part.exists()

@@ -1,74 +1,21 @@
 """The command: help, exit codes, and what a mistake or a bug looks like."""
 
+import errno
+import io
 import logging
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-import fathom.cli
-from fathom.cli.main import VERBS, build, main
-from fathom.project.demands import Demands
+from fathom.cli.main import main
+from fathom.io.signals import SIGNALS
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
-
-NAMES = [verb for _, verbs in VERBS for verb in verbs]
-SCREEN = {"COLUMNS": "80", "TERM": "dumb"}
-
-
-def help_of(*words):
-    return CliRunner().invoke(build(), [*words, "--help"], env=SCREEN)
-
-
-def example_of(verb):
-    (line,) = (line for line in help_of(verb).stdout.split("\n") if "Example:" in line)
-    return line.strip().removeprefix("Example: ")
-
-
-def test_every_file_of_the_room_is_a_verb_or_shared_by_verbs():
-    files = {path.stem for path in Path(fathom.cli.__file__).parent.glob("*.py")}
-    verbs = {name.replace("-", "_") for name in NAMES}
-    assert files - {"__init__", "main", "options", "run_options"} == verbs
-
-
-def test_the_commands_help_shows_each_verb_within_80_columns():
-    answer = help_of()
-    assert answer.exit_code == 0
-    lines = answer.stdout.split("\n")
-    assert len(lines) < 60
-    assert all(len(line) <= 80 for line in lines)
-    rows = [line.strip("│ ").split(maxsplit=1)[0] for line in lines if line.startswith("│ ")]
-    assert [row for row in rows if row in NAMES] == NAMES
-
-
-@pytest.mark.parametrize("verb", NAMES)
-def test_a_verbs_help_has_an_example(verb):
-    answer = help_of(verb)
-    assert answer.exit_code == 0
-    assert example_of(verb).startswith(f"fathom {verb}")
-
-
-@pytest.mark.parametrize("verb", NAMES)
-def test_an_example_names_what_there_is(verb, own_project):
-    known = {
-        *(name.rpartition("/")[2] for name in own_project.entries),
-        *own_project.entries,
-        *own_project.papers,
-        *own_project.datasets,
-        *own_project.sources,
-        *Demands(own_project, "tiny").artefacts,
-        "artefacts",
-        "runs",
-    }
-    words = shlex.split(example_of(verb).split(" < ")[0])[2:]
-    assert not words or words[0].startswith("--") or words[0] in known
-    if "--scale" in words:
-        assert words[words.index("--scale") + 1] in own_project.scales
+from tests.support.stopped_jobs import HEARD
 
 
 @pytest.mark.parametrize(
@@ -168,6 +115,52 @@ def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
     assert answer.err.endswith(prose("bug") + "\n")
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT, errno.EIO, errno.ENAMETOOLONG])
+def test_what_the_machine_refuses_is_one_line_and_no_bug(project, call, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number), "results/a.json")
+
+    monkeypatch.setattr("fathom.cli.list.open_paths", refuse)
+    says(where="results/a.json").check(call("list").one_line)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_every_verb_ends_in_one_line_and_128_and_the_signal(project, call, monkeypatch, number):
+    monkeypatch.setattr("fathom.cli.list.open_paths", lambda *_: os.kill(os.getpid(), number))
+    answer = call("list")
+    assert (answer.code, answer.out) == (128 + number, "")
+    [line] = answer.err.splitlines()
+    says("stopped", number.name, remedy=prose("start again")).check(line)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", HEARD)
+def test_a_signal_is_heard_while_packages_are_imported(project, number):
+    """It ended without a line, or in Python's traceback of Ctrl-C."""
+    (project / "typer.py").write_text(f"import os; os.kill(os.getpid(), {number:d})", "utf-8")
+    environment = os.environ | {"PYTHONPATH": f"{project}:{ROOT / 'lib'}"}
+    script = "from fathom.cli.main import main; main()"
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 128 + number
+    [line] = ended.stderr.splitlines()
+    says("stopped", number.name).check(line)
+
+
+def test_a_terminal_without_a_letter_shows_its_code(own, summarised, call, monkeypatch):
+    """`table --show` ended in a UnicodeEncodeError."""
+    own(summarised)
+    paper = Path("config/papers/sample/paper.yaml")
+    text = paper.read_text(encoding="utf-8").replace("A Sample Paper", "A Samplě Paper")
+    paper.write_text(text, encoding="utf-8")
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="ascii"))
+    assert call("table", "sample_table1", "--show").code == 0
+    sys.stdout.flush()
+    assert b"\\u" in out.getvalue() or b"\\x" in out.getvalue()
+
+
 def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
     # The kernel's own file system refuses new folders, to root as well.
     answer = call("compare", "--results", "/sys/fathom")
@@ -179,12 +172,6 @@ def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
 def test_outside_a_project_every_verb_says_so(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     says("no project", remedy=prose("change folder")).check(call("list").one_line)
-
-
-def test_the_version_is_printed(call):
-    answer = call("--version")
-    assert (answer.code, answer.err) == (0, "")
-    assert answer.out.strip().count(".") == 2
 
 
 def test_packages_print_nothing_below_a_warning(project, call):

@@ -6,7 +6,6 @@ import pytest
 
 from fathom.cli.options import (
     data_named,
-    debug,
     open_paths,
     open_project,
     report,
@@ -87,11 +86,3 @@ def test_progress_goes_to_standard_error(capsys):
     report("one line")
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "one line\n")
-
-
-@pytest.mark.parametrize(("value", "shown"), [(None, False), ("0", False), ("1", True)])
-def test_only_1_asks_for_tracebacks(monkeypatch, value, shown):
-    monkeypatch.delenv("FATHOM_DEBUG", raising=False)
-    if value is not None:
-        monkeypatch.setenv("FATHOM_DEBUG", value)
-    assert debug() is shown

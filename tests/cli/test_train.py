@@ -2,17 +2,24 @@
 
 import io
 import os
-import signal
+import random
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
+import torch
 
 from fathom.cli.main import main
 from fathom.io.files import read_json, write_json
+from fathom.io.signals import SIGNALS
 from fathom.project.load import load
 from fathom.provenance import recipe
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN, paths
+from tests.support.stopped_jobs import HEARD, PIPE, RULE, start
+
+MANY = 100
 
 
 @pytest.fixture
@@ -79,7 +86,8 @@ class Terminal(io.StringIO):
         return super().write(text)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
     place, trained, call, monkeypatch, number
 ):
@@ -90,14 +98,69 @@ def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
         with pytest.raises(SystemExit) as ended:
             main()
     assert ended.value.code == 128 + number
-    assert "after update 1" in terminal.getvalue().removesuffix("\n").split("\n")[-1]
+    last = terminal.getvalue().removesuffix("\n").split("\n")[-1]
+    says("stopped after", number.name, 2, remedy=prose("start again")).check(last)
     assert not (place / "training.json").exists()
     again = call("train", RUN)
     assert again.code == 0
-    assert "after update 1" in again.err
+    says("resuming", 2).check(again.err)
     (unbroken,) = trained.glob(f"results/runs/sample/{RUN}-*/1/training.json")
     for key in ("outcome", "validation", "parameters"):
         assert read_json(place / "training.json")[key] == read_json(unbroken)[key]
+
+
+@pytest.fixture
+def unbroken(place, call):
+    """The folder of a run of many quick updates, which no signal stopped."""
+    folder = Path.cwd()
+    path = folder / "config/papers/sample/runs.yaml"
+    text = path.read_text(encoding="utf-8").replace("validate_every: 4", "validate_every: 25")
+    path.write_text(text.replace("updates: 4", f"updates: {MANY}"), encoding="utf-8")
+    assert call("train", RUN).code == 0
+    [made] = (folder / "results").glob(f"runs/sample/{RUN}-*/1/training.json")
+    return made.parent.rename(folder / "unbroken")
+
+
+def series(folder):
+    """Return the bytes of metrics.tsv and of all diagnostics."""
+    paths = (folder / "metrics.tsv", *sorted((folder / "diagnostics").iterdir()))
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def weights(folder):
+    """Return the tensors of the newest state."""
+    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
+
+
+def has_rows(path, rows):
+    """Return whether a series has a header and more rows than some."""
+    return path.exists() and path.read_bytes().count(b"\n") > 1 + rows
+
+
+@pytest.mark.slow
+def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
+    """It killed tee; the next line then ended the training before its state was saved."""
+    project, dice = unbroken.parent, random.Random()
+    place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
+    updates = sorted(dice.sample(range(1, MANY - 10), 3))
+    for line, number, update in zip(
+        (PIPE, RULE, RULE), dice.sample(HEARD, 3), updates, strict=True
+    ):
+        job = start(project, f"train {RUN}", line)
+        code = job.stop(number, partial(has_rows, place / "metrics.tsv", update))
+        attempt = read_json(place / "attempts.json")["attempts"][-1]
+        assert (attempt["ended_as"], not (place / "training.json").exists()) == ("stopped", True)
+        assert attempt["to_update"] >= update
+        if line == RULE:
+            assert code == 128 + number
+            last = job.log.read_text(encoding="utf-8").removesuffix("\n").split("\n")[-1]
+            says("stopped after", number.name, attempt["to_update"]).check(last)
+    assert call("train", RUN).code == 0
+    assert series(place) == series(unbroken)
+    ours, theirs = weights(place), weights(unbroken)
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert not list(place.rglob(".*.part"))
 
 
 def test_a_damaged_record_is_refused_with_file_and_key(place, call):

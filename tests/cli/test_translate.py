@@ -3,9 +3,14 @@
 import io
 import os
 import pty
+import random
+import shutil
 import signal
 import subprocess
 import sys
+import time
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +20,7 @@ from fathom.io.files import read_json
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES
 from tests.support.specs import ROOT, small_spec
+from tests.support.stopped_jobs import HEARD, start
 
 
 def decodings(folder, run=RUN):
@@ -218,14 +224,6 @@ class Keyboard(io.BytesIO):
         return b""
 
 
-@pytest.fixture
-def interruptible():
-    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_an_interruption_ends_in_130_without_a_traceback(trained, monkeypatch, capsys):
     monkeypatch.chdir(trained)
@@ -235,3 +233,30 @@ def test_an_interruption_ends_in_130_without_a_traceback(trained, monkeypatch, c
         main()
     assert ended.value.code == 130
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, summarised, call):
+    """It ended in -15, with an empty log."""
+    folder = own(summarised)
+    decoding = decodings(folder)["test.plain"]
+    before = {path.name: path.read_bytes() for path in decoding.iterdir()}
+    [asked] = decoding.parent.glob("asked-*.json")
+    shutil.rmtree(decoding)
+    asked.unlink()
+    dice = random.Random()
+    # While packages are imported, while the network is built, and while it translates.
+    for earliest in (1.0, 2.0, None):
+        begun, delay = time.monotonic(), dice.random() + (earliest or 60)
+        job = start(folder, f"translate {RUN}")
+        texts = partial(Path.exists, decoding / "bos.txt")
+        number = dice.choice(HEARD)
+        code = job.stop(number, lambda: texts() or time.monotonic() > begun + delay)  # noqa: B023
+        assert code == 128 + number or asked.exists()
+        if code:
+            [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
+            says("stopped", number.name, remedy=prose("start again")).check(last)
+    assert call("translate", RUN).code == 0
+    unscored = {name: text for name, text in before.items() if (decoding / name).exists()}
+    assert {path.name: path.read_bytes() for path in decoding.iterdir()} == unscored
+    assert {"bos.txt", "kor.txt", "decoding.json"} <= set(unscored)

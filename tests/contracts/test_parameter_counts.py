@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 from typer.testing import CliRunner
 
-from fathom.cli.main import build
+from fathom.cli.verbs import build
 from tests.support.specs import ROOT
 
 pytestmark = pytest.mark.slow

@@ -236,7 +236,7 @@ def test_what_killed_processes_left_is_deleted(site, archive, places, lines):
 
 def test_two_processes_never_fetch_into_one_folder(site, archive, places, lines):
     address = site.put("/talks.tar.gz", content=archive.read_bytes())
-    with only_writer(places[0]), refused("locked"):
+    with only_writer(places[0], print), refused("locked"):
         fetch(source(archive, "talks", mirrors=[address]), *places, lines.append)
     assert site.requests == []
 

@@ -17,6 +17,7 @@ PROFILES = ROOT / "workflow" / "profiles"
 UNQUOTED = re.compile(
     r"^\s*\"[^\"]*?(\{(?:log|input|output|wildcards|params|resources|config)[^{}:]*\})"
 )
+LOGGED = "exec fathom-logged {log:q}"
 # The default profile beats --profile key by key, so these would silently win over a cluster's.
 NEVER_IN_DEFAULT = {"executor", "jobs", "default-resources", "set-resources", "retries"}
 ONLY_IN_DEFAULT = {"cores"}
@@ -54,6 +55,17 @@ def unquoted(root: Path) -> list[str]:
     ]
 
 
+def unlogged(root: Path) -> list[str]:
+    """Return rules that lose lines of their log, or work, where a signal stops them."""
+    shell = re.compile(r"^    shell:\n(.*)\n", re.MULTILINE)
+    return [
+        f"{path.relative_to(root)}: {line.strip()}; write {LOGGED} first"
+        for path in rule_files(root)
+        for line in shell.findall(path.read_text(encoding="utf-8"))
+        if not line.strip().startswith(f'"{LOGGED} fathom ')
+    ]
+
+
 def profile(name: str) -> dict:
     """Return a profile's settings."""
     return yaml.safe_load((PROFILES / name / "config.yaml").read_text(encoding="utf-8"))
@@ -79,6 +91,16 @@ def test_look_ups_are_short():
     functions = text.split("\n\n\ndef ")[1:]
     assert functions
     assert [function for function in functions if function.count("\n") > LONGEST_LOOK_UP] == []
+
+
+def test_every_rule_keeps_its_log_and_its_work_where_a_signal_stops_it():
+    findings = unlogged(ROOT)
+    assert not findings, listed(findings)
+
+
+def test_a_rule_with_tee_is_found(small):
+    shell = 'rule x:\n    shell:\n        "fathom fetch | tee {log:q}"\n'
+    assert len(unlogged(small({"workflow/rules/a.smk": shell}))) == 1
 
 
 def test_every_rule_has_a_line_of_help():

@@ -1,14 +1,20 @@
 """Files are complete or absent, whatever happens while they are written."""
 
+import errno
 import hashlib
 import math
+import multiprocessing
 import os
+import signal
 
 import pytest
 
 from fathom.io.files import (
+    appending,
+    leftovers,
     read_json,
     read_lines,
+    remove_leftovers,
     replacing,
     sha256,
     write_json,
@@ -16,6 +22,9 @@ from fathom.io.files import (
     write_text,
 )
 from tests.support.refused import prose, refused
+from tests.support.small_disk import small_disk
+
+FORK = multiprocessing.get_context("fork")
 
 
 class Killed(Exception):
@@ -112,3 +121,90 @@ def test_json_that_is_not_an_object_is_refused(tmp_path):
     (tmp_path / "a.json").write_text("[]", encoding="utf-8")
     with refused("no JSON object", where="a.json"):
         read_json(tmp_path / "a.json")
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small disk."""
+    with small_disk(tmp_path / "disk") as made:
+        yield made
+
+
+@pytest.mark.parametrize("library", ["python", "torch"])
+def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(disk, library, record_property):
+    torch = pytest.importorskip("torch")
+    record_property("what makes the disk small", disk.means)
+    path = disk.folder / "a.pt"
+    save = torch.save if library == "torch" else lambda tensor, stream: stream.write(tensor.numpy())
+
+    def write(size):
+        with replacing(path, "wb") as stream:
+            save(torch.zeros(size, dtype=torch.uint8), stream)
+
+    write(10)
+    before = path.read_bytes()
+    with pytest.raises(OSError, match=r"a\.pt") as caught:
+        write(8_000_000)
+    assert caught.value.errno in (errno.ENOSPC, errno.EFBIG)
+    assert caught.value.filename == str(path)
+    assert os.listdir(disk.folder) == ["a.pt"]
+    assert path.read_bytes() == before
+
+
+def test_a_text_that_grows_names_its_file_where_the_disk_refuses(disk):
+
+    def write():
+        with appending(disk.folder / "train.log") as stream:
+            stream.write("x" * 1_000_000)
+
+    for _ in range(3):
+        write()
+    with pytest.raises(OSError, match=r"train\.log"):
+        list(iter(write, 0))
+
+
+def test_an_error_of_another_file_or_kind_keeps_its_own_words(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "a.txt"):
+        (tmp_path / "b.txt").read_text(encoding="utf-8")
+    assert caught.value.filename == str(tmp_path / "b.txt")
+    with pytest.raises(RuntimeError, match="another"), replacing(tmp_path / "a.txt"):
+        raise RuntimeError("another")
+
+
+def kill_while_writing(path):
+    """Leave what a writer leaves that is killed; return its name."""
+    process = FORK.Process(target=_write_and_die, args=(path,))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    return f".{path.name}.{process.pid}.part"
+
+
+def _write_and_die(path):
+    with replacing(path) as stream:
+        stream.write("half of the n")
+        stream.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_write_of_its_folder(tmp_path):
+    part = kill_while_writing(tmp_path / "a.txt")
+    assert os.listdir(tmp_path) == [part]
+    write_text(tmp_path / "b.txt", "all\n")
+    assert os.listdir(tmp_path) == ["b.txt"]
+
+
+def test_what_another_writer_is_writing_stays(tmp_path):
+    with replacing(tmp_path / "a.txt") as stream:
+        stream.write("half, ")
+        write_text(tmp_path / "b.txt", "all\n")
+        remove_leftovers(leftovers(tmp_path))
+        stream.write("and half")
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "half, and half"
+
+
+@pytest.mark.parametrize("name", [".a.txt.part", "a.txt.1.part", ".a.txt.x1.part", ".b.1.partly"])
+def test_a_file_of_another_name_is_no_leftover(tmp_path, name):
+    (tmp_path / name).touch()
+    write_text(tmp_path / "b.txt", "all\n")
+    assert (tmp_path / name).exists()

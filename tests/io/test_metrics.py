@@ -67,6 +67,41 @@ def test_a_cut_drops_a_row_that_a_kill_left_half_written(metrics, half):
     assert metrics.path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\0" * 40 + b"\n",
+        b"2\t\xff\xfe\t4.0\n",
+        b"two\t4.0\t4.5\n",
+        b"2\tfour\t4.5\n",
+        b"\n",
+        b"1\t5.0\t\n",
+        b"0\t5.0\t\n",
+        b"nan\t5.0\t\n",
+        b"2\tinf\t\n",
+        b"2\t4.0\t4.5\t1\n",
+    ],
+)
+def test_a_damaged_row_is_dropped_and_counted_and_the_others_stay(metrics, damage):
+    """After a power cut a run could not be resumed."""
+    metrics.append({"update": 1, "loss": 5.0})
+    before = metrics.path.read_bytes()
+    with open(metrics.path, "ab") as stream:
+        stream.write(damage)
+    metrics.append({"update": 3, "loss": 3.0})
+    assert metrics.cut(9) == 1
+    assert metrics.path.read_bytes() == before + b"3\t3\t\n"
+    assert metrics.cut(9) == 0
+
+
+@pytest.mark.parametrize("damage", [b"\0\t\0\t\0", b"2\tfour\t", b"\xff\t\t"])
+def test_a_row_that_is_no_row_of_numbers_is_named_with_its_line(metrics, damage):
+    with open(metrics.path, "ab") as stream:
+        stream.write(damage + b"\n")
+    with refused("no row of metrics", where="metrics.tsv:2", remedy=prose("train the run again")):
+        read(metrics.path)
+
+
 def test_an_empty_file_is_a_new_series(metrics):
     metrics.path.write_bytes(b"")
     metrics.cut(9)
@@ -88,6 +123,14 @@ def test_a_row_of_another_length_is_named_with_its_line(metrics):
         "fields of metrics", 2, 3, where="metrics.tsv:3", remedy=prose("train the run again")
     ):
         read(metrics.path)
+
+
+def test_rows_wait_until_the_disk_has_them(metrics):
+    metrics.append({"update": 1, "loss": 5.0})
+    metrics.sync()
+    metrics.path.unlink()
+    with pytest.raises(OSError, match=r"metrics\.tsv"):
+        metrics.sync()
 
 
 def test_an_empty_file_has_no_rows(tmp_path):

@@ -80,7 +80,7 @@ def test_touched_text_code_and_config_and_lost_tensors_run_nothing(project, call
     for pattern in made:
         for path in project.folder.glob(pattern):
             path.touch()
-    edited("workflow/rules/runs.smk", '"fathom train', '" fathom  train')
+    edited("workflow/rules/runs.smk", "fathom train", "fathom  train")
     [tensors] = project.folder.glob("results/tensors/*/tensors.json")
     tensors.unlink()
     assert calls(*row()) == {}

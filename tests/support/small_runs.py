@@ -37,7 +37,7 @@ MASKED = {
     "block": 128,
 }
 OPTIONS = RuntimeOptions(
-    "cpu", tokens_per_device=10_000, log_every=2, diagnose_first=0, diagnose_every=0
+    "cpu", tokens_per_device=10_000, log_every=2, save_minutes=0, diagnose_first=0, diagnose_every=0
 )
 
 

@@ -12,10 +12,12 @@ import torch
 
 from fathom.io.files import read_json
 from fathom.io.series import read
+from fathom.io.signals import Stopped
 from fathom.training.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
-from fathom.training.loop import Stopped, Training, TrainPaths
+from fathom.training.loop import Training, TrainPaths
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
+from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
 from tests.support.small_runs import OPTIONS, latent, specification
@@ -272,11 +274,8 @@ def test_labels_of_each_axis():
 
 
 def contents(folder):
-    """Return the text of every table."""
-    return {
-        path.name: gzip.decompress(path.read_bytes())
-        for path in sorted((folder / "diagnostics").glob("*"))
-    }
+    """Return the bytes of every table."""
+    return {path.name: path.read_bytes() for path in sorted((folder / "diagnostics").glob("*"))}
 
 
 def weights(folder):
@@ -295,8 +294,8 @@ def killed_at(spec, tensors, folder, launch, update, damage=False):
                 os.kill(os.getpid(), signal.SIGKILL)
             return ending
 
-        def write_half(self):
-            write(self)
+        def write_half(self, complete=None):
+            write(self, complete)
             if (folder / "checkpoints" / "last.pt").exists():
                 path = folder / "diagnostics" / "decoder_samples.tsv.gz"
                 path.write_bytes(path.read_bytes()[:-5])
@@ -314,7 +313,11 @@ def killed_at(spec, tensors, folder, launch, update, damage=False):
 
 
 @pytest.mark.slow
-def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(tensors, tmp_path):
+@pytest.mark.parametrize("member", [2, 5, 500])
+def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
+    tensors, tmp_path, monkeypatch, member
+):
+    monkeypatch.setattr("fathom.training.diagnostics.MEMBER", member)
     launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
     spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -325,20 +328,20 @@ def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(tensors, tm
     assert contents(whole) == contents(killed)
     updates = read(whole / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
     assert updates == [1, 2, 3, 4, 6, 8, 10, 12]
-    # Stops after a checkpoint leave even the bytes equal.
-    for path in (whole / "diagnostics").iterdir():
-        assert path.read_bytes() == (killed / "diagnostics" / path.name).read_bytes()
 
 
 @pytest.mark.slow
-def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(tensors, tmp_path):
+def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(
+    tensors, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("fathom.training.diagnostics.MEMBER", 2)
     spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
     killed_at(spec, tensors, killed, EVERY_UPDATE, 12, damage=True)
     said = []
     train(spec, 1, TrainPaths(tensors, killed), EVERY_UPDATE, said.append)
-    assert [line for line in said if "decoder_samples.tsv.gz: truncated" in line]
+    says("damaged rows", where="decoder_samples.tsv.gz").check(said)
     assert contents(whole) == contents(killed)
 
 
@@ -353,9 +356,6 @@ def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
     train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
     with pytest.raises(Stopped):
         train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, stop_at_update_four)
-    at_stop = read(stopped / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
-    assert at_stop == list(range(1, at_stop[-1] + 1))
-    assert at_stop[-1] in (4, 5)
     train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, silent)
     assert contents(whole) == contents(stopped)
 

@@ -1,5 +1,7 @@
+import errno
 import multiprocessing
 import os
+import shutil
 import signal
 from dataclasses import replace
 
@@ -9,17 +11,21 @@ import torch
 from fathom.checkpoints.read import load_weights
 from fathom.io.files import read_json
 from fathom.io.metrics import read
-from fathom.training.loop import Stopped, Training, TrainPaths
+from fathom.io.signals import Stopped
+from fathom.training.loop import Training, TrainPaths
 from fathom.training.train import train
+from fathom.training.two_level import TwoLevel
 from fathom.training.validation import validate
+from tests.support.refused import says
 from tests.support.small_corpus import silent
+from tests.support.small_disk import small_disk
 from tests.support.small_runs import OPTIONS, latent, masked, specification, update_batches
 from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
 
 
-def train_and_be_killed(spec, tensors, folder, kill_at):
+def train_and_be_killed(spec, tensors, folder, kill_at, options=OPTIONS):
     """Train in a process of its own that is killed without warning after an update."""
 
     def child():
@@ -32,7 +38,7 @@ def train_and_be_killed(spec, tensors, folder, kill_at):
             return ending
 
         Training._one_update = then_kill
-        train(spec, 1, TrainPaths(tensors, folder), OPTIONS, silent)
+        train(spec, 1, TrainPaths(tensors, folder), options, silent)
 
     process = FORK.Process(target=child)
     process.start()
@@ -62,11 +68,8 @@ def differences(first, second, path="state"):
         yield path
 
 
-def rows_without_clock(folder):
-    return [
-        {key: value for key, value in row.items() if key != "seconds"}
-        for row in read(folder / "metrics.tsv")
-    ]
+def metrics(folder):
+    return (folder / "metrics.tsv").read_bytes()
 
 
 @pytest.mark.slow
@@ -81,7 +84,7 @@ def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(t
     train(spec, 1, TrainPaths(tensors, killed), OPTIONS, lines.append)
     assert lines[0].endswith(f"resuming after update {kills[1] - kills[1] % 3}")
     assert list(differences(state(whole), state(killed))) == []
-    assert rows_without_clock(whole) == rows_without_clock(killed)
+    assert metrics(whole) == metrics(killed)
     attempts = read_json(killed / "training.json")["attempts"]
     assert [each["from_update"] for each in attempts] == [0, 48, 90]
     assert update_batches(latent(), tensors).epoch(kills[1]) > 1
@@ -110,7 +113,7 @@ def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_pa
     attempts = read_json(killed / "training.json")["attempts"]
     assert [each["from_update"] for each in attempts] == [0, 3, 9]
     assert list(differences(state(whole), state(killed))) == []
-    assert rows_without_clock(whole) == rows_without_clock(killed)
+    assert metrics(whole) == metrics(killed)
     one, other = (read_json(folder / "training.json") for folder in (whole, killed))
     assert one["validation"] == other["validation"]
     assert one["outcome"] == other["outcome"]
@@ -152,6 +155,105 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
     assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
 
 
+def test_a_stop_saves_before_anything_is_printed(tensors, tmp_path, monkeypatch):
+    """A line to a closed pipe ended the training before its state was saved."""
+    printed = []
+
+    def gone(line):
+        if "update 3 of" in line:
+            printed.append(state(tmp_path)["update"])
+            raise BrokenPipeError
+
+    one_update = TwoLevel.update
+
+    def then_signal(self, number, batches):
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return one_update(self, number, batches)
+
+    every = replace(OPTIONS, log_every=1)
+    spec = specification(changes={"training": {"validate_every": 5}})
+    monkeypatch.setattr(TwoLevel, "update", then_signal)
+    with pytest.raises(BrokenPipeError):
+        train(spec, 1, TrainPaths(tensors, tmp_path), every, gone)
+    assert printed == [3]
+
+
+def test_a_full_disk_at_a_checkpoint_leaves_the_newest_state_whole(
+    tensors, tmp_path, record_property
+):
+    """It ended in torch's own error, as a bug."""
+    whole = tmp_path / "whole"
+    train(specification(), 1, TrainPaths(tensors, whole), OPTIONS, silent)
+    with small_disk(tmp_path / "disk") as disk:
+        record_property("what makes the disk small", disk.means)
+        folders = TrainPaths(tensors, disk.folder / "run")
+        train_and_be_killed(specification(), tensors, folders.run, 3)
+        disk.fill(leave=20_000)
+        with pytest.raises(OSError, match="checkpoints") as caught:
+            train(specification(), 1, folders, OPTIONS, silent)
+        disk.free()
+        assert caught.value.errno in (errno.ENOSPC, errno.EFBIG)
+        assert state(folders.run)["update"] == 3
+        assert not list(folders.run.rglob("*.part"))
+        train(specification(), 1, folders, OPTIONS, silent)
+        assert list(differences(state(whole), state(folders.run))) == []
+        assert metrics(whole) == metrics(folders.run)
+
+
+def test_a_folder_that_is_deleted_while_the_run_trains_is_named(tensors, tmp_path):
+    def delete(line):
+        if "update 2 of" in line:
+            shutil.rmtree(tmp_path / "run")
+
+    with pytest.raises(FileNotFoundError) as caught:
+        train(specification(), 1, TrainPaths(tensors, tmp_path / "run"), OPTIONS, delete)
+    assert caught.value.filename == str(tmp_path / "run" / "metrics.tsv")
+
+
+@pytest.mark.parametrize("minutes", [0, 1e-9])
+def test_a_state_is_saved_after_some_minutes_and_changes_no_number(tensors, tmp_path, minutes):
+    spec = specification(changes={"training": {"validate_every": 6}})
+    launch = replace(OPTIONS, save_minutes=minutes)
+    train_and_be_killed(spec, tensors, tmp_path, 5, launch)
+    assert (tmp_path / "checkpoints" / "last.pt").exists() == bool(minutes)
+    train(spec, 1, TrainPaths(tensors, tmp_path), launch, silent)
+    whole = tmp_path / "whole"
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
+    assert list(differences(state(whole), state(tmp_path))) == []
+    assert metrics(whole) == metrics(tmp_path)
+    attempts = read_json(tmp_path / "training.json")["attempts"]
+    assert attempts[-1]["from_update"] == (5 if minutes else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("metrics.tsv", b"9\tx\n"),
+        ("metrics.tsv", b"\0" * 99 + b"\n"),
+        ("metrics.tsv", b"\xff\xfe"),
+        ("times.tsv", b"\0\n"),
+        ("diagnostics/encoder_gradient_ratio.tsv.gz", b"\x1f\x8b"),
+    ],
+)
+def test_a_damaged_series_is_said_and_the_run_ends_as_if_it_had_not_been(
+    tensors, tmp_path, monkeypatch, name, damage
+):
+    monkeypatch.setattr("fathom.training.diagnostics.MEMBER", 2)
+    launch = replace(OPTIONS, diagnose_every=1)
+    whole, damaged = tmp_path / "whole", tmp_path / "damaged"
+    train(specification(), 1, TrainPaths(tensors, whole), launch, silent)
+    train_and_be_killed(specification(), tensors, damaged, 4, launch)
+    with open(damaged / name, "ab") as stream:
+        stream.write(damage)
+    lines = []
+    train(specification(), 1, TrainPaths(tensors, damaged), launch, lines.append)
+    says("damaged rows", where=name.split("/")[-1]).check(lines)
+    if name != "times.tsv":
+        assert (damaged / name).read_bytes() == (whole / name).read_bytes()
+    assert [row["update"] for row in read(damaged / "times.tsv")] == [2, 3, 4, 6]
+
+
 @pytest.mark.slow
 def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
     # Without dropout, whose draws follow the shape of a batch.
@@ -159,7 +261,7 @@ def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
     for name, tokens in (("one", 10_000), ("many", 60)):
         options = replace(OPTIONS, tokens_per_device=tokens)
         train(spec, 1, TrainPaths(tensors, tmp_path / name), options, silent)
-    one, many = (rows_without_clock(tmp_path / name) for name in ("one", "many"))
+    one, many = (read(tmp_path / name / "metrics.tsv") for name in ("one", "many"))
     for first, second in zip(one, many, strict=True):
         assert first["tokens"] == second["tokens"]
         # Rounding, amplified by six updates.

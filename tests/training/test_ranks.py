@@ -6,7 +6,8 @@ import socket
 import pytest
 import torch
 
-from fathom.training.loop import Stopped, Training, TrainPaths
+from fathom.io.signals import Stopped
+from fathom.training.loop import Training, TrainPaths
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
 from fathom.training.update_batches import MicroBatches
@@ -32,7 +33,7 @@ def three_updates(tensors, announced, said):
 
 
 def stopped_by_a_signal_to_the_last(folder):
-    """Return what trains until the last process alone is asked to stop, after update 2."""
+    """Return what trains until the last process alone is asked to stop, after update 1."""
 
     def run(tensors, announced, said):
         os.environ.update(announced)
@@ -40,7 +41,7 @@ def stopped_by_a_signal_to_the_last(folder):
 
         def then_signal(self):
             ending = one_update(self)
-            if self.update == 2 and self.ranks.rank == self.ranks.world - 1:
+            if self.update == 1 and self.ranks.rank == self.ranks.world - 1:
                 os.kill(os.getpid(), signal.SIGTERM)
             return ending
 
@@ -106,6 +107,6 @@ def test_two_processes_make_the_updates_that_one_makes(tensors):
 
 def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_path):
     both = start_together(tensors, 2, stopped_by_a_signal_to_the_last(tmp_path))
-    stop = f"stopped by signal {int(signal.SIGTERM)} after update 2; train again to resume"
+    stop = str(Stopped(signal.SIGTERM, " after update 2"))
     assert both == [(rank, signal.SIGTERM, stop) for rank in (0, 1)]
     assert torch.load(tmp_path / "checkpoints" / "last.pt", weights_only=True)["update"] == 2

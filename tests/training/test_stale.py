@@ -42,6 +42,13 @@ def test_a_run_that_never_began_is_left_alone(tmp_path):
 
 def test_a_run_that_is_trained_now_is_left_alone(folder):
     write_json(folder / "attempts.json", {"attempts": [{"recipe": RECIPE["training"] - 1}]})
-    with only_writer(folder), refused("locked", re.compile("process .*")):
+    with only_writer(folder, print), refused("locked", re.compile("process .*")):
         delete_stale(folder, print)
     assert (folder / "training.json").exists()
+
+
+def test_a_damaged_list_of_attempts_makes_no_training_stale(folder):
+    (folder / "attempts.json").write_text("{}", encoding="utf-8")
+    before = names(folder)
+    delete_stale(folder, print)
+    assert names(folder) == before

@@ -131,10 +131,30 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
 
 def test_a_second_trainer_of_a_run_is_refused_and_writes_nothing(tensors, tmp_path):
     said = []
-    with only_writer(tmp_path), refused("locked", re.compile("process .*")):
+    with only_writer(tmp_path, silent), refused("locked", re.compile("process .*")):
         train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, said.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "lock.holder"]
     assert said == []
+
+
+def test_the_lock_is_taken_before_the_network_is_built(tmp_path):
+    """Another process was seen only after the seconds that building takes."""
+    nowhere = TrainPaths(tmp_path / "no tensors", tmp_path / "run")
+    with only_writer(nowhere.run, silent), refused("locked"):
+        train(specification(), 1, nowhere, OPTIONS, silent)
+
+
+@pytest.mark.parametrize("content", ["", "{}"])
+def test_damaged_attempts_are_set_aside_and_the_run_resumes(tensors, tmp_path, content):
+    three = specification(changes={"training": {"updates": 3}})
+    train(three, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    (tmp_path / "training.json").unlink()
+    (tmp_path / "attempts.json").write_text(content, encoding="utf-8")
+    lines = []
+    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
+    says("damaged attempts", where="attempts.json").check(lines)
+    says("resuming", 3).check(lines)
+    assert len(read_json(tmp_path / "training.json")["attempts"]) == 1
 
 
 def test_the_log_keeps_the_lines_of_every_attempt(tensors, tmp_path):

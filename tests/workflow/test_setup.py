@@ -152,3 +152,32 @@ def test_a_dry_run_imports_only_what_every_snakemake_has():
     assert {name for name in imported if not name.startswith(("_", "cython"))} <= OF_SNAKEMAKE | {
         "fathom"
     }
+
+
+def logged(folder, script, reader="cat"):
+    """Run a script through fathom-logged into a reader; return its exit code, log and output."""
+    command = f"{ROOT}/workflow/bin/fathom-logged log bash -c '{script}' > >({reader} > out)"
+    shell = ["bash", "-c", f"{command}; code=$?; wait $!; exit $code"]
+    code = subprocess.run(shell, cwd=folder, check=False).returncode
+    return code, (folder / "log").read_text("utf-8"), (folder / "out").read_text("utf-8")
+
+
+@pytest.mark.parametrize("code", [0, 1, 143])
+def test_a_job_ends_with_the_code_of_its_command_and_all_of_its_lines(tmp_path, code):
+    script = f"echo one; echo two >&2; exit {code}"
+    assert logged(tmp_path, script) == (code, "one\ntwo\n", "one\ntwo\n")
+
+
+def test_a_job_whose_reader_is_gone_ends_well_and_has_all_lines_in_its_log(tmp_path):
+    code, log, out = logged(tmp_path, "echo one; sleep 0.3; echo two; sleep 0.1; echo 3", "head -1")
+    assert (code, log, out) == (0, "one\ntwo\n3\n", "one\n")
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])
+def test_a_job_waits_for_what_its_command_does_after_a_signal(tmp_path, name):
+    stop = f"trap 'echo saved; exit 128' {name}; echo here; kill -{name} 0; sleep 9"
+    script = stop.replace("'", '"')
+    shell = ["bash", "-c", f"exec {ROOT}/workflow/bin/fathom-logged log bash -c '{script}'"]
+    job = subprocess.run(shell, cwd=tmp_path, check=False, start_new_session=True)
+    assert job.returncode == 128
+    assert (tmp_path / "log").read_text("utf-8") == "here\nsaved\n"

@@ -29,8 +29,7 @@ rule draw_table:
         reduced=reduced_of,
         definition=definition_of,
     shell:
-        "fathom table {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"
-        " 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom table {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"
 
 
 rule draw_figure:
@@ -61,5 +60,4 @@ rule draw_figure:
         reduced=reduced_of,
         definition=definition_of,
     shell:
-        "fathom figure {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"
-        " 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom figure {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"

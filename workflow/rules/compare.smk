@@ -17,7 +17,7 @@ rule compare:
     params:
         scale=TARGETS.scale,
     shell:
-        "fathom compare --scale {params.scale:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom compare --scale {params.scale:q}"
 
 
 rule compare_all:
@@ -43,4 +43,4 @@ rule compare_all:
         scale=TARGETS.scale,
         manifests=TARGETS.manifests_hash,
     shell:
-        "fathom compare --scale {params.scale:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom compare --scale {params.scale:q}"

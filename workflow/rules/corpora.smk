@@ -13,7 +13,7 @@ rule prepare_corpus:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom prepare {wildcards.data:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom prepare {wildcards.data:q}"
 
 
 rule measure_corpus:
@@ -30,4 +30,4 @@ rule measure_corpus:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom statistics {wildcards.data:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom statistics {wildcards.data:q}"

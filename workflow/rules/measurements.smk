@@ -19,9 +19,8 @@ rule measure_likelihood:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom likelihood {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
+        "exec fathom-logged {log:q} fathom likelihood {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
         " --gates {wildcards.gates:q}"
-        " 2>&1 | tee {log:q}"
 
 
 rule measure_gates:
@@ -38,7 +37,7 @@ rule measure_gates:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom gates {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom gates {wildcards.run:q} --seed {wildcards.seed:q}"
 
 
 rule measure_sharing:
@@ -55,7 +54,7 @@ rule measure_sharing:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "fathom sharing {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom sharing {wildcards.run:q} --seed {wildcards.seed:q}"
 
 
 rule summarise_run:
@@ -71,4 +70,4 @@ rule summarise_run:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom summarise {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom summarise {wildcards.run:q} --seed {wildcards.seed:q}"

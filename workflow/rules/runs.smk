@@ -24,4 +24,4 @@ rule train_run:
     params:
         recipe=recipe_of,
     shell:
-        "fathom train {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom train {wildcards.run:q} --seed {wildcards.seed:q}"

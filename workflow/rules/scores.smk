@@ -20,7 +20,7 @@ rule translate_run:
     params:
         recipe=RECIPE["decoding"],
     shell:
-        "fathom translate {wildcards.run:q} --seed {wildcards.seed:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom translate {wildcards.run:q} --seed {wildcards.seed:q}"
 
 
 rule score_decoding:
@@ -40,9 +40,8 @@ rule score_decoding:
         recipe=RECIPE["scoring"],
         settings=scoring_of,
     shell:
-        "fathom score {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
+        "exec fathom-logged {log:q} fathom score {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
         " --gates {wildcards.gates:q}"
-        " 2>&1 | tee {log:q}"
 
 
 rule find_best_window:
@@ -65,5 +64,4 @@ rule find_best_window:
         settings=scoring_of,
         size=window_of,
     shell:
-        "fathom best-window {wildcards.run:q} --seed {wildcards.seed:q} --gates {wildcards.gates:q}"
-        " 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom best-window {wildcards.run:q} --seed {wildcards.seed:q} --gates {wildcards.gates:q}"

@@ -11,4 +11,4 @@ rule fetch_source:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom fetch {wildcards.source:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom fetch {wildcards.source:q}"

@@ -13,7 +13,7 @@ rule train_subwords:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom subwords {wildcards.data:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom subwords {wildcards.data:q}"
 
 
 rule encode_text:
@@ -29,4 +29,4 @@ rule encode_text:
     conda:
         "../../envs/fathom.yaml"
     shell:
-        "fathom encode {wildcards.data:q} 2>&1 | tee {log:q}"
+        "exec fathom-logged {log:q} fathom encode {wildcards.data:q}"

@@ -1,7 +1,6 @@
 """Options with the same meaning in every verb, and what every verb starts from."""
 
 import os
-import sys
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fathom.errors import FathomError, nearest
+from fathom.io.screen import say
 from fathom.project.artefacts import Artefacts
 from fathom.project.load import load
 from fathom.project.project import Project
@@ -152,15 +152,10 @@ def data_named(
 
 
 def report(line: str) -> None:
-    """Print a line of progress on standard error."""
-    print(line, file=sys.stderr, flush=True)
+    """Print a line of progress on standard error, if that still takes one."""
+    say(line)
 
 
 def report_of(what: str) -> Callable[[str], None]:
     """Return a `report` whose lines begin with what they are about: jobs run side by side."""
     return lambda line: report(f"{what}: {line}")
-
-
-def debug() -> bool:
-    """Return whether a user's mistake should show its traceback."""
-    return os.environ.get("FATHOM_DEBUG") == "1"

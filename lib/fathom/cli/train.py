@@ -1,7 +1,5 @@
 """`fathom train`: train one run."""
 
-import typer
-
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report
 from fathom.cli.run_options import open_run
 from fathom.inference.ready import require_made
@@ -29,19 +27,16 @@ def train(
         return
     text = paths.tensors(spec.data)
     require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
-    from fathom.training.loop import RuntimeOptions, Stopped, TrainPaths
+    from fathom.training.loop import RuntimeOptions, TrainPaths
     from fathom.training.train import train as train_run
 
     options = RuntimeOptions(
         device=device or switches.device,
         tokens_per_device=switches.tokens_per_device,
         log_every=switches.log_every,
+        save_minutes=switches.save_minutes,
         diagnose_first=switches.diagnose_first,
         diagnose_every=switches.diagnose_every,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
-    try:
-        train_run(spec, seed, folders, options, report)
-    except Stopped as stopped:
-        report(f"{spec.folder}: {stopped}")
-        raise typer.Exit(128 + stopped.number) from None
+    train_run(spec, seed, folders, options, report)

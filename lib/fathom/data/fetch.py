@@ -43,7 +43,7 @@ def fetch(
     if _is_there(source, folder):
         report(f"{source.name}: already fetched, {source.bytes:,} bytes, checksum right")
         return
-    with only_writer(folder):
+    with only_writer(folder, report):
         _delete_leftovers(folder)
         _fetch(source, folder, by_hand, report, limits)
 

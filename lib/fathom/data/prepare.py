@@ -51,7 +51,7 @@ def prepare(
     findings = [*same_text(built, texts), *unexpected_counts(built, texts)]
     if findings:
         raise Findings(findings)
-    with only_writer(out), _new_folder(out) as new:
+    with only_writer(out, report), _new_folder(out) as new:
         tasks = {task: _write(built, task, texts[task], new, report) for task in built.tasks}
         (out / "corpus.json").unlink(missing_ok=True)
         for file in sorted(filter(Path.is_file, new.rglob("*"))):

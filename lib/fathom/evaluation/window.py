@@ -71,7 +71,7 @@ def best_window(
         raise FathomError(what, spec.name, "give --size, or set decoding.window")
     scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
     folder = paths.window(spec, seed, gates)
-    with only_writer(folder):
+    with only_writer(folder, report):
         path_of(spec, seed, paths, "window", None, gates).unlink(missing_ok=True)
         made = translations()
         curve = scores.of(CHOOSES, made.of(CHOOSES, updates))

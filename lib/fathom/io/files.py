@@ -1,14 +1,39 @@
 """Files that are complete or absent: written under another name, synced, then renamed."""
 
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from fathom.errors import FathomError
+
+# What a killed writer leaves: `.<name>.<process>.part`.
+_PARTS = ".*.[0-9]*.part"
+
+
+@contextmanager
+def naming(path: Path, *others: Path) -> Iterator[None]:
+    """Give what the disk refuses inside the block the name of the file.
+
+    torch raises a RuntimeError after it; in place of that it is raised again.
+
+    Args:
+        path: the file that is written.
+        *others: temporary files, whose names would tell a user nothing.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        refusal = error if isinstance(error, OSError) else error.__context__
+        if not isinstance(refusal, OSError):
+            raise
+        if refusal.filename in (None, *map(str, others)):
+            refusal.filename = str(path)
+        raise refusal from None
 
 
 @contextmanager
@@ -22,14 +47,47 @@ def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
-    try:
-        with open(temporary, mode, encoding=encoding, newline=newline) as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    remove_leftovers(path.parent.glob(_PARTS))
+    with naming(path, temporary):
+        try:
+            with open(temporary, mode, encoding=encoding, newline=newline) as stream:
+                _lock(stream)
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[IO[str]]:
+    """Open a file of UTF-8 text with LF line ends, to which the block appends."""
+    with naming(path), open(path, "a", encoding="utf-8", newline="\n") as stream:
+        yield stream
+
+
+def remove_leftovers(parts: Iterable[Path]) -> None:
+    """Delete temporary files whose writer was killed; a living one holds a lock on its file.
+
+    Args:
+        parts: temporary files of `replacing`.
+    """
+    for part in parts:
+        with suppress(OSError), open(part, "r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
+
+
+def leftovers(folder: Path) -> Iterator[Path]:
+    """Return the temporary files below a folder."""
+    return folder.rglob(_PARTS)
+
+
+def _lock(stream: IO) -> None:
+    """Show that the writer lives, where the file system has locks."""
+    with suppress(OSError):
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_text(path: Path, text: str) -> None:

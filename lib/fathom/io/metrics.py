@@ -1,10 +1,13 @@
 """metrics.tsv: one row for each logged update; a missing value is an empty field."""
 
 import math
+import os
 from pathlib import Path
 
 from fathom.errors import FathomError
-from fathom.io.files import read_lines, write_lines
+from fathom.io.files import appending, naming, write_lines
+
+Row = dict[str, float | None]
 
 
 class Metrics:
@@ -19,15 +22,24 @@ class Metrics:
         """
         self.path, self.columns = path, columns
 
-    def cut(self, update: int) -> None:
-        """Drop the rows after an update and incomplete rows, or start a new file."""
-        rows = ["\t".join(self.columns)]
-        if self.path.exists():
-            for line in self.path.read_bytes().decode("utf-8").split("\n")[1:-1]:
-                fields = line.split("\t")
-                if len(fields) == len(self.columns) and int(fields[0]) <= update:
-                    rows.append(line)
+    def cut(self, update: int) -> int:
+        """Drop the rows after an update and damaged rows, or start a new file.
+
+        Returns:
+            How many rows were damaged: incomplete, not numbers, or out of order.
+        """
+        rows, damaged, last = ["\t".join(self.columns)], 0, 0
+        lines = self.path.read_bytes().split(b"\n") if self.path.exists() else []
+        for line in lines[1:-1]:
+            row = _row(line, self.columns)
+            number = row[self.columns[0]] if row else None
+            if number is None or number <= last:
+                damaged += 1
+            elif number <= update:
+                rows.append(line.decode("utf-8"))
+                last = number
         write_lines(self.path, rows)
+        return damaged + any(lines[-1:])
 
     def append(self, values: dict[str, float | int | None]) -> None:
         """Append a row.
@@ -36,25 +48,43 @@ class Metrics:
             values: by column; missing columns and values that are not finite are empty.
         """
         row = "\t".join(_field(values.get(column)) for column in self.columns)
-        with open(self.path, "a", encoding="utf-8", newline="\n") as stream:
+        with appending(self.path) as stream:
             stream.write(row + "\n")
 
+    def sync(self) -> None:
+        """Wait until all rows are on the disk."""
+        with naming(self.path), open(self.path, "rb") as stream:
+            os.fsync(stream.fileno())
 
-def read(path: Path) -> list[dict[str, float | None]]:
+
+def read(path: Path) -> list[Row]:
     """Return the rows of a metrics file; an empty field is None.
 
     Raises:
-        FathomError: a row has more or fewer fields than there are columns.
+        FathomError: a row has more or fewer fields than there are columns, or one is no number.
     """
-    columns, *rows = (line.split("\t") for line in read_lines(path) or [""])
-    for number, row in enumerate(rows, 2):
-        if len(row) != len(columns):
-            what = f"{len(row)} fields, not {len(columns)}"
+    first, *lines = path.read_bytes().split(b"\n")[:-1] or [b""]
+    columns = tuple(first.decode("utf-8", "replace").split("\t"))
+    rows = [_row(line, columns) for line in lines]
+    for number, (row, line) in enumerate(zip(rows, lines, strict=True), 2):
+        if row is None:
+            count = line.count(b"\t") + 1
+            matches = count == len(columns)
+            what = "not a row of numbers" if matches else f"{count} fields, not {len(columns)}"
             raise FathomError(what, f"{path}:{number}", "train the run again")
-    return [
-        {column: float(text) if text else None for column, text in zip(columns, row, strict=True)}
-        for row in rows
-    ]
+    return [row for row in rows if row is not None]
+
+
+def _row(line: bytes, columns: tuple[str, ...]) -> Row | None:
+    """Return the numbers of a line by column; None if it has others, or no numbers."""
+    fields = line.split(b"\t")
+    try:
+        numbers = [float(field) if field else None for field in fields]
+    except ValueError:
+        return None
+    finite = all(number is None or math.isfinite(number) for number in numbers)
+    matches = finite and len(numbers) == len(columns)
+    return dict(zip(columns, numbers, strict=True)) if matches else None
 
 
 def _field(value: float | int | None) -> str:

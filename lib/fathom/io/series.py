@@ -1,7 +1,7 @@
 """A compressed table that grows with a training: one row for each number recorded in an update.
 
 Columns are `update`, one for each axis, and `value`. Each append is one gzip member, which ends in
-a checksum; an incomplete member is ignored. A file without rows does not exist.
+a checksum; a damaged member is ignored, with those after it. A file without rows does not exist.
 """
 
 import gzip
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fathom.errors import FathomError
-from fathom.io.files import replacing
+from fathom.io.files import naming, replacing
 
 Row = tuple[int, tuple[str, ...], float]
 FIRST, LAST = "update", "value"
@@ -44,26 +44,28 @@ def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
         what = f"columns '{_header(path)}' where '{header}' is to be written"
         raise FathomError(what.replace("\t", " "), str(path), _REMEDY)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab") as stream:
+    with naming(path), open(path, "ab") as stream:
         stream.write(_packed(lines))
         stream.flush()
         os.fsync(stream.fileno())
 
 
 def cut(path: Path, update: int) -> bool:
-    """Drop the rows after an update, and an incomplete last member.
+    """Drop the rows after an update and damaged rows.
 
     Args:
         path: the file; it is replaced, or deleted if no row is left.
         update: the last one to keep.
 
     Returns:
-        Whether the last member was incomplete.
+        Whether something was damaged.
     """
     packed = path.read_bytes()
-    stay, rows, seen = b"", 0, 0
+    stay, rows, seen, damaged = b"", 0, 0, False
     for start, end, lines in _members(packed):
-        remaining = [line for line in lines if _is_header(line) or _update(line) <= update]
+        whole = [line for line in lines if _is_header(line) or _update(line) is not None]
+        damaged = damaged or len(whole) < len(lines)
+        remaining = [line for line in whole if (_update(line) or 0) <= update]
         rows += sum(not _is_header(line) for line in remaining)
         if remaining:
             stay += packed[start:end] if len(remaining) == len(lines) else _packed(remaining)
@@ -73,7 +75,7 @@ def cut(path: Path, update: int) -> bool:
     elif stay != packed:
         with replacing(path, "wb") as stream:
             stream.write(stay)
-    return seen < len(packed)
+    return damaged or seen < len(packed)
 
 
 def read(path: Path) -> dict[str, list]:
@@ -93,7 +95,11 @@ def read(path: Path) -> dict[str, list]:
     if seen < len(packed) or not lines:
         raise FathomError(f"damaged after {len(lines)} lines", str(path), _REMEDY)
     names, *rows = (line.split("\t") for line in lines)
-    wrong = [number for number, row in enumerate(rows, 2) if len(row) != len(names)]
+    wrong = [
+        number
+        for number, row in enumerate(rows, 2)
+        if len(row) != len(names) or not row[0].isdecimal()
+    ]
     if wrong:
         raise FathomError(f"not {len(names)} fields", f"{path}:{wrong[0]}", _REMEDY)
     columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
@@ -117,7 +123,7 @@ def _members(packed: bytes) -> Iterator[tuple[int, int, list[str]]]:
         if not member.eof:
             return
         end = min(place, len(packed)) - len(member.unused_data)
-        yield start, end, b"".join(parts).decode("utf-8").split("\n")[:-1]
+        yield start, end, b"".join(parts).decode("utf-8", "replace").split("\n")[:-1]
         start = end
 
 
@@ -131,8 +137,10 @@ def _is_header(line: str) -> bool:
     return line.startswith(f"{FIRST}\t")
 
 
-def _update(line: str) -> int:
-    return int(line.split("\t", 1)[0])
+def _update(line: str) -> int | None:
+    """Return the update of a row; None for a header and for what is no row."""
+    first, _, others = line.partition("\t")
+    return int(first) if first.isdecimal() and others else None
 
 
 def _packed(lines: list[str]) -> bytes:

@@ -154,6 +154,9 @@ class Switches(Part):
         Count, About("Target tokens of a micro-batch, at most: memory, not results.")
     ] = 16384
     log_every: Annotated[Count, About("Updates between rows of metrics.tsv.")] = 25
+    save_minutes: Annotated[
+        Whole, About("The state is saved every N minutes between validations too; 0 for never.")
+    ] = 10
     diagnose_first: Annotated[Whole, About("Diagnostics are recorded for the first N updates.")] = (
         1000
     )

@@ -1,14 +1,14 @@
 """Record arrays of a training for figures: one packed table for each quantity.
 
 Only some updates are recorded; the others cost nothing, since no observer is set and no tensor has
-a hook. What was recorded stays in memory until the state of the training is saved, so that the
-tables end at the newest checkpoint.
+a hook. Each MEMBER updates are written together, as one gzip member. What is not written yet is a
+part of the training's state, so that stops and checkpoints change no byte of the tables.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 
 import torch
@@ -20,6 +20,8 @@ from fathom.models.network import Network
 from fathom.training.ranks import Ranks
 
 SUFFIX = ".tsv.gz"
+# Updates of a gzip member.
+MEMBER = 500
 # The stack whose first and last layers are compared.
 COMPARED = "encoder"
 
@@ -31,6 +33,10 @@ class _Quantity:
     name: str
     axes: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
+
+
+# An update, its quantities, and their values in this order.
+_Record = tuple[int, list[_Quantity], Tensor]
 
 
 class Diagnostics:
@@ -57,7 +63,7 @@ class Diagnostics:
         self.recording = False
         self._squares = torch.zeros(2, dtype=torch.float64)
         self._quantities: dict[tuple[str, str, tuple[int, ...]], _Quantity] = {}
-        self._recorded: list[tuple[int, list[_Quantity], Tensor]] = []
+        self._recorded: list[_Record] = []
 
     def is_due(self, update: int) -> bool:
         """Return whether an update is recorded; updates count from 1."""
@@ -131,11 +137,26 @@ class Diagnostics:
             self._quantities[stack, name, shape] = quantity
         return self._quantities[stack, name, shape]
 
-    def write(self) -> None:
-        """Append what was recorded since the last call; called before the state is saved."""
+    def write(self, complete: int | None = None) -> None:
+        """Append what was recorded and is not written yet.
+
+        Args:
+            complete: writes only the members that are complete after this update; else all.
+        """
+        for member, records in groupby(self._recorded, lambda one: _member(one[0])):
+            if complete is None or member * MEMBER <= complete:
+                self._append(records)
+        self._recorded = [
+            one
+            for one in self._recorded
+            if complete is not None and _member(one[0]) * MEMBER > complete
+        ]
+
+    def _append(self, records: Iterable[_Record]) -> None:
+        """Append records to their tables, as one member of each."""
         rows: dict[str, list[series.Row]] = {}
         axes: dict[str, tuple[str, ...]] = {}
-        for update, quantities, values in self._recorded:
+        for update, quantities, values in records:
             parts = values.split([len(quantity.labels) for quantity in quantities])
             for quantity, part in zip(quantities, parts, strict=True):
                 axes[quantity.name] = quantity.axes
@@ -145,17 +166,37 @@ class Diagnostics:
                 )
         for name, of_quantity in rows.items():
             series.append(self.folder / f"{name}{SUFFIX}", axes[name], of_quantity)
-        self._recorded.clear()
 
-    def truncate(self, update: int) -> list[str]:
-        """Drop what was written after an update from which the training resumes.
+    def state(self) -> list:
+        """Return what was recorded and is not written yet, as a checkpoint keeps it."""
+        return [
+            (update, [(one.name, one.axes, one.labels) for one in quantities], values)
+            for update, quantities, values in self._recorded
+        ]
+
+    def resume(self, update: int, state: list) -> list[str]:
+        """Continue after an update: drop what was written after it.
+
+        Args:
+            update: from which the training resumes.
+            state: of the checkpoint.
 
         Returns:
-            The names of tables whose last record was incomplete.
+            The names of damaged tables, without their damaged rows.
         """
-        self._recorded.clear()
+        self._recorded = [
+            (number, [_Quantity(*one) for one in quantities], values)
+            for number, quantities, values in state
+        ]
+        # What the state has may have been written since.
+        written = min((number for number, _, _ in state), default=update + 1) - 1
         paths = sorted(self.folder.glob(f"*{SUFFIX}"))
-        return [path.name for path in paths if series.cut(path, update)]
+        return [path.name for path in paths if series.cut(path, written)]
+
+
+def _member(update: int) -> int:
+    """Return the number of the member that an update belongs to, from 1."""
+    return 1 + (update - 1) // MEMBER
 
 
 def layer_norms(layers: Iterable[nn.Module]) -> Tensor:

@@ -1,6 +1,5 @@
 """The training loop; a run that was stopped or killed resumes from its newest checkpoint."""
 
-import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ import torch
 
 from fathom.batches.tensors import Tensors
 from fathom.checkpoints import training_state
+from fathom.io import signals
 from fathom.io.metrics import Metrics
 from fathom.methods.loader import build
 from fathom.models.network import Network
@@ -25,9 +25,11 @@ from fathom.training.update_batches import MicroBatches, UpdateBatches
 from fathom.training.validation import Validation, validate
 
 COLUMNS = (
-    "update", "epoch", "seconds", "tokens", "learning_rate", "loss", "nll",
+    "update", "epoch", "tokens", "learning_rate", "loss", "nll",
     "gradient_norm", "gradient_norm_phi", "valid_nll",
 )  # fmt: skip
+# In a file of their own: all others are equal in bytes whether or not a run was stopped.
+CLOCK = ("update", "seconds")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class RuntimeOptions:
         device: auto, cpu, cuda or cuda:<n>.
         tokens_per_device: bound of a micro-batch's target tokens; larger updates accumulate.
         log_every: updates between rows of metrics.tsv.
+        save_minutes: after which the state is saved also between validations; 0 for never.
         diagnose_first: record diagnostics for the first n updates,
         diagnose_every: then for every n-th update; 0 for none.
     """
@@ -45,6 +48,7 @@ class RuntimeOptions:
     device: str
     tokens_per_device: int
     log_every: int
+    save_minutes: float
     diagnose_first: int
     diagnose_every: int
 
@@ -62,15 +66,6 @@ class TrainPaths:
     tensors: Path
     run: Path
     start: Path | None = None
-
-
-class Stopped(Exception):
-    """A signal stopped the training; its state is saved."""
-
-    def __init__(self, number: int, update: int):
-        """Keep the signal's number and the last update."""
-        super().__init__(f"stopped by signal {number} after update {update}; train again to resume")
-        self.number = number
 
 
 class Training:
@@ -127,9 +122,10 @@ class Training:
         )
         self.watch = outcomes.DivergenceWatch(spec.outcome)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
+        self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.tokens, self.seconds = 0, 0, 0.0
         self.validation: Validation | None = None
-        self._stop_signal = 0
+        self._saved, self._signal = time.monotonic(), signals.Pending()
 
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
@@ -151,6 +147,7 @@ class Training:
 
     def resume(self) -> None:
         """Load the newest checkpoint, if there is one, and truncate all series to it."""
+        recorded: list = []
         state = training_state.load(self.checkpoints, self.reporter.line)
         if state is not None:
             self.network.load_state_dict(state["model"])
@@ -158,19 +155,22 @@ class Training:
             self.update, self.tokens = state["update"], state["tokens"]
             self.seconds, self.watch.exploding = state["seconds"], state["exploding"]
             torch.set_rng_state(state["rng"])
+            recorded = state.get("diagnostics", recorded)
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
         if self.ranks.first:
-            self.metrics.cut(self.update)
             training_state.delete_weights_after(self.checkpoints, self.update)
-            for name in self.diagnostics.truncate(self.update):
-                what = "truncated, the last record was incomplete"
-                self.reporter.line(f"{self.spec.folder}: {name}: {what}")
+            damaged = [
+                series.path.name for series in (self.metrics, self.times) if series.cut(self.update)
+            ]
+            for name in damaged + self.diagnostics.resume(self.update, recorded):
+                self.reporter.line(f"{self.spec.folder}: {name}: damaged rows are dropped")
 
     def save(self) -> None:
-        """Write a checkpoint of the state, after the diagnostics up to it."""
+        """Write a checkpoint of the state, after the series up to it."""
         if not self.ranks.first:
             return
-        self.diagnostics.write()
+        self.metrics.sync()
+        self.diagnostics.write(complete=self.update)
         state = {
             "model": self.network.state_dict(),
             "optimisers": self.two_level.state_dict(),
@@ -179,8 +179,10 @@ class Training:
             "seconds": self.seconds,
             "exploding": self.watch.exploding,
             "rng": torch.get_rng_state(),
+            "diagnostics": self.diagnostics.state(),
         }
         training_state.save(self.checkpoints, state)
+        self._saved = time.monotonic()
 
     def run(self) -> Ended:
         """Train to the last update, or until the run diverges.
@@ -190,61 +192,70 @@ class Training:
         """
         if self.inherited:
             return self.inherited
-        handlers = {
-            number: signal.signal(number, self._remember_signal)
-            for number in (signal.SIGTERM, signal.SIGINT)
-        }
+        ended = self._make_updates()
         if self.ranks.first:
-            self.reporter.start(self.spec.folder, self.update, self.updates)
-        try:
-            while self.update < self.updates:
-                ended = self._one_update()
-                if ended is not None:
-                    return ended
-                # A signal may reach one process only, or two after different updates.
-                number = self.ranks.largest(self._stop_signal, self.device)
-                if number:
-                    self.save()
-                    raise Stopped(number, self.update)
-        finally:
-            self.reporter.stop()
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+            self.diagnostics.write()
+        if ended:
+            return ended
         if self.validation is None:
             self.validation = self._validate()
         unigram = self.batches.unigram_nll
         return outcomes.judge(self.update, self.validation.nll, unigram, self.spec.outcome)
 
-    def _remember_signal(self, number: int, _frame: object) -> None:
-        self._stop_signal = number
+    def _make_updates(self) -> Ended | None:
+        """Make all updates that are left; a signal waits for the end of an update."""
+        with signals.deferred() as self._signal:
+            if self.ranks.first:
+                self.reporter.start(self.spec.folder, self.update, self.updates)
+            try:
+                while self.update < self.updates:
+                    ended = self._one_update()
+                    if ended is not None:
+                        return ended
+            finally:
+                self.reporter.stop()
+        return None
 
     def _one_update(self) -> Ended | None:
-        """Make one update, and what follows it: metrics, validation, checkpoints."""
+        """Make one update, and what follows it: validation, files, then lines for the user.
+
+        Raises:
+            Stopped: a signal came; the state is saved.
+        """
         started = time.perf_counter()
         self.update += 1
         micro_batches = self.batches.micro_batches(self.update)
         result = self.two_level.update(self.update, micro_batches)
         self.tokens += micro_batches.tokens
-        settings = self.spec.training
-        validates = self._is_due(settings.validate_every)
+        validates = self._is_due(self.spec.training.validate_every)
         self.validation = self._validate() if validates else None
         self.seconds += time.perf_counter() - started
         ended = self.watch.check(self.update, result.nll, result.gradient_norm)
+        logged = validates or ended is not None or self.update % self.options.log_every == 0
+        # A signal may reach one process only, or two after different updates.
+        number = self.ranks.largest(self._signal.number, self.device)
         if self.ranks.first:
-            self.reporter.update(self.update, result.nll)
-            if validates or ended or self.update % self.options.log_every == 0:
-                self._log(result)
-        if ended:
-            self.diagnostics.write()
-            return ended
-        if self._is_due(settings.save_every or settings.validate_every) and self.ranks.first:
+            if logged:
+                self.metrics.append(self._row(result))
+                self.times.append({"update": self.update, "seconds": self.seconds})
+            if ended is None:
+                self._save_if_due(now=validates or number > 0)
+            self._show(result, logged)
+        if number and ended is None:
+            raise signals.Stopped(number, f" after update {self.update}")
+        return ended
+
+    def _save_if_due(self, now: bool) -> None:
+        """Save weights and state where they are due; the state also `now`."""
+        settings = self.spec.training
+        if self._is_due(settings.save_every or settings.validate_every):
             weights = self.network.state_dict()
             training_state.save_weights(
                 self.checkpoints, self.update, weights, settings.keep_weights
             )
-        if validates:
+        minutes = (time.monotonic() - self._saved) / 60
+        if now or 0 < self.options.save_minutes <= minutes:
             self.save()
-        return None
 
     def _is_due(self, every: int) -> bool:
         """Return whether something is done at this update; the last update does everything."""
@@ -254,21 +265,22 @@ class Training:
         self.network.use_gates(self.spec.gates[0])
         return validate(self.network, self.batches.validation, len(self.tensors.tasks))
 
-    def _log(self, result: Result) -> None:
-        """Append a row to the metrics, and print its main numbers."""
-        valid = self.validation.nll if self.validation else None
-        self.metrics.append(
-            {
-                "update": self.update,
-                "epoch": self.batches.epoch(self.update),
-                "seconds": self.seconds,
-                "tokens": self.tokens,
-                "valid_nll": valid,
-            }
-            | result.numbers()
-        )
-        validation = f", validation {valid:.3f}" if valid is not None else ""
-        self.reporter.row(
-            f"{self.spec.folder}: update {self.update} of {self.updates},"
-            f" NLL {result.nll:.3f}{validation} nats, {self.seconds:.0f} s"
-        )
+    def _row(self, result: Result) -> dict[str, float | int | None]:
+        """Return the update's row of metrics.tsv."""
+        return {
+            "update": self.update,
+            "epoch": self.batches.epoch(self.update),
+            "tokens": self.tokens,
+            "valid_nll": self.validation.nll if self.validation else None,
+        } | result.numbers()
+
+    def _show(self, result: Result, logged: bool) -> None:
+        """Show the user an update, with its main numbers if it is logged."""
+        self.reporter.update(self.update, result.nll)
+        if logged:
+            valid = self.validation.nll if self.validation else None
+            validation = f", validation {valid:.3f}" if valid is not None else ""
+            self.reporter.row(
+                f"{self.spec.folder}: update {self.update} of {self.updates},"
+                f" NLL {result.nll:.3f}{validation} nats, {self.seconds:.0f} s"
+            )

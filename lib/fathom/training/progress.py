@@ -1,11 +1,18 @@
-"""What a user sees of a training: plain lines, or a bar on a terminal; train.log has all lines."""
+"""What a user sees of a training: plain lines, or a bar on a terminal; train.log has all lines.
+
+A line is in train.log before it is printed: a terminal that is gone takes nothing away.
+"""
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fathom.io.files import appending
+from fathom.io.screen import screen
 
 Report = Callable[[str], None]
 
@@ -25,8 +32,8 @@ class Reporter:
 
     def line(self, text: str) -> None:
         """Print a line."""
-        self.report(text)
         self.write(text)
+        self.report(text)
 
     def row(self, text: str) -> None:
         """Print the numbers of an update that is logged."""
@@ -37,7 +44,7 @@ class Reporter:
 
     def write(self, text: str) -> None:
         """Append a line to train.log."""
-        with open(self.log, "a", encoding="utf-8", newline="\n") as stream:
+        with appending(self.log) as stream:
             stream.write(f"{text}\n")
 
     def start(self, name: str, done: int, updates: int) -> None:
@@ -65,14 +72,14 @@ class BarReporter(Reporter):
             TextColumn("{task.completed:.0f} of {task.total:.0f} updates"),
             TextColumn("NLL {task.fields[nll]:.3f}"),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=Console(file=cast(IO[str], screen(sys.stderr))),
         )
 
     def line(self, text: str) -> None:
         """Print a line above the bar."""
         if self.bar.live.is_started:
-            self.bar.console.print(text, markup=False, highlight=False)
             self.write(text)
+            self.bar.console.print(text, markup=False, highlight=False)
         else:
             super().line(text)
 

@@ -26,6 +26,12 @@ class Ranks:
             dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         return cls(dist.get_rank(), world)
 
+    @staticmethod
+    def joins_first() -> bool:
+        """Return whether this process is the first one, before it joins the others."""
+        alone = os.environ.get("WORLD_SIZE", "1") == "1"
+        return alone or os.environ.get("RANK", "0") == "0"
+
     @property
     def first(self) -> bool:
         """Whether this process writes files and adds the losses that count once."""

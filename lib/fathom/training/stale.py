@@ -4,9 +4,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from fathom.io.files import read_json
 from fathom.io.locks import HOLDER, LOCK, only_writer
 from fathom.provenance.recipe import RECIPE
+from fathom.training.attempts import recipe_of, recorded
 
 # The lines of all attempts stay, and the lock, which is held.
 STAYS = ("train.log", LOCK, HOLDER)
@@ -20,14 +20,13 @@ def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
         report: called with a line, where something is deleted.
 
     Raises:
-        FathomError: another process trains this run, or attempts.json is damaged.
+        FathomError: another process trains this run.
     """
-    path = folder / "attempts.json"
-    attempts = read_json(path)["attempts"] if path.exists() else []
-    recipe = min((attempt.get("recipe", 0) for attempt in attempts), default=RECIPE["training"])
+    attempts = recorded(folder / "attempts.json") or []
+    recipe = min(map(recipe_of, attempts), default=RECIPE["training"])
     if recipe >= RECIPE["training"]:
         return
-    with only_writer(folder):
+    with only_writer(folder, report):
         for path in folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)

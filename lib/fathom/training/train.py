@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,18 @@ import yaml
 from fathom.batches.tensors import load
 from fathom.io.files import write_text
 from fathom.io.locks import only_writer
+from fathom.io.signals import Stopped
 from fathom.models.size import count_parameters
 from fathom.provenance import measurements, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.sources import sources
+from fathom.provenance.training_file import Ended
 from fathom.runs.spec import Spec
 from fathom.training import environment
 from fathom.training.attempts import Attempts
-from fathom.training.loop import RuntimeOptions, Stopped, Training, TrainPaths
+from fathom.training.loop import RuntimeOptions, Training, TrainPaths
 from fathom.training.progress import reporter
+from fathom.training.ranks import Ranks
 
 
 def train(
@@ -42,34 +46,41 @@ def train(
         Stopped: a signal stopped the training.
     """
     folder = paths.run
-    if ended := training_file.already_ended(folder / "training.json"):
-        report(f"{spec.folder}: {ended}")
-        return
-    # Read now: an edit during the training does not change the code that trains.
-    origin = sources()
-    log = reporter(report, folder / "train.log")
-    training = Training(spec, seed, load(paths.tensors), paths, options, log)
-    if not training.ranks.first:
+    # First, since the rest takes seconds; other processes of the same run write nothing.
+    with only_writer(folder, report) if Ranks.joins_first() else nullcontext():
+        if ended := training_file.already_ended(folder / "training.json"):
+            report(f"{spec.folder}: {ended}")
+            return
+        # Read now: an edit during the training does not change the code that trains.
+        origin = sources()
+        log = reporter(report, folder / "train.log")
+        training = Training(spec, seed, load(paths.tensors), paths, options, log)
         training.resume()
-        training.run()
-        return
-    with only_writer(folder):
+        if not training.ranks.first:
+            training.run()
+            return
         settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
         write_text(folder / "spec.yaml", settings)
-        training.resume()
-        attempts = Attempts(folder / "attempts.json")
-        attempts.start(training.update, RECIPE["training"])
-        try:
-            outcome = training.run()
-        except Stopped:
-            attempts.end(training.update, "stopped")
-            raise
-        attempts.end(training.update, outcome.kind)
+        attempts = Attempts(folder / "attempts.json", log.line)
+        outcome = _attempt(training, attempts)
         content = described(training) | origin
         content |= {"attempts": attempts.all, "recipe": attempts.recipe}
         _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
         kind = outcome.kind.replace("_", " ")
         log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
+
+
+def _attempt(training: Training, attempts: Attempts) -> Ended:
+    """Train to the end, and record how this attempt ended."""
+    attempts.start(training.update, RECIPE["training"])
+    try:
+        outcome = training.run()
+    except Stopped as stopped:
+        attempts.end(training.update, "stopped")
+        training.reporter.write(f"{training.spec.folder}: {stopped}")
+        raise
+    attempts.end(training.update, outcome.kind)
+    return outcome
 
 
 def described(training: Training) -> dict[str, Any]:

@@ -1,0 +1,53 @@
+"""The verbs of `fathom`: one for each stage and each question."""
+
+from importlib import import_module
+from importlib.metadata import version as installed_version
+from typing import Annotated
+
+import typer
+
+# In the data's order; each is a file of this folder with a function of the same name.
+VERBS = (
+    ("Ask", ("list", "show", "validate", "where", "params")),
+    ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
+    ("Runs", ("train", "translate", "prune", "check-learning")),
+    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
+    ("Results", ("table", "figure", "compare")),
+)
+
+
+def build() -> typer.Typer:
+    """Return the application with all verbs."""
+    app = typer.Typer(
+        name="fathom",
+        help="Reproduce the tables and figures of papers on deep translation models.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for panel, verbs in VERBS:
+        for verb in verbs:
+            name = verb.replace("-", "_")
+            module = import_module(f"fathom.cli.{name}")
+            app.command(name=verb, rich_help_panel=panel)(getattr(module, name))
+    app.callback()(version)
+    return app
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(installed_version("fathom"))
+        raise typer.Exit
+
+
+def version(
+    print_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Reproduce the tables and figures of papers on deep translation models."""

@@ -1,0 +1,88 @@
+"""Signals that stop a command: TERM, INT, HUP and USR1; a second one ends it at once.
+
+A signal that the process ignores from its start on, as after `nohup`, stays ignored.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
+
+
+class Stopped(BaseException):
+    """A signal stopped the command; as with KeyboardInterrupt, `except Exception` lets it pass.
+
+    Attributes:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int, when: str = ""):
+        """Say which signal it was.
+
+        Args:
+            number: of the signal.
+            when: what was done before, such as ` after update 3`.
+        """
+        name = signal.Signals(number).name
+        super().__init__(f"stopped by {name}{when}; start the same command again to resume")
+        self.number = number
+
+
+class Pending:
+    """A signal that waits until the block can end.
+
+    Attributes:
+        number: of the signal, 0 for none.
+    """
+
+    number: int = 0
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Raise Stopped inside the block, wherever it is, when a signal comes."""
+
+    def stop(number: int) -> None:
+        raise Stopped(number)
+
+    with _handled(stop):
+        yield
+
+
+@contextmanager
+def deferred() -> Iterator[Pending]:
+    """Only note the signal that comes inside the block, which asks for it where it can stop."""
+    pending = Pending()
+
+    def note(number: int) -> None:
+        pending.number = number
+
+    with _handled(note):
+        yield pending
+
+
+@contextmanager
+def _handled(first: Callable[[int], None]) -> Iterator[None]:
+    """Call a function for the first signal inside the block; others then have their own effect.
+
+    Python handles signals in the main thread alone; in another one the block runs as it is.
+    """
+    mine = current_thread() is main_thread()
+    before = {number: signal.getsignal(number) for number in SIGNALS if mine}
+    before = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+
+    def handle(number: int, _: FrameType | None) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_DFL)
+        first(number)
+
+    try:
+        for number in before:
+            signal.signal(number, handle)
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old or signal.SIG_DFL)

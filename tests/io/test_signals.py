@@ -1,0 +1,114 @@
+"""Signals that stop: wherever a command is, or where it says that it can."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from fathom.io.signals import SIGNALS, Stopped, deferred, raised
+from tests.support.specs import ROOT
+
+EACH = pytest.mark.parametrize("number", SIGNALS)
+
+
+@pytest.fixture(autouse=True)
+def heard():
+    """Take signals as a command does that is started at a terminal."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def handlers():
+    return [signal.getsignal(number) for number in SIGNALS]
+
+
+def send(number):
+    os.kill(os.getpid(), number)
+
+
+@EACH
+def test_a_signal_ends_a_block_wherever_it_is_and_leaves_the_handlers_as_they_were(number):
+    before = handlers()
+    with pytest.raises(Stopped) as caught, raised():
+        send(number)
+    assert caught.value.number == number
+    assert handlers() == before
+
+
+@EACH
+def test_a_deferred_signal_waits_until_it_is_asked_for(number):
+    before = handlers()
+    with deferred() as pending:
+        assert pending.number == 0
+        send(number)
+        assert pending.number == number
+    assert handlers() == before
+
+
+def test_a_block_inside_another_defers_and_the_outer_one_raises_again_after_it():
+    with raised():
+        with deferred() as pending:
+            send(signal.SIGTERM)
+        assert pending.number == signal.SIGTERM
+        with pytest.raises(Stopped):
+            send(signal.SIGINT)
+
+
+def test_what_catches_every_exception_does_not_catch_a_stop():
+    assert not issubclass(Stopped, Exception)
+
+
+@pytest.mark.parametrize("way", ["raised", "deferred"])
+@pytest.mark.parametrize("numbers", [("TERM", "TERM"), ("USR1", "HUP")])
+def test_a_second_signal_ends_the_process_at_once(way, numbers):
+    first, second = (f"os.kill(os.getpid(), signal.SIG{name})" for name in numbers)
+    script = f"""
+import os, signal
+from fathom.io import signals
+with signals.{way}():
+    try:
+        {first}
+    finally:
+        {second}
+        print("still here")
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert ended.returncode == -getattr(signal, f"SIG{numbers[1]}")
+    assert ended.stdout == b""
+
+
+def test_a_signal_that_is_ignored_from_the_start_stays_ignored():
+    """As SIGHUP is after `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with raised():
+            send(signal.SIGHUP)
+        with deferred() as pending:
+            send(signal.SIGHUP)
+        assert pending.number == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_in_another_thread_a_block_runs_as_it_is():
+    numbers = []
+
+    def block():
+        with deferred() as pending:
+            numbers.append(pending.number)
+
+    thread = threading.Thread(target=block)
+    thread.start()
+    thread.join()
+    assert numbers == [0]
+
+
+def test_a_stop_names_its_signal():
+    assert "SIGUSR1 after update 3" in str(Stopped(signal.SIGUSR1, " after update 3"))
