@@ -19,7 +19,7 @@ VERBS = (
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
     ("Runs", ("train", "translate", "prune", "check-learning")),
     ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
-    ("Results", ("table", "figure", "compare")),
+    ("Results", ("table", "figure", "compare", "verify")),
 )
 
 # What a disk refuses is no bug: files are replaced at once, so nothing half-written is trusted.

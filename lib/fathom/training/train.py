@@ -8,17 +8,25 @@ from typing import Any
 import yaml
 
 from fathom.batches.tensors import load
+from fathom.checkpoints.average import LAST
 from fathom.io.files import write_text
+from fathom.io.integrity import hashes
 from fathom.io.locks import only_writer
 from fathom.models.size import count_parameters
 from fathom.provenance import measurements, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.sources import sources
+from fathom.provenance.training_file import WEIGHTS
 from fathom.runs.spec import Spec
 from fathom.training import environment
 from fathom.training.attempts import Attempts
 from fathom.training.loop import RuntimeOptions, Stopped, Training, TrainPaths
+from fathom.training.lost_weights import prepare_to_resume
 from fathom.training.progress import reporter
+
+# What a training that has ended recorded along the way.
+SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
+FINAL = (LAST, "update_*.pt")
 
 
 def train(
@@ -29,6 +37,8 @@ def train(
     report: Callable[[str], None],
 ) -> None:
     """Train one run with one seed, or resume it; training.json is written last.
+
+    A run that has ended is left as it is, if its weights are those that were recorded.
 
     Args:
         spec: the run.
@@ -45,17 +55,24 @@ def train(
     if ended := training_file.already_ended(folder / "training.json"):
         report(f"{spec.folder}: {ended}")
         return
+    lost = (folder / "training.json").exists()
     # Read now: an edit during the training does not change the code that trains.
     origin = sources()
     log = reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, options, log)
     if not training.ranks.first:
+        if lost:
+            training.ranks.largest(0, training.device)
         training.resume()
         training.run()
         return
     with only_writer(folder):
         settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
         write_text(folder / "spec.yaml", settings)
+        if lost:
+            prepare_to_resume(folder, log.line)
+            # The others wait for this before they read what is left.
+            training.ranks.largest(0, training.device)
         training.resume()
         attempts = Attempts(folder / "attempts.json")
         attempts.start(training.update, RECIPE["training"])
@@ -65,7 +82,10 @@ def train(
             attempts.end(training.update, "stopped")
             raise
         attempts.end(training.update, outcome.kind)
-        content = described(training) | origin
+        if outcome.finished and not (training.checkpoints / LAST).exists():
+            training.save()
+        patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
+        content = described(training) | origin | {"files": hashes(folder, *patterns)}
         content |= {"attempts": attempts.all, "recipe": attempts.recipe}
         _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
         kind = outcome.kind.replace("_", " ")
@@ -82,6 +102,8 @@ def described(training: Training) -> dict[str, Any]:
         if validation and math.isfinite(validation.nll)
         else None,
         "unigram_nll": training.batches.unigram_nll,
+        "corpus_sha256": training.tensors.corpus_sha256,
+        "tensors_sha256": training.tensors.sha256,
         "totals": {
             "updates": training.update,
             "target_tokens": training.tokens,
