@@ -16,6 +16,7 @@ from tests.support.small_corpus import (
     LANGUAGES,
     ODD,
     TASKS,
+    record_corpus,
     silent,
     small_data,
 )
@@ -160,6 +161,7 @@ def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, subwords, tmp
     copy = shutil.copytree(corpus, tmp_path / "corpus")
     lines = read_lines(copy / "kor" / "test.eng")
     write_lines(copy / "kor" / "test.eng", ["</s> <pad>", *lines[1:]])
+    record_corpus(copy)
     encode(small_data(), copy, subwords, tmp_path / "out", silent)
     tensors = load(tmp_path / "out")
     ids = tensors.split("kor", "test").target(0).tolist()
@@ -172,6 +174,9 @@ def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, subwords, tmp
 def test_two_files_of_unequal_lines_are_refused(corpus, subwords, tmp_path):
     copy = shutil.copytree(corpus, tmp_path / "corpus")
     write_lines(copy / "bel" / "valid.eng", ["ta"])
+    with refused("changed file", where="valid.eng"):
+        encode(small_data(), copy, subwords, tmp_path / "out", silent)
+    record_corpus(copy)
     with refused("unequal sides", 30, 1):
         encode(small_data(), copy, subwords, tmp_path / "out", silent)
 

@@ -1,3 +1,6 @@
+import os
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -57,3 +60,31 @@ def test_an_unknown_task_or_split_names_the_nearest(tensors, task, split, neares
 def test_unfinished_tensors_are_refused(tmp_path):
     with refused(where="tensors.json"):
         load(tmp_path)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("kor/train.target.bin", flip, "changed file"),
+        ("kor/train.target.bin", lambda path: os.truncate(path, 100), "changed file"),
+        ("bos/valid.source.idx", lambda path: os.truncate(path, 20), "changed file"),
+        ("bel/test.source.bin", os.unlink, "no such file"),
+        ("dictionary.source.txt", lambda path: os.truncate(path, 0), "changed file"),
+        ("tensors.json", flip, None),
+    ],
+)
+def test_tensors_that_are_not_those_that_were_encoded_are_refused(
+    tensors, tmp_path, name, damage, message
+):
+    folder = shutil.copytree(tensors.folder, tmp_path / "tensors" / "small-12345678")
+    load(folder)
+    damage(folder / name)
+    again = f"rm {folder}/tensors.json && fathom encode small-12345678"
+    with refused(message, where=folder / name, remedy=again):
+        load(folder)

@@ -1,5 +1,7 @@
 """The mean of saved weights, by hand and on small networks."""
 
+import shutil
+
 import pytest
 import torch
 
@@ -10,13 +12,23 @@ from fathom.checkpoints.average import (
     saved_weights,
     weights_path,
 )
-from fathom.checkpoints.read import load_weights
+from fathom.checkpoints.read import load_weights, write_checkpoint
+from fathom.io.integrity import hashes
 from tests.support.refused import refused
 from tests.support.small_networks import batch, method, network
 
 
 def write(folder, update, weights):
-    torch.save({"update": update, "model": weights}, weights_path(folder, update))
+    write_checkpoint(weights_path(folder, update), {"update": update, "model": weights})
+
+
+def mean(folder, count):
+    """Return the mean of the last weights of a folder whose files are as they were recorded."""
+    return mean_of_last(folder, hashes(folder, "*.pt"), count)
+
+
+def final(folder, count):
+    return final_weights(folder, hashes(folder, "*.pt"), count)
 
 
 def equal(one, other):
@@ -35,7 +47,7 @@ def test_files_are_in_the_order_of_their_updates_and_others_are_none(tmp_path):
 def test_the_mean_is_of_the_last_by_number_and_not_by_name(tmp_path):
     for update, value in ((2, 100.0), (9, 1.0), (10, 2.0), (11, 6.0)):
         write(tmp_path, update, {"a": torch.tensor([value, -value])})
-    weights, updates = mean_of_last(tmp_path, 3)
+    weights, updates = mean(tmp_path, 3)
     assert updates == (9, 10, 11)
     assert torch.equal(weights["a"], torch.tensor([3.0, -3.0]))
 
@@ -48,7 +60,7 @@ def test_the_mean_of_one_is_that_one_to_the_bit(tmp_path, dtype):
     }
     write(tmp_path, 1, {"a": torch.zeros(50, 7, dtype=dtype), "tiny": torch.zeros(3, dtype=dtype)})
     write(tmp_path, 2, weights)
-    found, updates = mean_of_last(tmp_path, 1)
+    found, updates = mean(tmp_path, 1)
     assert updates == (2,)
     assert equal(found, weights)
     assert {each.dtype for each in found.values()} == {dtype}
@@ -59,16 +71,16 @@ def test_equal_weights_stay_as_they_are_to_the_bit(tmp_path):
     weights = {"a": torch.randn(100), "temperature": torch.tensor(0.1)}
     for update in (1, 2, 3):
         write(tmp_path, update, weights)
-    assert equal(mean_of_last(tmp_path, 3)[0], weights)
+    assert equal(mean(tmp_path, 3)[0], weights)
 
 
 def test_sums_are_taken_in_float64(tmp_path):
     # In float32 the sum would be 2^24 three times, and infinite in the second place.
     for update, value in enumerate((2.0**24, 1.0, 1.0), 1):
         write(tmp_path, update, {"a": torch.tensor([value, 3e38])})
-    mean = mean_of_last(tmp_path, 3)[0]["a"]
+    averaged = mean(tmp_path, 3)[0]["a"]
     expected = torch.tensor([(2.0**24 + 2) / 3, 3e38], dtype=torch.float64).float()
-    assert torch.equal(mean, expected)
+    assert torch.equal(averaged, expected)
 
 
 def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
@@ -82,7 +94,7 @@ def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
                 "a": torch.tensor(float(update)),
             },
         )
-    weights, _ = mean_of_last(tmp_path, 2)
+    weights, _ = mean(tmp_path, 2)
     assert torch.equal(weights["count"], torch.tensor(14))
     assert torch.equal(weights["kept"], torch.tensor([False, True]))
     assert weights["a"].item() == 1.5
@@ -90,14 +102,14 @@ def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
 
 def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
     with refused("too few weights", 0, "", 3):
-        mean_of_last(tmp_path, 3)
+        mean(tmp_path, 3)
     for update in (40, 80):
         write(tmp_path, update, {"a": torch.zeros(1)})
     with refused("too few weights", 2, " (updates 40, 80)") as caught:
-        mean_of_last(tmp_path, 3)
+        mean(tmp_path, 3)
     assert caught.value.where == str(tmp_path)
     with refused("mean of none", 0):
-        mean_of_last(tmp_path, 0)
+        mean(tmp_path, 0)
 
 
 @pytest.mark.parametrize(
@@ -113,28 +125,50 @@ def test_weights_of_another_network_are_refused_with_the_tensor(tmp_path, other,
     write(tmp_path, 1, {"a": torch.zeros(2)})
     write(tmp_path, 2, other)
     with refused("other network", said, where="update_2.pt"):
-        mean_of_last(tmp_path, 2)
+        mean(tmp_path, 2)
 
 
 @pytest.mark.parametrize("content", [{"update": 1}, {"model": [1]}, {"model": {"a": 1.0}}])
 def test_a_file_without_weights_is_refused(tmp_path, content):
-    torch.save(content, weights_path(tmp_path, 1))
+    write_checkpoint(weights_path(tmp_path, 1), content)
     with refused("no weights", where="update_1.pt"):
-        mean_of_last(tmp_path, 1)
+        mean(tmp_path, 1)
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     weights_path(tmp_path, 1).write_bytes(b"PK")
-    with refused("cannot be read", where="update_1.pt"):
-        mean_of_last(tmp_path, 1)
+    with refused("no seal", where="update_1.pt"):
+        mean(tmp_path, 1)
 
 
 def test_the_last_state_is_taken_where_no_mean_is_asked_for(tmp_path):
     for update in (1, 2):
         write(tmp_path, update, {"a": torch.tensor(float(update))})
-    torch.save({"model": {"a": torch.tensor(9.0)}, "update": 3}, tmp_path / LAST)
-    assert final_weights(tmp_path, 1)["a"] == 9.0
-    assert final_weights(tmp_path, 2)["a"] == 1.5
+    write_checkpoint(tmp_path / LAST, {"model": {"a": torch.tensor(9.0)}, "update": 3})
+    assert final(tmp_path, 1)["a"] == 9.0
+    assert final(tmp_path, 2)["a"] == 1.5
+
+
+@pytest.mark.parametrize("name", [LAST, "update_2.pt"])
+def test_other_weights_than_were_recorded_are_refused(tmp_path, name):
+    for path in (tmp_path / LAST, *(weights_path(tmp_path, update) for update in (1, 2))):
+        write_checkpoint(path, {"model": {"a": torch.tensor(float(len(path.name)))}})
+    recorded = hashes(tmp_path, "*.pt")
+    shutil.copy(tmp_path / ("update_1.pt" if name == LAST else LAST), tmp_path / name)
+    average_of = 1 if name == LAST else 2
+    with refused("changed file", where=name):
+        final_weights(tmp_path, recorded, average_of)
+    del recorded[name]
+    with refused("changed file" if name == LAST else "too few weights"):
+        final_weights(tmp_path, recorded, average_of)
+
+
+def test_weights_that_were_not_recorded_are_not_in_the_mean(tmp_path):
+    for update in (1, 2):
+        write(tmp_path, update, {"a": torch.tensor(float(update))})
+    recorded = hashes(tmp_path, "*.pt")
+    write(tmp_path, 3, {"a": torch.tensor(99.0)})
+    assert mean_of_last(tmp_path, recorded, 2)[0]["a"] == 1.5
 
 
 def test_a_network_takes_the_mean_of_its_saved_weights_with_tied_tables(tmp_path):
@@ -148,7 +182,7 @@ def test_a_network_takes_the_mean_of_its_saved_weights_with_tied_tables(tmp_path
     saved = [
         torch.load(path, weights_only=True)["model"] for path in saved_weights(tmp_path).values()
     ]
-    weights, _ = mean_of_last(tmp_path, 2)
+    weights, _ = mean(tmp_path, 2)
     assert weights.keys() == initial.keys()
     for name, each in weights.items():
         torch.testing.assert_close(

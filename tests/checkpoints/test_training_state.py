@@ -11,13 +11,16 @@ from fathom.checkpoints.read import read_checkpoint
 from fathom.checkpoints.training_state import (
     BEFORE,
     NEWEST,
+    delete_states_after,
     delete_weights_after,
     load,
     save,
     save_weights,
 )
+from fathom.io.seals import sealed
 from fathom.training.loop import TrainPaths
 from fathom.training.train import train
+from tests.support.refused import says
 from tests.support.small_runs import OPTIONS, specification
 from tests.training.test_loop import train_and_be_killed
 
@@ -33,15 +36,21 @@ def test_the_newest_and_the_one_before_it_are_kept(tmp_path):
     assert load(tmp_path, print)["update"] == 3
 
 
-@pytest.mark.parametrize("damage", ["truncate", "empty", "flip"])
+@pytest.mark.parametrize("damage", ["truncate", "empty", "flip", "weight"])
 def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, damage):
     for update in (1, 2):
         save(tmp_path, {"update": update, "model": {"a": torch.arange(100)}})
     newest = tmp_path / NEWEST
     content = newest.read_bytes()
     newest.write_bytes(
-        {"truncate": content[:200], "empty": b"", "flip": b"x" * 50 + content[50:]}[damage]
+        {
+            "truncate": content[:200],
+            "empty": b"",
+            "flip": b"x" * 50 + content[50:],
+            "weight": content.replace(b"\x07\0\0\0", b"\x17\0\0\0"),
+        }[damage]
     )
+    assert newest.read_bytes() != content
     said = []
     assert load(tmp_path, said.append)["update"] == 1
     assert "last.damaged" in said[0]
@@ -66,8 +75,22 @@ def test_a_checkpoint_with_code_in_it_is_refused(tmp_path):
         def __reduce__(self):
             return print, ("ran",)
 
-    torch.save({"model": Evil()}, tmp_path / NEWEST)
-    assert load(tmp_path, lambda line: None) is None
+    with sealed(tmp_path / NEWEST) as stream:
+        torch.save({"model": Evil()}, stream)
+    said = []
+    assert load(tmp_path, said.append) is None
+    says("code", where="last.pt").check(said)
+
+
+def test_states_after_an_update_are_deleted_and_unreadable_ones_stay(tmp_path):
+    for update in (3, 6):
+        save(tmp_path, {"update": update})
+    delete_states_after(tmp_path, 6)
+    delete_states_after(tmp_path, 5)
+    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
+    (tmp_path / BEFORE).write_bytes(b"")
+    delete_states_after(tmp_path, 0)
+    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
 
 
 def weights(update):

@@ -12,12 +12,14 @@ import torch
 from sacrebleu import corpus_bleu
 
 from fathom.inference import checkpoint_translations as module
-from fathom.io.files import read_json, read_lines, write_json
+from fathom.io.files import read_lines
+from fathom.io.integrity import read_record, write_record
 from fathom.io.locks import only_writer
 from fathom.provenance import measurements
 from tests.cli.conftest import invoke
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN
+from tests.support.trained import put_checkpoint
 
 FORK = multiprocessing.get_context("fork")
 UPDATES = (1, 2, 3, 4, 5, 6)
@@ -50,7 +52,7 @@ def saved(encoded, tmp_path_factory):
         for tensor in checkpoint["model"].values():
             if tensor.is_floating_point():
                 tensor += torch.randn(tensor.shape, generator=stream) * tensor.std().nan_to_num()
-        torch.save(checkpoint, path)
+        put_checkpoint(path, checkpoint)
     return folder
 
 
@@ -188,9 +190,9 @@ def test_what_fails_leaves_no_measurement_of_before(own, measured, call):
     folder = own(measured)
     (path,) = folder.glob("results/runs/*/*/1/checkpoints/update_2.pt")
     path.write_bytes(b"PK")
+    next(folder.glob("results/runs/*/*/1/window/*/kor.valid.2.txt")).unlink()
     line = call("best-window", RUN, "--size", "3").err.removesuffix("\n").split("\n")[-1]
-    remedy = prose("delete and train")
-    says("cannot be read", where="update_2.pt", remedy=remedy).check(line)
+    says("no seal", where="update_2.pt", remedy=f"fathom train sample/{RUN}").check(line)
     assert files_of(folder) == []
 
 
@@ -198,7 +200,7 @@ def test_a_training_without_a_result_passes_its_outcome_on(own, saved, call):
     folder = own(saved)
     (path,) = folder.glob("results/runs/*/*/1/training.json")
     outcome = {"kind": "diverged", "update": 3, "reason": "boom"}
-    write_json(path, read_json(path) | {"outcome": outcome})
+    write_record(path, read_record(path) | {"outcome": outcome})
     answer = call("best-window", RUN, "--size", "3")
     assert answer.code == 0
     says("outcome", "diverged", "boom").check(answer.err)

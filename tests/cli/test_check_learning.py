@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.io.files import read_json, write_json
+from fathom.io.integrity import read_record, write_record
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN
 
@@ -16,10 +16,10 @@ def manifest(own, summarised):
 
 def put_below(path, nats):
     """Put the validation NLL so far below the baseline."""
-    content = read_json(path)
+    content = read_record(path)
     baseline = content["measurements"]["unigram_nll"]["all"]["value"]
     content["measurements"]["last_validation"]["all"]["value"] = baseline - nats
-    write_json(path, content)
+    write_record(path, content)
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_a_run_that_is_not_far_enough_below_ends_in_1(manifest, call):
 
 def test_a_run_without_a_result_names_its_outcome(manifest, call):
     outcome = {"kind": "diverged", "update": 3, "reason": "the loss is not finite"}
-    write_json(manifest, read_json(manifest) | {"outcome": outcome, "measurements": {}})
+    write_record(manifest, read_record(manifest) | {"outcome": outcome, "measurements": {}})
     outcome = prose("outcome", "diverged", "the loss is not finite")
     says("at update", outcome, 3).check(call("check-learning").one_line)
 

@@ -6,11 +6,12 @@ import sys
 import pytest
 import torch
 
-from fathom.io.files import read_json, write_json
+from fathom.io.integrity import read_record, write_record
 from fathom.project.load import load
 from fathom.provenance import measurements
 from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN
+from tests.support.trained import put_checkpoint
 
 
 def written(folder, name, run=RUN):
@@ -31,7 +32,7 @@ def test_validation_is_measured_as_training_measured_it(own, trained, call):
     assert answer.code == 0
     nll = written(folder, "valid.plain").measurements["nll.valid.plain"]
     (path,) = folder.glob("results/runs/*/*/1/training.json")
-    validation = read_json(path)["validation"]
+    validation = read_record(path)["validation"]
     assert nll.all.value == pytest.approx(validation["nll"], abs=1e-6)
     by_task = {task: number.value for task, number in nll.tasks.items()}
     assert by_task == pytest.approx(validation["by_task"], abs=1e-6)
@@ -68,7 +69,7 @@ def test_a_task_without_any_layer_is_reported_and_there_is_no_number_of_all(own,
     checkpoint = torch.load(path, weights_only=True)
     alpha = checkpoint["model"]["decoder.method.alpha"]
     alpha[0], alpha[1] = 1.0, -1.0
-    torch.save(checkpoint, path)
+    put_checkpoint(path, checkpoint)
     assert list(printed(call("likelihood", GATED))) == ["bos", "kor", "all"]
     answer = call("likelihood", GATED, "--gates", "hard")
     assert list(printed(answer)) == ["bos"]
@@ -82,7 +83,7 @@ def test_a_training_without_a_result_says_so_and_prints_no_number(own, trained, 
     folder = own(trained)
     (path,) = folder.glob("results/runs/*/*/1/training.json")
     outcome = {"kind": kind, "update": 3, "reason": "so it is"}
-    write_json(path, read_json(path) | {"outcome": outcome})
+    write_record(path, read_record(path) | {"outcome": outcome})
     answer = call("likelihood", RUN)
     assert (answer.code, answer.out) == (0, "")
     says("outcome", kind.replace("_", " "), "so it is").check(answer.err)
@@ -96,7 +97,7 @@ def test_weights_that_are_not_finite_are_refused(own, trained, call):
     checkpoint = torch.load(path, weights_only=True)
     for tensor in checkpoint["model"].values():
         tensor.fill_(math.nan)
-    torch.save(checkpoint, path)
+    put_checkpoint(path, checkpoint)
     says("no perplexity").check(call("likelihood", RUN).one_line)
     assert list(folder.glob("results/runs/*/*/1/measurements/likelihood.*")) == []
 

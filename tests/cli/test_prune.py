@@ -11,6 +11,7 @@ from fathom.runs.method_card import Card
 from tests.cli.conftest import invoke
 from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN
+from tests.support.trained import put_checkpoint
 
 # Which decoder layers the two tasks keep.
 ACTIVE = {"bos": [0, 1], "kor": [1]}
@@ -27,7 +28,7 @@ def gated(encoded, tmp_path_factory):
     alpha = checkpoint["model"]["decoder.method.alpha"].fill_(-5.0)
     for row, layers in zip(alpha, ACTIVE.values(), strict=True):
         row[layers] = 5.0
-    torch.save(checkpoint, path)
+    put_checkpoint(path, checkpoint)
     return folder
 
 

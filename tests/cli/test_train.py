@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from fathom.checkpoints.read import read_checkpoint
 from fathom.cli.main import main
-from fathom.io.files import read_json, write_json
+from fathom.io.files import read_json
+from fathom.io.integrity import read_record
 from fathom.io.signals import SIGNALS
 from fathom.project.load import load
 from fathom.provenance import recipe
@@ -35,7 +37,7 @@ def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):
     assert "update 4 of 4" in answer.err
     assert (place / "measurements" / "training.json").is_file()
     before = (place / "training.json").read_bytes()
-    nll = read_json(place / "training.json")["validation"]["nll"]
+    nll = read_record(place / "training.json")["validation"]["nll"]
     again = call("train", place.parent.name)
     assert again.code == 0
     assert prose("already finished", prose("validation NLL", f"{nll:.2f}")) in again.err
@@ -67,7 +69,7 @@ def test_a_run_of_an_older_recipe_is_trained_again_only_where_that_is_asked_for(
     answer = call("train", RUN)
     assert prose("other recipe", 1, 2) in answer.err
     assert "update 1 of 4" in answer.err
-    assert read_json(place / "training.json")["recipe"] == 2
+    assert read_record(place / "training.json")["recipe"] == 2
     assert prose("already finished") in call("train", RUN).err
 
 
@@ -106,7 +108,7 @@ def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
     says("resuming", 2).check(again.err)
     (unbroken,) = trained.glob(f"results/runs/sample/{RUN}-*/1/training.json")
     for key in ("outcome", "validation", "parameters"):
-        assert read_json(place / "training.json")[key] == read_json(unbroken)[key]
+        assert read_record(place / "training.json")[key] == read_record(unbroken)[key]
 
 
 @pytest.fixture
@@ -163,13 +165,43 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
     assert not list(place.rglob(".*.part"))
 
 
-def test_a_damaged_record_is_refused_with_file_and_key(place, call):
+def states(place):
+    """Return the weights of the last state, and what was measured with them."""
+    weights = read_checkpoint(place / "checkpoints" / "last.pt")["model"]
+    return weights, read_record(place / "training.json")["validation"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", None])
+def test_a_training_whose_record_is_damaged_resumes_and_records_the_same(place, call, content):
     call("train", RUN)
     path = place / "training.json"
-    write_json(path, read_json(path) | {"unigram_nll": "low"})
-    line = call("train", RUN).one_line
-    assert "training.json" in line
-    assert "unigram_nll" in line
+    weights, validation = states(place)
+    edited = path.read_bytes().replace(b'"update": 4', b'"update": 3')
+    path.write_bytes(edited if content is None else content)
+    answer = call("train", RUN)
+    assert answer.code == 0
+    says("resuming", 4).check(answer.err)
+    assert str(path.relative_to(Path.cwd())) in answer.err
+    again, measured = states(place)
+    assert measured == validation
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+
+
+def test_weights_that_were_lost_are_made_again_by_the_command_that_the_message_names(place, call):
+    call("train", RUN)
+    weights, validation = states(place)
+    for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(b"\0" * 99)):
+        damage(place / "checkpoints" / "last.pt")
+        line = call("translate", RUN, "--split", "test").one_line
+        command = f"fathom train sample/{place.parent.name} --seed 1"
+        assert line.endswith(f"; {command}")
+        answer = call(*command.split()[1:])
+        assert answer.code == 0, answer.err
+        says(where="last.pt", remedy=prose("resuming now")).check(answer.err)
+        again, measured = states(place)
+        assert measured == validation
+        assert all(torch.equal(weights[name], again[name]) for name in weights)
+        assert call("translate", RUN).code == 0
 
 
 def test_text_that_is_not_encoded_is_named(own, text, call):

@@ -12,7 +12,7 @@ import torch
 from fathom.batches.encode import encode
 from fathom.batches.masking import mask_symbol
 from fathom.batches.tensors import load
-from fathom.io.files import write_json, write_lines
+from fathom.io.files import write_lines
 from fathom.methods.loader import build
 from fathom.runs.settings import Masking
 from fathom.subwords.train import train
@@ -21,7 +21,7 @@ from fathom.training.ranks import Ranks
 from fathom.training.schedules import learning_rate
 from fathom.training.two_level import TwoLevel
 from fathom.training.validation import validate
-from tests.support.small_corpus import silent, small_data
+from tests.support.small_corpus import record_corpus, silent, small_data
 from tests.support.small_networks import method, shape
 from tests.support.small_runs import masked
 
@@ -60,7 +60,7 @@ def encoded(tmp_path_factory):
         for split, held in splits.items():
             for side in (task, "same"):
                 write_lines(folder / "corpus" / task / f"{split}.{side}", held)
-    write_json(folder / "corpus" / "corpus.json", {"tasks": list(TASKS)})
+    record_corpus(folder / "corpus")
     definition = {"pivot": "same", "tasks": [[task, task] for task in TASKS]}
     data = small_data(definition, foreign=150, english=150, max_pieces=22)
     train(data, folder / "corpus", folder / "subwords", silent)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from fathom.batches.fused import Batch
-from fathom.checkpoints.read import load_weights
+from fathom.checkpoints.read import load_weights, write_checkpoint
 from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses
 from fathom.methods.loader import count, load
@@ -155,7 +155,7 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(name, changes, tmp_path):
     for number in (1, 2):
         real_update(whole, number)
     state = {"model": whole.network.state_dict(), "optimisers": whole.state_dict()}
-    torch.save(state, tmp_path / "last.pt")
+    write_checkpoint(tmp_path / "last.pt", state)
     load_weights(resumed.network, tmp_path / "last.pt")
     resumed.load_state_dict(torch.load(tmp_path / "last.pt", weights_only=True)["optimisers"])
     for run in (whole, resumed):

@@ -6,7 +6,7 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 
-from fathom.io.files import write_json
+from fathom.io.integrity import write_record
 from fathom.runs.datasets import FORMATS, BuiltDataset, LineDataset, MessageDataset, TalkDataset
 from fathom.runs.sources import KINDS, Source
 
@@ -45,7 +45,7 @@ def fetched(folder: Path, file: Path, name: str) -> Source:
     made = source(file, name)
     folder.mkdir(parents=True)
     file.rename(folder / file.name)
-    write_json(folder / "source.json", {"sha256": made.sha256})
+    write_record(folder / "source.json", {"files": {file.name: made.sha256}})
     return made
 
 

@@ -6,7 +6,7 @@ from fathom.data import fetch as fetching
 from fathom.data.answers import Limits
 from fathom.data.fetch import fetched_file
 from fathom.errors import FathomError
-from fathom.io.files import read_json
+from fathom.io.integrity import read_record
 from fathom.io.locks import HOLDER, LOCK, only_writer
 from tests.data.small_archives import installable, source, tar_of, zip_of
 from tests.support.refused import prose, refused, says
@@ -47,7 +47,7 @@ def test_a_source_is_its_file_as_published_and_a_record(site, archive, places, l
     fetch(talks, folder, by_hand, lines.append)
     assert left(places) == ["source.json", "talks.tar.gz"]
     assert (folder / "talks.tar.gz").read_bytes() == archive.read_bytes()
-    record = read_json(folder / "source.json")
+    record = read_record(folder / "source.json")
     assert datetime.fromisoformat(record.pop("fetched")).tzinfo is not None
     assert record == {
         "name": "talks",
@@ -55,7 +55,7 @@ def test_a_source_is_its_file_as_published_and_a_record(site, archive, places, l
         "file": "talks.tar.gz",
         "address": address,
         "bytes": archive.stat().st_size,
-        "sha256": talks.sha256,
+        "files": {"talks.tar.gz": talks.sha256},
         "licence": "CC0-1.0",
         "notice": "Invented for a test.",
     }
@@ -116,7 +116,7 @@ def test_the_next_address_is_tried(site, archive, places, lines):
     right = site.put("/right", content=archive.read_bytes())
     talks = source(archive, "talks", mirrors=[dead, gone, bent, right])
     fetch(talks, *places, lines.append)
-    assert read_json(places[0] / "source.json")["address"] == right
+    assert read_record(places[0] / "source.json")["address"] == right
 
 
 def test_one_error_names_what_each_address_gave_and_where_to_put_the_file(
@@ -172,7 +172,7 @@ def test_a_file_put_by_hand_is_taken_first(site, archive, places, lines):
     talks = source(archive, "talks", mirrors=[site.put("/talks.tar.gz", status=404)])
     fetch(talks, folder, by_hand, lines.append)
     assert site.requests == []
-    assert read_json(folder / "source.json")["by_hand"] is True
+    assert read_record(folder / "source.json")["by_hand"] is True
     assert fetched_file(talks, folder).read_bytes() == archive.read_bytes()
     assert (by_hand / "talks.tar.gz").exists()
 
@@ -264,4 +264,4 @@ def test_a_package_comes_through_pip(tmp_path, places, lines, monkeypatch):
     invented = installable(tmp_path)
     fetch(invented, *places, lines.append)
     assert left(places) == [invented.file, "source.json"]
-    assert read_json(places[0] / "source.json")["package"] == "invented-messages==1.0"
+    assert read_record(places[0] / "source.json")["package"] == "invented-messages==1.0"

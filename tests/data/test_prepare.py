@@ -78,10 +78,10 @@ def test_a_corpus_is_line_aligned_text_and_a_record_of_it(made):
     assert corpus["licences"] == ["CC0-1.0"]
     for task in tasks:
         for split, record in corpus["tasks"][task]["splits"].items():
-            for language, checksum in record["sha256"].items():
+            for language in (task, "eng"):
                 file = out / task / f"{split}.{language}"
                 lines = read_lines(file)
-                assert sha256(file) == checksum
+                assert sha256(file) == corpus["files"][f"{task}/{split}.{language}"]
                 assert len(lines) == record["pairs"]
                 assert sum(len(line.split()) for line in lines) == record["words"][language]
     pairs = zip(read_lines(out / "fra/train.fra"), read_lines(out / "fra/train.eng"), strict=True)

@@ -1,9 +1,9 @@
 import pytest
 
 from fathom.data.statistics import TOKENS, measure
-from fathom.errors import FathomError
-from fathom.io.files import write_json, write_lines
+from fathom.io.files import write_lines
 from fathom.io.hashes import identity
+from fathom.io.integrity import hashes, write_record
 from fathom.provenance import measurements
 from fathom.runs.datasets import SPLITS, PlannedDataset
 from tests.data.small_archives import lines_dataset, messages_dataset
@@ -29,7 +29,7 @@ def write_corpus(folder, dataset, texts):
             of_split = rows if split == "train" else rows[:1]
             for side, language in enumerate(dataset.languages_of(task)):
                 write_lines(folder / task / f"{split}.{language}", [row[side] for row in of_split])
-    write_json(folder / "corpus.json", {})
+    write_record(folder / "corpus.json", {"files": hashes(folder, "*/*.*")})
     return folder
 
 
@@ -103,10 +103,17 @@ def test_text_without_pairs_has_sentences_and_a_language_for_each_task(tmp_path,
 
 
 def test_a_corpus_that_is_not_prepared_is_named_with_its_command(tmp_path, domains, lines):
-    with pytest.raises(FathomError) as caught:
-        measure(domains, Checksums(), tmp_path, lines.append)
-    assert caught.value.where == str(tmp_path / "corpus.json")
-    assert "fathom prepare invented" in caught.value.remedy
+    folder = tmp_path / "corpora" / "invented-12345678"
+    with refused("no such file", where="corpus.json", remedy=f"fathom prepare {folder.name}"):
+        measure(domains, Checksums(), folder, lines.append)
+
+
+def test_an_edited_text_is_refused_and_leaves_no_statistics(tmp_path, domains, lines):
+    corpus = write_corpus(tmp_path / "corpora" / "invented-12345678", domains, DOMAINS)
+    write_lines(corpus / "law" / "train.fra", ["Le roi.", "Le juge"])
+    with refused("changed file", where="train.fra", remedy=f"fathom prepare {corpus.name}"):
+        measure(domains, Checksums(), corpus, lines.append)
+    assert not (corpus / "statistics.json").exists()
 
 
 def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines):

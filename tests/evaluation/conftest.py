@@ -9,6 +9,7 @@ from fathom.io.files import write_lines
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 from tests.support.run_files import write_decoding, write_training
+from tests.support.small_corpus import record_corpus
 from tests.support.specs import small_spec
 
 ENGLISH = [
@@ -73,6 +74,7 @@ def decoded(paths) -> Callable[..., Spec]:
             for task, lines in OTHER.items():
                 write_lines(corpus / task / f"{split}.{task}", lines)
                 write_lines(corpus / task / f"{split}.eng", ENGLISH)
+        record_corpus(corpus)
         for split in splits:
             for kind_ in gates:
                 write_decoding(spec, paths, split, kind_, no_layer if kind_ == "hard" else ())

@@ -9,6 +9,7 @@ from fathom.io.files import write_lines
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
 from tests.support.refused import refused
+from tests.support.small_corpus import record_corpus
 
 SPLITS = ("test",)
 INTO_ENGLISH = dict.fromkeys(OTHER, ENGLISH)
@@ -98,7 +99,11 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
     (corpus / "bos" / "valid.eng").unlink()
     with refused("no such file", where="valid.eng"):
         CheckpointScores(run, corpus, ("valid", "test"))
+    decoded()
     write_lines(corpus / "kor" / "test.eng", [])
+    with refused("changed file", where="test.eng"):
+        CheckpointScores(run, corpus, SPLITS)
+    record_corpus(corpus)
     with refused("no references", where="kor, test"):
         CheckpointScores(run, corpus, SPLITS)
 

@@ -9,11 +9,12 @@ import sacrebleu
 from fathom.errors import FathomError
 from fathom.evaluation.measured import path_of
 from fathom.evaluation.score import COLUMNS, key_of, measure, score
-from fathom.io.files import read_json, read_lines, sha256, write_json, write_lines
+from fathom.io.files import read_lines, sha256, write_lines
+from fathom.io.integrity import read_record, write_record
 from fathom.provenance import measurements
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
-from tests.support.refused import prose, refused, says
+from tests.support.refused import refused, says
 
 METRICS = ["13a", "intl", "char", "none", "chrF"]
 
@@ -102,10 +103,10 @@ def test_the_counts_of_the_sentences_give_every_score_again(paths, decoded):
 
 def test_scores_record_recipe_draws_and_what_was_scored(paths, decoded):
     folder, _, _ = scored(paths, decoded(samples=150))
-    content = read_json(folder / "scoring.json")
+    content = read_record(folder / "scoring.json")
     assert content["interval"] == {"samples": 150, "seed": 12345}
-    assert content["decoding_sha256"] == sha256(folder / "decoding.json")
-    assert content["sentences"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
+    assert content["files"]["decoding.json"] == sha256(folder / "decoding.json")
+    assert content["files"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
     assert content["recipe"] == 1
     assert content["versions"]["sacrebleu"] == "2.6.0"
 
@@ -146,7 +147,8 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
     spec = decoded()
     folder, _, _ = scored(paths, spec)
     write_lines(folder / "bos.txt", ["another"] * 6)
-    with refused("other hypotheses"):
+    again = f"fathom translate paper/{spec.folder} --seed 1 --split test --gates plain"
+    with refused("changed file", where="bos.txt", remedy=again):
         scored(paths, spec)
     assert not (folder / "scores.tsv").exists()
     assert not path_of(spec, 1, paths, "scores", "test", "plain").exists()
@@ -157,18 +159,30 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
     [
         ({"identity": "0" * 64}, says("other settings or weights")),
         ({"outcome": "diverged"}, says("other outcome", "diverged", "finished")),
-        ({"schema": 1}, says("schema", 1, 2, remedy=prose("translate again"))),
-        ({"tasks": {"bos": {"sentences": "6"}}}, says(where="tasks.bos.sentences")),
+        ({"schema": 1}, says("schema", 1, 2, remedy="fathom translate")),
+        ({"tasks": {"bos": "6"}}, says(where="tasks.bos")),
     ],
 )
 def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message):
     spec = decoded()
     path = paths.decoding(spec, 1, "test", "plain") / "decoding.json"
-    write_json(path, read_json(path) | change)
+    write_record(path, read_record(path) | change)
     with pytest.raises(FathomError) as raised:
         scored(paths, spec)
     message.check(raised.value)
     assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("task", ["bos", "kor"])
+def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded, task):
+    spec = decoded()
+    corpus = paths.corpus(spec.data)
+    path = corpus / task / "test.eng"
+    write_lines(path, ["Edited.", *read_lines(path)[1:]])
+    again = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
+    with refused("changed file", where=path, remedy=again):
+        scored(paths, spec)
+    assert not path_of(spec, 1, paths, "scores", "test", "plain").exists()
 
 
 @pytest.mark.parametrize("name", ["kor.txt", "decoding.json"])

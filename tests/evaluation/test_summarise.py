@@ -1,5 +1,6 @@
 """The manifest gathers what was measured of a run, and refuses what does not fit."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,10 +10,11 @@ from fathom.evaluation import perplexity
 from fathom.evaluation.measured import write
 from fathom.evaluation.score import score
 from fathom.evaluation.summarise import summarise
-from fathom.io.files import read_json, sha256, write_json
+from fathom.io.files import sha256
+from fathom.io.integrity import read_record, write_record
 from fathom.provenance import manifest, measurements, recipe, training_file
 from fathom.provenance.measurements import file_of
-from tests.support.refused import prose, says
+from tests.support.refused import says
 from tests.support.run_files import attempt, training
 
 BOTH = ("soft", "hard")
@@ -108,19 +110,17 @@ def test_a_result_of_an_older_recipe_is_reported_as_stale(summarised, paths, mon
     assert set(manifest.read(paths.manifest(spec, 1)).stale) == {"training"}
 
 
-def test_files_are_named_with_size_and_hash(summarised, paths):
+def test_files_are_named_with_their_hash(summarised, paths):
     spec, found = summarised()
-    named = {file.path: file for file in found.files}
     folder = paths.decoding(spec, 1, "test", "plain").relative_to(paths.run(spec, 1)).as_posix()
-    assert set(named) == {
+    assert set(found.files) == {
         "spec.yaml",
         "metrics.tsv",
         "training.json",
         *(f"{folder}/{name}" for name in ("decoding.json", "scoring.json", "scores.tsv")),
     }
-    for path, file in named.items():
-        there = paths.run(spec, 1) / path
-        assert (file.bytes, file.sha256) == (there.stat().st_size, sha256(there))
+    for name, digest in found.files.items():
+        assert sha256(paths.run(spec, 1) / name) == digest
 
 
 def test_summarising_twice_writes_the_same_bytes(summarised, paths):
@@ -133,7 +133,7 @@ def test_summarising_twice_writes_the_same_bytes(summarised, paths):
 def test_many_attempts_are_counted(summarised, paths):
     spec, _ = summarised()
     path = paths.training(spec, 1)
-    write_json(path, read_json(path) | {"attempts": [attempt(number) for number in range(300)]})
+    write_record(path, read_record(path) | {"attempts": [attempt(number) for number in range(300)]})
     summarise(spec, 1, paths, silent)
     found = manifest.read(paths.manifest(spec, 1))
     assert found.attempts_in_all == 300
@@ -150,8 +150,8 @@ def check_refused(paths, spec, message):
 
 def test_a_decoding_that_contradicts_the_training_is_refused(summarised, paths):
     spec, _ = summarised()
-    write_json(paths.training(spec, 1), training("diverged"))
-    remedy = prose("translate again")
+    write_record(paths.training(spec, 1), training("diverged"))
+    remedy = f"fathom translate paper/{spec.folder}"
     check_refused(paths, spec, says("other outcome", "finished", "diverged", remedy=remedy))
 
 
@@ -166,15 +166,16 @@ def test_a_decoding_with_other_settings_is_left_out(summarised, paths):
 def test_scores_of_an_earlier_decoding_are_refused(summarised, paths):
     spec, _ = summarised()
     path = paths.decoding(spec, 1, "test", "plain") / "decoding.json"
-    write_json(path, read_json(path) | {"versions": {"torch": "2.14.0"}})
+    write_record(path, read_record(path) | {"versions": {"torch": "2.14.0"}})
     check_refused(paths, spec, says("scored before"))
 
 
 def test_a_measurement_of_another_run_is_refused(summarised, paths):
     spec, _ = summarised()
-    path = paths.measurements(spec, 1, "training")
-    write_json(path, read_json(path) | {"seed": 2})
-    check_refused(paths, spec, says("measured of", ..., 2, remedy=prose("measure again")))
+    path = write(spec, 1, paths, "gates", {})
+    write_record(path, read_record(path) | {"seed": 2})
+    remedy = f"fathom gates paper/{spec.folder} --seed 1"
+    check_refused(paths, spec, says("measured of", ..., 2, remedy=remedy))
 
 
 def test_gates_of_other_weights_are_refused(summarised, paths):
@@ -186,17 +187,59 @@ def test_gates_of_other_weights_are_refused(summarised, paths):
     assert path.is_file()
 
 
-@pytest.mark.parametrize("name", ["training.json", "corpus.json", "tensors.json"])
-def test_a_missing_stage_is_named(summarised, paths, name):
+def test_a_missing_training_is_named(summarised, paths):
     spec, _ = summarised()
-    (found,) = paths.results.rglob(name) if name != "training.json" else [paths.training(spec, 1)]
-    found.unlink()
-    check_refused(paths, spec, says("no such file", where=name))
+    paths.training(spec, 1).unlink()
+    check_refused(paths, spec, says("no such file", where="training.json", remedy="fathom train"))
+
+
+def test_text_and_tensors_that_were_deleted_are_not_needed(summarised, paths):
+    spec, before = summarised()
+    for name in ("corpora", "tensors"):
+        shutil.rmtree(paths.results / name, ignore_errors=True)
+    paths.manifest(spec, 1).unlink()
+    summarise(spec, 1, paths, silent)
+    assert manifest.read(paths.manifest(spec, 1)).data == before.data
+    assert before.data.tensors_sha256 == "e" * 64
+
+
+@pytest.mark.parametrize("damage", ["lost", "edited"])
+def test_what_the_training_measured_is_made_again(summarised, paths, damage):
+    spec, _ = summarised()
+    path = paths.measurements(spec, 1, "training")
+    before = path.read_bytes()
+    if damage == "lost":
+        path.unlink()
+    else:
+        path.write_bytes(before.replace(b"6.06", b"9.06"))
+    summarise(spec, 1, paths, silent)
+    assert path.read_bytes() == before
+
+
+def test_an_edited_score_is_refused(summarised, paths):
+    spec, _ = summarised()
+    folder = paths.decoding(spec, 1, "test", "plain")
+    (measured,) = paths.run(spec, 1).glob("measurements/scores.*.json")
+    again = f"fathom score paper/{spec.folder} --seed 1 --split test --gates plain"
+    for path, record, number in (
+        (folder / "scores.tsv", folder / "scoring.json", b"6"),
+        (folder / "scoring.json", folder / "scoring.json", b'"samples": 200'),
+        (measured, measured, b'"n": 6'),
+    ):
+        before = path.read_bytes()
+        assert number in before
+        path.write_bytes(before.replace(number, number[:-1] + b"9"))
+        name = "changed file" if path.suffix == ".tsv" else "changed record"
+        expected = says(name, where=path, remedy=f"rm {record} && {again}")
+        with pytest.raises(FathomError) as raised:
+            summarise(spec, 1, paths, silent)
+        expected.check(raised.value)
+        path.write_bytes(before)
 
 
 def test_a_training_file_without_a_key_is_refused(summarised, paths):
     spec, _ = summarised()
     value = training()
     del value["totals"]
-    write_json(paths.training(spec, 1), value)
+    write_record(paths.training(spec, 1), value)
     check_refused(paths, spec, says(where="totals"))

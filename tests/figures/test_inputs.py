@@ -8,9 +8,11 @@ import pytest
 
 from fathom.errors import FathomError
 from fathom.figures.inputs import DIAGNOSTICS, SERIES, series_named, title_of
+from fathom.io.integrity import hashes, write_record
 from fathom.provenance.recipe import RECIPE
 from tests.house.tree import ROOT, library
 from tests.support.refused import refused
+from tests.support.run_files import training
 from tests.support.small_figures import end, run, write_array, write_metrics, write_series
 
 
@@ -41,6 +43,36 @@ def test_metrics_are_read_without_the_rows_that_lack_them(small):
     train, valid = (small.read(series_named(f"nll.{part}")) for part in ("train", "valid"))
     assert list(zip(train["update"], train["value"], strict=True)) == [(1, 4.0), (2, 3.0)]
     assert list(valid["update"]) == [2]
+
+
+def record(run, **changes):
+    """Write the training.json of a run whose series are there."""
+    folder = run.folder
+    names = {"files": hashes(folder, "metrics.tsv", "diagnostics/*")}
+    write_record(folder / "training.json", training() | names | changes)
+
+
+def test_a_series_that_is_not_the_recorded_one_is_refused(tmp_path):
+    small = run(tmp_path / "runs" / "paper" / "small-12345678", "1")
+    write_metrics(small, [(1, 0.1, 4.0, None, 2.0), (2, 0.2, 3.0, 5.0, 1.0)])
+    write_series(small, "decoder_utilisation", ("layer",), [(1, ("1",), 0.5)])
+    series = [series_named(name) for name in ("nll.train", "utilisation.decoder")]
+    record(small)
+    assert all(small.read(one) is not None for one in series)
+    assert small.read(series_named("utilisation.encoder")) is None
+    for one, name in zip(series, ("metrics.tsv", "decoder_utilisation.tsv.gz"), strict=True):
+        path = next(small.folder.rglob(name))
+        before = path.read_bytes()
+        path.write_bytes(before[:-8])
+        with refused("changed file", where=path, remedy=f"rm -r {small.folder} && fathom train"):
+            small.read(one)
+        path.unlink()
+        with refused("no such file", where=path):
+            small.read(one)
+        path.write_bytes(before)
+    record(small, files={})
+    with refused("not recorded", "training.json", where="metrics.tsv"):
+        small.read(series[0])
 
 
 def test_a_unit_turns_nats_into_bits(small):

@@ -10,18 +10,19 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 
+from fathom.batches import tensors
 from fathom.batches.tensors import dictionary_path
 from fathom.inference.prune import prune
 from fathom.inference.trained_run import TrainedRun
-from fathom.io.files import read_json, write_json
+from fathom.io.files import read_json
+from fathom.io.integrity import hashes, write_record
 from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec, Spec
-from tests.support.run_files import training
 from tests.support.small_corpus import silent, small_data
 from tests.support.specs import small_spec
-from tests.support.trained import CPU, save
+from tests.support.trained import CPU, end, save
 
 ENTRIES = 23
 SIDES = ("source", "target")
@@ -56,13 +57,14 @@ def write_tensors(paths: Paths, data: DataSpec | None = None, entries: int = ENT
     for side in SIDES:
         dictionary.save(str(dictionary_path(folder, side)))
     content = {"tasks": list(data.tasks), "sides": list(SIDES), "unigram_nll": 3.0}
-    write_json(folder / "tensors.json", content)
+    content |= {"corpus_sha256": "c" * 64, "files": hashes(folder, "*.txt")}
+    write_record(folder / "tensors.json", content)
     return folder
 
 
 def built(spec: Spec, paths: Paths) -> Network:
     """Return a run's network without training."""
-    text = TrainedRun(spec, 1, paths, CPU).tensors
+    text = tensors.load(paths.tensors(spec.data))
     torch.manual_seed(3)
     dictionaries = text.source_dictionary, text.target_dictionary
     return build(spec.model, spec.method, len(text.tasks), *dictionaries)
@@ -72,7 +74,7 @@ def write_run(spec: Spec, paths: Paths, network: Network, kind: str = "finished"
     """Write a training's end and its weights."""
     run = TrainedRun(spec, 1, paths, CPU)
     save(run, network.state_dict())
-    write_json(run.folder / "training.json", training(kind, spec.data.tasks))
+    end(run, kind, spec.data.tasks)
     return run
 
 

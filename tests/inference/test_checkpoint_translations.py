@@ -18,12 +18,22 @@ from fathom.inference.checkpoint_translations import (
 )
 from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import translate
-from fathom.io.files import read_json, read_lines, sha256, write_json
+from fathom.io.files import read_lines, sha256
+from fathom.io.integrity import read_record, write_record
 from fathom.runs.paths import Paths
 from tests.support.refused import prose, refused, says
-from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent
-from tests.support.trained import CPU, SURE, through, trained_spec, write_text, write_trained
+from tests.support.trained import (
+    CPU,
+    SURE,
+    end,
+    put_checkpoint,
+    record_weights,
+    through,
+    trained_spec,
+    write_text,
+    write_trained,
+)
 
 FORK = multiprocessing.get_context("fork")
 UPDATES = (2, 4, 5)
@@ -82,6 +92,7 @@ def test_hypotheses_are_those_that_a_translation_with_the_same_weights_gives(run
     texts = set()
     for update in UPDATES:
         shutil.copy(saved(run, update), run.checkpoints / "last.pt")
+        record_weights(run.folder)
         translate(again(run), [("test", "plain")], silent)
         for task in TASKS:
             expected = run.paths.decoding(PLAIN, 1, "test", "plain") / f"{task}.txt"
@@ -106,7 +117,7 @@ def with_gates(run, update, alpha):
     state = torch.load(saved(run, update), weights_only=True)
     for stack in ("encoder", "decoder"):
         state["model"][f"{stack}.method.alpha"].copy_(torch.tensor(alpha))
-    torch.save(state, saved(run, update))
+    put_checkpoint(saved(run, update), state)
 
 
 @pytest.mark.slow
@@ -115,6 +126,7 @@ def test_gates_are_those_of_the_update_and_of_the_kind_that_is_asked_for(run):
     with_gates(run, 4, [[1.0, 1.0]] * 3)
     with_gates(run, 5, [[1.0, -1.0]] * 3)
     shutil.copy(saved(run, 5), saved(run, 2))
+    record_weights(run.folder)
     for gates in ("soft", "hard"):
         for update, paths in start(run, gates).of("test", UPDATES).items():
             texts[gates, update] = paths["kor"].read_bytes()
@@ -173,14 +185,14 @@ def be_killed(run, after, place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["write_lines", "write_json"])
+@pytest.mark.parametrize("place", ["write_lines", "write_record"])
 @pytest.mark.parametrize("after", [0, 1, 4])
 def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, after, place):
     start(run).of("valid", UPDATES)
     unbroken = contents(folder)
     shutil.rmtree(folder)
     be_killed(run, after, place)
-    recorded = read_json(folder / RECORDED)["files"] if after else {}
+    recorded = read_record(folder / RECORDED)["files"] if after else {}
     assert len(recorded) == after
     times = {name: (folder / name).stat().st_mtime_ns for name in recorded}
     lines = []
@@ -247,6 +259,7 @@ def test_other_weights_after_an_update_make_its_files_again_and_no_others(run, f
     start(run).of("valid", UPDATES)
     before = contents(folder)
     shutil.copy(saved(run, 2), saved(run, 4))
+    record_weights(run.folder)
     start(run).of("valid", UPDATES)
     after = contents(folder)
     changed = {name for name in before if before[name] != after[name]} - {RECORDED}
@@ -258,9 +271,9 @@ def test_other_weights_after_an_update_make_its_files_again_and_no_others(run, f
 @pytest.mark.parametrize("key", ["settings", "tensors_sha256", "versions", "recipe"])
 def test_with_other_settings_text_recipe_or_packages_all_is_made_again(run, folder, key):
     start(run).of("valid", UPDATES[:1])
-    content, lines = read_json(folder / RECORDED), []
+    content, lines = read_record(folder / RECORDED), []
     content["made_with"][key] = "other"
-    write_json(folder / RECORDED, content)
+    write_record(folder / RECORDED, content)
     start(run, lines=lines)
     assert not list(folder.glob("*.txt"))
     assert lines == ["settings, text or recipe have changed: everything is translated again"]
@@ -277,21 +290,19 @@ def test_the_size_of_a_window_does_not_matter(run):
 
 def test_the_record_names_weights_and_bytes(run, folder):
     paths = start(run).of("valid", UPDATES)
-    content = read_json(folder / RECORDED)
+    content = read_record(folder / RECORDED)
     assert content["made_with"]["settings"]["beam"] == PLAIN.decoding.beam
     assert content["made_with"]["recipe"] == 1
     tensors = run.paths.tensors(PLAIN.data) / "tensors.json"
     assert content["made_with"]["tensors_sha256"] == sha256(tensors)
-    assert content["files"] == {
-        path.name: {"sha256": sha256(path), "weights_sha256": sha256(saved(run, update))}
-        for update, files in paths.items()
-        for path in files.values()
-    }
+    by_update = [(update, path) for update, files in paths.items() for path in files.values()]
+    assert content["files"] == {path.name: sha256(path) for _, path in by_update}
+    assert content["weights"] == {path.name: sha256(saved(run, n)) for n, path in by_update}
 
 
 def test_weights_that_cannot_be_read_are_refused(run):
     saved(run, 4).write_bytes(b"PK")
-    with refused("cannot be read", where="update_4.pt", remedy=prose("delete and train")):
+    with refused("no seal", where="update_4.pt", remedy="fathom train"):
         start(run).of("valid", UPDATES)
 
 
@@ -308,7 +319,7 @@ def test_a_network_without_a_decoder_is_refused(run):
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
 def test_a_training_without_a_result_is_refused_with_its_outcome(run, kind):
-    write_json(run.folder / "training.json", training(kind, TASKS))
+    end(run, kind)
     outcome = kind.replace("_", " ")
     with refused("outcome", outcome, f"it has {kind}", remedy=prose("finished run")):
         consecutive_updates(again(run))
@@ -317,14 +328,18 @@ def test_a_training_without_a_result_is_refused_with_its_outcome(run, kind):
 def test_a_training_that_saved_no_weights_names_the_setting(run):
     for update in UPDATES:
         saved(run, update).unlink()
+    record_weights(run.folder)
     with refused("saved no weights", 3, remedy=prose("size of the window")):
         consecutive_updates(again(run))
 
 
-def test_weights_that_are_missing_in_the_middle_are_named(run):
-    saved(run, 4).unlink()
-    with refused("weights missing", 4):
+@pytest.mark.parametrize("update", UPDATES)
+def test_weights_that_are_missing_are_named(run, update):
+    saved(run, update).unlink()
+    with refused("weights missing", update, remedy="fathom train paper/small"):
         consecutive_updates(again(run))
-    # Those that are left at an end are consecutive.
-    saved(run, 2).unlink()
-    assert consecutive_updates(again(run)) == (5,)
+
+
+def test_weights_that_the_training_did_not_save_are_no_checkpoints_of_it(run):
+    shutil.copy(saved(run, 5), saved(run, 9))
+    assert consecutive_updates(again(run)) == UPDATES

@@ -19,7 +19,7 @@ from fathom.inference.prune import (
     prune,
 )
 from fathom.inference.trained_run import TrainedRun
-from fathom.io.files import sha256, write_json
+from fathom.io.files import sha256
 from fathom.methods import loader
 from fathom.models.hooks import Method
 from fathom.models.size import count_parameters
@@ -35,11 +35,10 @@ from tests.inference.pruned_runs import (
     write_tensors,
 )
 from tests.support.refused import prose, refused, says
-from tests.support.run_files import training
 from tests.support.small_corpus import LANGUAGES, TASKS, silent
 from tests.support.small_networks import batch, stack
 from tests.support.specs import ROOT, card
-from tests.support.trained import CPU, set_gates
+from tests.support.trained import CPU, end, set_gates
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
@@ -183,7 +182,7 @@ def test_pruned_json_names_the_layers_and_what_pruning_saves(run, network):
     assert content["languages"] == {"source": "hangul", "target": "eng"}
     assert content["layers"] == {"encoder": 3, "decoder": 3}
     assert (content["task"], content["gates"], content["recipe"]) == ("kor", "hard", 1)
-    assert content["sha256"] == sha256(folder / "model.pt")
+    assert content["files"]["model.pt"] == sha256(folder / "model.pt")
     assert lines == [
         f"kor: encoder 3 of 3 layers, decoder 1 of 3 layers, {after} of {before} "
         f"parameters: {folder / 'model.pt'}"
@@ -288,7 +287,7 @@ def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
 def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
     folder, _ = pruned(run, "bos")
-    write_json(run.folder / "training.json", training(kind, TASKS))
+    end(run, kind)
     with refused(remedy=prose("finished run")):
         pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
     assert not (folder / "pruned.json").exists()

@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from hashlib import sha256
 
 import pytest
 
 from fathom.inference import ready
+from fathom.io.files import write_lines
 from fathom.provenance import decoding_file, recipe
 from fathom.runs.paths import Paths
 from tests.support.refused import prose, refused
@@ -58,10 +60,11 @@ def test_the_weights_that_are_decoded_must_be_there(tmp_path):
     (folder / "last.pt").touch()
     assert ready.require_weights(SPEC, 1, paths).outcome.finished
     averaged = small_spec({"decoding": {"average_of": 2}})
-    (folder / "update_2.pt").touch()
+    saved = {f"checkpoints/update_{n}.pt": "0" * 64 for n in (2, 4)}
+    write_training(SPEC, paths, files={"checkpoints/update_2.pt": "0" * 64})
     with refused("weights for the mean", 1, 2):
         ready.require_weights(averaged, 1, paths)
-    (folder / "update_4.pt").touch()
+    write_training(SPEC, paths, files=saved)
     ready.require_weights(averaged, 1, paths)
 
 
@@ -81,13 +84,16 @@ def test_decodings_are_missing_that_are_lost_stale_or_older_than_the_training(
         "weights": [5],
         "outcome": "finished",
         "reason": "",
-        "tasks": {"aaa": {"sentences": 1, "sha256": "a" * 64}},
+        "tasks": {"aaa": 1},
+        "files": {"aaa.txt": sha256(b"a\n").hexdigest()},
         "no_layer": [],
         "versions": {},
     }
     decoding_file.write(folder, content)
     assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
-    (folder / "aaa.txt").touch()
+    write_lines(folder / "aaa.txt", ["b"])
+    assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
+    write_lines(folder / "aaa.txt", ["a"])
     assert ready.missing_decodings(SPEC, 1, paths, [pair]) == []
     with monkeypatch.context() as patched:
         patched.setitem(recipe.RECIPE, "decoding", 2)

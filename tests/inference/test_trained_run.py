@@ -7,13 +7,12 @@ import torch
 
 from fathom.inference import trained_run
 from fathom.inference.trained_run import TrainedRun
-from fathom.io.files import write_json
+from fathom.io.integrity import read_record, write_record
 from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.refused import refused
-from tests.support.run_files import training
 from tests.support.small_corpus import TASKS
-from tests.support.trained import CPU, save, set_gates
+from tests.support.trained import CPU, end, save, set_gates
 
 LATENT = gated({"encoder_layers": 1, "decoder_layers": 2})
 # Layers that hard gates leave for each task.
@@ -81,9 +80,16 @@ def test_an_unknown_task_gets_the_nearest_name(run):
         run.task("korr")
 
 
+def test_text_that_was_encoded_otherwise_since_the_training_is_refused(run):
+    record = run.paths.tensors(LATENT.data) / "tensors.json"
+    write_record(record, read_record(record) | {"unigram_nll": 9.0})
+    with refused("other text", where="tensors.json", remedy=f"rm -r {run.folder} && fathom train"):
+        _ = TrainedRun(LATENT, 1, run.paths, CPU).tensors
+
+
 def test_a_training_that_did_not_finish_is_refused_where_one_is_needed(run):
     run.require_finished()
-    write_json(run.folder / "training.json", training("diverged", TASKS))
+    end(run, "diverged")
     diverged = TrainedRun(LATENT, 1, run.paths, CPU)
     assert not diverged.finished
     with refused("outcome", "diverged"):

@@ -7,15 +7,16 @@ from fathom.evaluation.score import score
 from fathom.evaluation.summarise import summarise
 from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import batches, hypotheses, translate, translate_lines
-from fathom.io.files import read_json, read_lines, sha256, write_json
+from fathom.io.files import read_lines, sha256
+from fathom.io.integrity import read_record
 from fathom.provenance import manifest
 from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
 from tests.inference.conftest import CPU, sentences
 from tests.support.refused import prose, refused, says
-from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import (
+    end,
     stir_method,
     through,
     trained_spec,
@@ -54,7 +55,7 @@ def decode(run, gates="plain", split="test"):
     lines = []
     translate(run, [(split, gates)], lines.append)
     folder = run.paths.decoding(run.spec, 1, split, gates)
-    return folder, read_json(folder / "decoding.json"), lines
+    return folder, read_record(folder / "decoding.json"), lines
 
 
 @pytest.mark.parametrize("split", ["valid", "test"])
@@ -67,8 +68,8 @@ def test_every_sentence_of_a_split_has_a_hypothesis(paths, split):
     for task in TASKS:
         sources = sides(PLAIN.data)[0].lines(paths.corpus(PLAIN.data), task, split)
         found = read_lines(folder / f"{task}.txt")
-        assert len(found) == len(sources) == content["tasks"][task]["sentences"]
-        assert content["tasks"][task]["sha256"] == sha256(folder / f"{task}.txt")
+        assert len(found) == len(sources) == content["tasks"][task]
+        assert content["files"][f"{task}.txt"] == sha256(folder / f"{task}.txt")
     lengths = load(paths.tensors(PLAIN.data)).split("bos", split).source_lengths
     assert lengths.min() == 1
     assert lengths.max() == PLAIN.data.max_pieces + 1
@@ -164,7 +165,7 @@ def test_a_training_without_a_result_is_passed_on_without_weights(paths):
     decode(run)
     (run.checkpoints / "last.pt").unlink()
     for kind in ("diverged", "failed_to_train"):
-        write_json(run.folder / "training.json", training(kind, TASKS))
+        end(run, kind)
         folder, content, _ = decode(TrainedRun(PLAIN, 1, paths, CPU))
         assert content["outcome"] == kind
         assert content["reason"] == f"it has {kind}"

@@ -98,7 +98,7 @@ def test_numbers_that_json_has_not_are_refused_and_nothing_is_written(tmp_path, 
 
 def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path):
     with refused("no such file") as caught:
-        read_json(tmp_path / "a.json", made_by="fathom prepare small")
+        read_json(tmp_path / "a.json", "fathom prepare small")
     assert caught.value.where == str(tmp_path / "a.json")
     assert "fathom prepare small" in caught.value.remedy
 

@@ -68,3 +68,9 @@ def test_a_folder_whose_settings_have_changed_is_refused(own_project):
     assert own_project.run_named(folder, "tiny").folder == folder
     with refused("settings changed", ..., "00000000"):
         own_project.run_named("m2o_diverse_6_6-00000000", "tiny")
+
+
+def test_a_run_is_found_by_its_folder_at_whatever_scale(own_project):
+    folder = own_project.spec("latent_depth/m2o_diverse_6_6", "paper").folder
+    assert own_project.spec("latent_depth/m2o_diverse_6_6", "tiny").folder != folder
+    assert own_project.run_named(f"latent_depth/{folder}", "tiny").folder == folder

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fathom.provenance import decoding_file
 from fathom.provenance.training_file import Ended
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.specs import small_spec
 
 SPEC = replace(small_spec(), gates=("soft", "hard"))
@@ -21,7 +21,8 @@ def content(**differences):
         "weights": (5,),
         "outcome": "finished",
         "reason": "",
-        "tasks": {"aaa": {"sentences": 3, "sha256": "a" * 64}},
+        "tasks": {"aaa": 3},
+        "files": {"aaa.txt": "a" * 64},
         "no_layer": ("bbb",),
         "versions": {"torch": "2.13.0"},
         **differences,
@@ -31,11 +32,13 @@ def content(**differences):
 def test_what_is_written_is_read_again(tmp_path):
     decoding_file.write(tmp_path, content())
     file = decoding_file.read(tmp_path, SPEC, "soft", FINISHED)
-    assert (file.weights, file.no_layer, file.tasks["aaa"].sentences) == ((5,), ("bbb",), 3)
+    assert (file.weights, file.no_layer, file.tasks["aaa"]) == ((5,), ("bbb",), 3)
 
 
 def test_other_settings_gates_or_weights_are_refused(tmp_path):
-    decoding_file.write(tmp_path, content())
+    folder = tmp_path / "runs/paper/small-12345678/2/decodings/test.soft-87654321"
+    again = "fathom translate paper/small-12345678 --seed 2 --split test --gates soft"
+    decoding_file.write(folder, content())
     wider = SPEC.decoding.model_copy(update={"beam": 9})
     averaged = SPEC.decoding.model_copy(update={"average_of": 3})
     for spec, gates in (
@@ -43,8 +46,8 @@ def test_other_settings_gates_or_weights_are_refused(tmp_path):
         (replace(SPEC, decoding=wider), "soft"),
         (replace(SPEC, decoding=averaged), "soft"),
     ):
-        with refused("other settings or weights", remedy=prose("translate again")):
-            decoding_file.read(tmp_path, spec, gates, FINISHED)
+        with refused("other settings or weights", remedy=again):
+            decoding_file.read(folder, spec, gates, FINISHED)
 
 
 def test_another_ending_of_the_training_is_refused(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.io.files import read_json, write_json
+from fathom.io.integrity import read_record, write_record
 from fathom.provenance import manifest
 from fathom.provenance.measurements import Number, Record
 from tests.support.refused import prose, refused
@@ -32,7 +32,7 @@ def content(attempts=1):
         "device": {"type": "cpu", "name": "x86_64", "threads": 1},
         "attempts": [attempt(number) for number in range(attempts)],
         "totals": {"updates": 300, "target_tokens": 307200, "seconds": 61.5},
-        "files": [{"path": "training.json", "bytes": 12345, "sha256": "e" * 64}],
+        "files": {"training.json": "e" * 64},
     }
 
 
@@ -49,7 +49,19 @@ def test_what_is_written_is_read_again(path):
     assert found.attempts_in_all == 1
     assert found.stale == {}
     # What has its default value is left out of the records.
-    assert set(read_json(path)["measurements"]["bleu.test.soft.13a"]) == {"unit", "tasks", "how"}
+    assert set(read_record(path)["measurements"]["bleu.test.soft.13a"]) == {"unit", "tasks", "how"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(b'"finished"', b"null"), (b"1.5", b"7.5"), (b'"tasks"', b'"tasts"')]
+)
+def test_a_manifest_that_was_edited_by_hand_is_refused(path, old, new):
+    manifest.write(path, content())
+    text = path.read_bytes()
+    assert old in text
+    path.write_bytes(text.replace(old, new))
+    with refused("changed record", where=path):
+        manifest.read(path)
 
 
 def test_equal_manifests_are_equal_bytes(tmp_path):
@@ -78,7 +90,7 @@ def test_the_last_fifty_attempts_are_kept_and_all_are_counted(path):
 )
 def test_what_is_no_manifest_is_refused_in_writing_and_reading(path, change, where, remedy):
     manifest.write(path, content())
-    value = read_json(path)
+    value = read_record(path)
     change(value)
     written = {key: value[key] for key in value if key not in ("schema", "attempts_in_all")}
     path.unlink()
@@ -86,12 +98,13 @@ def test_what_is_no_manifest_is_refused_in_writing_and_reading(path, change, whe
         manifest.write(path, written)
     assert not path.exists()
     if where != "totals.seconds":
-        write_json(path, value)
+        write_record(path, value)
         with refused(where=where):
             manifest.read(path)
 
 
 def test_an_older_schema_is_refused_in_one_line_that_names_the_command(path):
-    write_json(path, {"schema": 1, "scores": {}})
-    with refused("schema", 1, 2, where=path, remedy="fathom summarise"):
+    path = path.parent / "runs/paper/small-12345678/1/manifest.json"
+    write_record(path, {"schema": 1, "scores": {}})
+    with refused("schema", 1, 2, where=path, remedy="fathom summarise paper/small-12345678"):
         manifest.read(path)

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from fathom.errors import FathomError
-from fathom.io.files import read_json, write_json
+from fathom.io.integrity import read_record, write_record
 from fathom.provenance import measurements
 from fathom.provenance.measurements import (
     NAMES,
@@ -17,7 +17,7 @@ from fathom.provenance.measurements import (
     rule_of,
     words_of,
 )
-from tests.support.refused import prose, refused, says
+from tests.support.refused import refused, says
 
 
 class Spec:
@@ -105,7 +105,7 @@ def test_what_is_written_is_read_again(tmp_path):
     file = likelihood(nll_valid_soft=NLL)
     measurements.write(path, file)
     assert measurements.read(path) == file
-    content = read_json(path)
+    content = read_record(path)
     assert content["schema"] == 2
     assert content["measurements"]["nll.valid.soft"]["tasks"]["bos"] == {"n": 10, "value": 4.0}
     other = file.model_copy(update={"rule": "gates", "measurements": {"gates.decoder": gates}})
@@ -147,7 +147,7 @@ def test_a_run_without_a_result_has_its_outcome_and_no_numbers(tmp_path):
 def test_what_does_not_fit_is_refused_with_file_and_key(tmp_path, records, where, message):
     path = tmp_path / "likelihood.json"
     measurements.write(path, likelihood())
-    write_json(path, read_json(path) | {"measurements": records})
+    write_record(path, read_record(path) | {"measurements": records})
     with pytest.raises(FathomError) as raised:
         measurements.read(path)
     for part in (str(path), where):
@@ -156,9 +156,10 @@ def test_what_does_not_fit_is_refused_with_file_and_key(tmp_path, records, where
 
 
 def test_another_schema_is_refused_in_one_line(tmp_path):
-    write_json(tmp_path / "x.json", {"schema": 1, "scores": {}})
-    with refused("schema", 1, 2, remedy=prose("measure again")):
-        measurements.read(tmp_path / "x.json")
+    path = tmp_path / "runs/paper/small-12345678/1/measurements/gates.json"
+    write_record(path, {"schema": 1, "scores": {}})
+    with refused("schema", 1, 2, remedy=f"rm {path} && fathom gates paper/small-12345678"):
+        measurements.read(path)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])

@@ -5,10 +5,10 @@ import gzip
 import numpy as np
 import pytest
 
-from fathom.io.files import read_json, sha256, write_json
+from fathom.io.integrity import hashes, write_record
 from fathom.scoring import bleu, chrf, sentences
 from tests.evaluation.conftest import ENGLISH
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 
 HYPOTHESES = {"bos": [line[3:] for line in ENGLISH], "kor": [line[:-4] for line in ENGLISH]}
 
@@ -24,18 +24,17 @@ def write(folder, task, hypotheses, references):
     """Write the counts of a task as scoring does."""
     path = sentences.path_of(folder, task)
     sentences.write(path, count(hypotheses, references))
-    described = folder / "scoring.json"
-    hashes = read_json(described)["sentences"] if described.is_file() else {}
-    write_json(described, {"sentences": hashes | {path.name: sha256(path)}})
+    write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
     return path
 
 
 @pytest.fixture
 def folder(tmp_path):
     """The folder of a decoding that was scored."""
+    folder = tmp_path / "runs/paper/small-12345678/1/decodings/test.plain-87654321"
     for task, hypotheses in HYPOTHESES.items():
-        write(tmp_path, task, hypotheses, ENGLISH)
-    return tmp_path
+        write(folder, task, hypotheses, ENGLISH)
+    return folder
 
 
 def test_what_was_counted_is_read_again(folder):
@@ -67,11 +66,14 @@ def test_counts_that_scoring_did_not_write_are_refused(folder):
     path = sentences.path_of(folder, "bos")
     lines = gzip.decompress(path.read_bytes()).replace(b"\t1\t", b"\t2\t", 1)
     path.write_bytes(gzip.compress(lines))
-    with refused("not what scoring wrote", where=path.name, remedy=prose("score again")):
+    with refused("changed file", where=path.name, remedy="fathom score paper/small-12345678"):
+        sentences.read(folder, "bos")
+    path.unlink()
+    with refused("no such file", where=path.name):
         sentences.read(folder, "bos")
 
 
 def test_counts_that_no_scoring_names_are_refused(folder):
-    write_json(folder / "scoring.json", {"sentences": {}})
-    with refused("not what scoring wrote"):
+    write_record(folder / "scoring.json", {"files": {}})
+    with refused("not recorded", "scoring.json"):
         sentences.read(folder, "kor")

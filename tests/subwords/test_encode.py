@@ -1,10 +1,11 @@
+import shutil
 import unicodedata
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.subwords.encode import Encoder, SubwordModels, join, listed_pieces
+from fathom.subwords.encode import Encoder, join, listed_pieces
 from fathom.subwords.sides import sides
+from tests.support.refused import refused
 from tests.support.small_corpus import INVISIBLE, ODD, TASKS, small_data
 
 KEYS = {"foreign": {}, "joint": {"joint": 150}, "per_task": {"per_task": 60}}
@@ -65,7 +66,19 @@ def test_unknown_characters_are_kept_as_they_are(encoder):
     assert join(pieces) == "</s> lo"
 
 
-def test_a_missing_model_is_named(tmp_path):
-    with pytest.raises(FathomError) as caught:
-        SubwordModels(tmp_path).cut("foreign", ["lo"])
-    assert caught.value.where == str(tmp_path / "foreign.model")
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: path.unlink(), "no such file"),
+        (lambda path: path.write_bytes(b""), "changed file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "changed file"),
+        (lambda path: shutil.copy(path.with_name("english.model"), path), "changed file"),
+    ],
+)
+def test_a_model_that_is_not_the_learned_one_is_refused(foreign, tmp_path, damage, message):
+    folder = shutil.copytree(foreign, tmp_path / "subwords" / "small-12345678")
+    damage(folder / "foreign.model")
+    encoder = Encoder(folder, sides(small_data())[0])
+    again = f"rm {folder}/subwords.json && fathom subwords small-12345678"
+    with refused(message, where="foreign.model", remedy=again):
+        encoder.pieces("bos", ["lo"])

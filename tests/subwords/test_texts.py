@@ -1,9 +1,10 @@
 import pytest
 
 from fathom.errors import FathomError
+from fathom.io.files import write_lines
 from fathom.subwords.texts import Text, require_corpus, text_findings, text_models
 from tests.support.refused import refused
-from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_data
+from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_data, write_corpus
 
 OWN = tuple(Text(task, LANGUAGES[task]) for task in TASKS)
 PIVOT = tuple(Text(task, "eng") for task in TASKS)
@@ -100,6 +101,16 @@ def test_a_corpus_without_its_summary_is_not_finished(tmp_path, corpus):
 
 
 def test_a_file_that_the_corpus_lacks_is_named(tmp_path):
-    with pytest.raises(FathomError) as caught:
-        Text("kor", "hangul").lines(tmp_path, "train")
-    assert caught.value.where == str(tmp_path / "kor" / "train.hangul")
+    corpus = write_corpus(tmp_path)
+    (corpus / "kor" / "train.hangul").unlink()
+    with refused("no such file", where=corpus / "kor" / "train.hangul"):
+        Text("kor", "hangul").lines(corpus, "train")
+    with refused("not recorded", "corpus.json", where=corpus / "kor" / "train.kor"):
+        Text("kor", "kor").lines(corpus, "train")
+
+
+def test_a_text_that_is_not_the_prepared_one_is_refused(tmp_path):
+    corpus = write_corpus(tmp_path / "corpora" / "small-12345678")
+    write_lines(corpus / "bos" / "test.eng", ["ta lo"])
+    with refused("changed file", where="test.eng", remedy="fathom prepare small-12345678"):
+        Text("bos", "eng").lines(corpus, "test")

@@ -3,7 +3,8 @@ import re
 import pytest
 
 from fathom.errors import FathomError
-from fathom.io.files import read_json, sha256
+from fathom.io.files import sha256
+from fathom.io.integrity import read_record
 from fathom.subwords import train as module
 from fathom.subwords import vocabulary
 from fathom.subwords.train import learn, train, unknown_rate
@@ -13,6 +14,7 @@ from tests.support.small_corpus import (
     INVISIBLE,
     LANGUAGES,
     TASKS,
+    record_corpus,
     silent,
     small_data,
     write_corpus,
@@ -35,14 +37,11 @@ def listed(folder, *models):
 
 
 def test_foreign_and_english_have_a_model_and_a_dictionary_each(foreign):
-    summary = read_json(foreign / "subwords.json")
-    assert {name: model["pieces"] for name, model in summary["models"].items()} == {
-        "english": 80,
-        "foreign": 120,
-    }
+    summary = read_record(foreign / "subwords.json")
+    assert summary["models"] == {"english": 80, "foreign": 120}
     # SentencePiece's own <unk>, <s> and </s> are in fairseq's dictionary, not in the file.
-    assert summary["dictionaries"]["source"]["pieces"] == 117
-    assert summary["dictionaries"]["target"]["pieces"] == 77
+    assert summary["dictionaries"]["source"] == 117
+    assert summary["dictionaries"]["target"] == 77
     assert entries(foreign, "source") == listed(foreign, "foreign")
     assert entries(foreign, "target") == listed(foreign, "english")
 
@@ -57,7 +56,7 @@ def test_the_direction_exchanges_the_dictionaries_and_nothing_else(foreign, corp
 
 
 def test_joint_is_one_model_and_one_dictionary_for_both_sides(joint):
-    assert list(read_json(joint / "subwords.json")["models"]) == ["joint"]
+    assert list(read_record(joint / "subwords.json")["models"]) == ["joint"]
     assert entries(joint, "source") == listed(joint, "joint")
     source, target = (joint / f"dictionary.{side}.txt" for side in ("source", "target"))
     assert source.read_bytes() == target.read_bytes()
@@ -65,7 +64,7 @@ def test_joint_is_one_model_and_one_dictionary_for_both_sides(joint):
 
 def test_models_per_task_are_united_in_one_dictionary(per_task):
     names = [f"per_task.{task}" for task in TASKS]
-    summary = read_json(per_task / "subwords.json")
+    summary = read_record(per_task / "subwords.json")
     assert sorted(summary["models"]) == sorted([*names, "english"])
     assert entries(per_task, "source") == listed(per_task, *names)
 
@@ -75,7 +74,7 @@ def test_text_without_pairs_has_one_dictionary(corpus, tmp_path):
     train(small_data(alone, direction=None, joint=120), corpus, tmp_path, silent)
     files = sorted(path.name for path in tmp_path.iterdir())
     assert files == ["dictionary.source.txt", "joint.model", "joint.vocab", "subwords.json"]
-    assert list(read_json(tmp_path / "subwords.json")["unknown_rates"]) == ["source"]
+    assert list(read_record(tmp_path / "subwords.json")["unknown_rates"]) == ["source"]
 
 
 def test_pieces_of_another_data_set_are_learned_from_its_text(corpus, tmp_path):
@@ -87,7 +86,7 @@ def test_pieces_of_another_data_set_are_learned_from_its_text(corpus, tmp_path):
 
 
 def test_training_text_has_no_unknown_pieces(corpus, foreign):
-    summary = read_json(foreign / "subwords.json")
+    summary = read_record(foreign / "subwords.json")
     assert summary["unknown_rates"] == {
         "source": dict.fromkeys(TASKS, 0.0),
         "target": dict.fromkeys(TASKS, 0.0),
@@ -106,15 +105,17 @@ def test_training_twice_gives_the_same_bytes(corpus, foreign, tmp_path):
     assert [sha256(foreign / name) for name in names] == [sha256(tmp_path / name) for name in names]
 
 
-def test_the_summary_has_the_models_checksums(foreign):
-    for name, described in read_json(foreign / "subwords.json")["models"].items():
-        assert described["sha256"] == sha256(foreign / f"{name}.model")
+def test_the_summary_has_the_checksum_of_every_file(foreign):
+    files = {path.name: sha256(path) for path in foreign.iterdir() if path.suffix != ".json"}
+    assert len(files) == 6
+    assert read_record(foreign / "subwords.json")["files"] == files
 
 
 def test_only_the_training_split_is_learned_from(foreign, tmp_path):
     corpus = write_corpus(tmp_path / "corpus")
     for task in TASKS:
         (corpus / task / f"test.{LANGUAGES[task]}").write_text("другое\n", encoding="utf-8")
+    record_corpus(corpus)
     train(small_data(), corpus, tmp_path / "out", silent)
     assert sha256(tmp_path / "out" / "foreign.model") == sha256(foreign / "foreign.model")
 
@@ -138,7 +139,7 @@ def test_a_vocabulary_smaller_than_the_alphabet_names_the_minimum_that_works(cor
 
 def test_a_unigram_model_has_fewer_pieces_where_the_text_has_no_more(corpus, tmp_path):
     train(small_data(algorithm="unigram", foreign=30_000), corpus, tmp_path, silent)
-    pieces = read_json(tmp_path / "subwords.json")["models"]["foreign"]["pieces"]
+    pieces = read_record(tmp_path / "subwords.json")["models"]["foreign"]
     assert 100 < pieces < 30_000
 
 

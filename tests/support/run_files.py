@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom.evaluation.score import Score
-from fathom.io.files import read_lines, sha256, write_json, write_lines
+from fathom.io.files import read_lines, write_lines
+from fathom.io.integrity import hashes, write_record
 from fathom.provenance import decoding_file, training_file
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
@@ -35,6 +36,9 @@ def training(
         "device": {"type": "cpu", "name": "x86_64", "threads": 1},
         "versions": {"python": "3.11.7", "torch": "2.13.0", "fairseq-fixed": "0.12.3.1"},
         "attempts": [attempt(0)],
+        "corpus_sha256": "c" * 64,
+        "tensors_sha256": "e" * 64,
+        "files": {},
         **differences,
     }
 
@@ -58,13 +62,13 @@ def attempt(number: int) -> dict[str, Any]:
 def write_training(
     spec: Spec, paths: Paths, kind: str = "finished", seed: int = 1, **differences: Any
 ) -> None:
-    """Write what data and training leave: their JSON files, without text and weights."""
+    """Write what a training leaves, without weights."""
     tasks = spec.data.tasks
-    write_json(paths.corpus(spec.data) / "corpus.json", {"tasks": list(tasks)})
-    write_json(paths.tensors(spec.data) / "tensors.json", {"tasks": list(tasks)})
-    write_json(paths.training(spec, seed), training(kind, tasks, **differences))
-    for name in ("spec.yaml", "metrics.tsv"):
-        write_lines(paths.run(spec, seed) / name, [name])
+    folder, names = paths.run(spec, seed), ("spec.yaml", "metrics.tsv")
+    for name in names:
+        write_lines(folder / name, [name])
+    files = {"files": hashes(folder, *names)}
+    write_record(paths.training(spec, seed), training(kind, tasks, **files | differences))
 
 
 def write_decoding(
@@ -88,7 +92,7 @@ def write_decoding(
             references = target.lines(corpus, task, split)
             path = folder / f"{task}.txt"
             write_lines(path, [_spoilt(line) for line in references])
-            tasks[task] = {"sentences": len(references), "sha256": sha256(path)}
+            tasks[task] = len(references)
     content = {
         "identity": spec.decoding_identity(gates),
         "split": split,
@@ -99,6 +103,7 @@ def write_decoding(
         "outcome": ended.kind,
         "reason": "" if ended.finished else ended.reason,
         "tasks": tasks,
+        "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": list(no_layer),
         "versions": {"torch": "2.13.0"},
     }

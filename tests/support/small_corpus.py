@@ -3,7 +3,8 @@
 import random
 from pathlib import Path
 
-from fathom.io.files import write_json, write_lines
+from fathom.io.files import write_lines
+from fathom.io.integrity import hashes, write_record
 from fathom.runs.settings import Data
 from fathom.runs.spec import DataSpec
 
@@ -40,8 +41,13 @@ def write_corpus(folder: Path) -> Path:
                 other[3], other[4], other[5] = ODD, INVISIBLE, words(task, 90, dice)
             write_lines(folder / task / f"{split}.{LANGUAGES[task]}", other)
             write_lines(folder / task / f"{split}.eng", pivot)
-    write_json(folder / "corpus.json", {"tasks": list(TASKS)})
+    record_corpus(folder)
     return folder
+
+
+def record_corpus(folder: Path) -> None:
+    """Write the record of a corpus whose text is there."""
+    write_record(folder / "corpus.json", {"files": hashes(folder, "*/*.*")})
 
 
 DEFINITION = {"tasks": [[task, LANGUAGES[task]] for task in TASKS], "pivot": "eng"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fathom.project.load import load
 from fathom.runs.paths import Paths
-from tests.support.small_corpus import write_corpus
+from tests.support.small_corpus import record_corpus, write_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN, GATED = "static_2_2", "gated_2_2"
@@ -138,6 +138,7 @@ def write_project(folder: Path) -> Path:
     for path in corpus.glob("*/test.*"):
         lines = path.read_text(encoding="utf-8").split("\n")[:TEST_SENTENCES]
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    record_corpus(corpus)
     return folder
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from fathom.config.yaml_files import read
 from fathom.evaluation.score import _scores, measure, records_of
-from fathom.io.files import sha256, write_json
+from fathom.io.integrity import hashes, write_record
 from fathom.papers import tables, vocabulary
 from fathom.papers.known import Known, KnownRun
 from fathom.papers.reported import Reported
@@ -133,14 +133,12 @@ class Results:
     def score(self, run, texts, seed=1, gates="plain"):
         """Score (hypotheses, references) by task, and write scores and counts of sentences."""
         folder = self.decoding(run, seed, "test", gates)
-        lines, hashes = [], {}
+        lines = []
         for task, (hypotheses, references) in texts.items():
             statistics = measure(hypotheses, references, "eng", task)
-            path = sentences.path_of(folder, task)
-            sentences.write(path, statistics)
-            hashes[path.name] = sha256(path)
+            sentences.write(sentences.path_of(folder, task), statistics)
             lines += _scores(task, statistics, 40)
-        write_json(folder / "scoring.json", {"sentences": hashes})
+        write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
         self.write(run, records_of(lines, "test", gates, ()), seed)
 
     def decoding(self, run, seed, split, gates):

@@ -16,7 +16,7 @@ exec {python} -S "$here/write.py" "$*"
 """
 
 WRITE = """
-import json, re, sys
+import hashlib, json, re, sys
 from pathlib import Path
 
 here = Path(__file__).parent
@@ -24,10 +24,12 @@ project = here.parents[1]
 files = json.loads((here / "files.json").read_text())
 text = (project / "lib/fathom/provenance/recipe.py").read_text()
 recipe = int(re.search(r'"training": (\\d+)', text)[1])
+content = {"recipe": recipe}
+digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
 for name in files[sys.argv[1]]:
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"recipe": recipe}))
+    path.write_text(json.dumps(content | {"record_sha256": digest}))
     if path.name == "training.json":
         (path.parent / "checkpoints").mkdir(exist_ok=True)
         (path.parent / "checkpoints" / "last.pt").touch()

@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from fathom.batches import tensors
 from fathom.batches.encode import encode
+from fathom.checkpoints.read import write_checkpoint
 from fathom.inference.beam import Beam
 from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import hypotheses, text
-from fathom.io.files import write_json
+from fathom.io.files import sha256
+from fathom.io.integrity import hashes, read_record, write_record
 from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs.paths import Paths
@@ -67,14 +71,21 @@ def write_trained(
     for update in updates:
         scaled = {name: value * (1 + update / 10) for name, value in state.items()}
         save(run, state | {name: scaled[name] for name in scaled if ".layers." in name}, update)
-    write_json(run.folder / "training.json", training(kind, TASKS))
+    end(run, kind)
     return run
+
+
+def end(run: TrainedRun, kind: str = "finished", tasks: tuple[str, ...] = TASKS) -> None:
+    """Write the training.json of a run whose weights and encoded text are there."""
+    encoded = run.paths.tensors(run.spec.data) / "tensors.json"
+    files = {"tensors_sha256": sha256(encoded), "files": hashes(run.folder, "checkpoints/*.pt")}
+    write_record(run.folder / "training.json", training(kind, tasks, **files))
 
 
 def built(run: TrainedRun) -> Network:
     """Return a run's network with large random weights."""
     torch.manual_seed(3)
-    text = run.tensors
+    text = tensors.load(run.paths.tensors(run.spec.data))
     dictionaries = text.source_dictionary, text.target_dictionary
     network = build(run.spec.model, run.spec.method, len(text.tasks), *dictionaries)
     with torch.no_grad():
@@ -85,10 +96,24 @@ def built(run: TrainedRun) -> Network:
 
 
 def save(run: TrainedRun, state: Mapping[str, Tensor], update: int | None = None) -> None:
-    """Save weights as a training's last state, or as those after an update."""
+    """Save weights as a training's last state, or as those after an update, and record them."""
     name = "last.pt" if update is None else f"update_{update}.pt"
-    run.checkpoints.mkdir(parents=True, exist_ok=True)
-    torch.save({"update": update, "model": dict(state)}, run.checkpoints / name)
+    write_checkpoint(run.checkpoints / name, {"update": update, "model": dict(state)})
+    if (run.folder / "training.json").exists():
+        record_weights(run.folder)
+
+
+def record_weights(folder: Path) -> None:
+    """Let the training.json of a run's folder name the weights that are there now."""
+    record = folder / "training.json"
+    files = {"files": hashes(folder, "checkpoints/*.pt")}
+    write_record(record, read_record(record) | files)
+
+
+def put_checkpoint(path: Path, content: dict[str, Any]) -> None:
+    """Replace a checkpoint of a training that has ended."""
+    write_checkpoint(path, content)
+    record_weights(path.parents[1])
 
 
 def stir_method(run: TrainedRun) -> None:

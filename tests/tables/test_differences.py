@@ -5,7 +5,8 @@ from shutil import copytree
 
 import pytest
 
-from fathom.io.files import read_json, sha256, write_json
+from fathom.io.files import sha256
+from fathom.io.integrity import read_record, write_record
 from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import Number, Record
 from fathom.scoring.paired import paired_bootstrap
@@ -198,7 +199,7 @@ def test_counts_of_other_scores_are_refused(results, less):
     # The signature is not part of this damage.
     path = results.path("p/small") / "scores.test.plain-abcd1234.json"
     how = next(results.sources["p/deep"].readings(BLEU))[1].record.how
-    write_json(path, _with_how(read_json(path), how))
+    write_record(path, _with_how(read_record(path), how))
     with refused(
         "counts of others", "bos", ..., 55.5, where=path.name, remedy=prose("score again")
     ):
@@ -215,7 +216,7 @@ def test_damaged_counts_are_refused(results, less):
     other = path_of(results.decoding("p/deep", 1, "test", "plain"), "bos")
     assert sha256(path) != sha256(other)
     path.write_bytes(other.read_bytes())
-    with refused("not what scoring wrote"):
+    with refused("changed file"):
         less(results)
 
 

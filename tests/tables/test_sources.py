@@ -101,6 +101,16 @@ def test_a_damaged_file_is_refused(results):
         readings(results)
 
 
+def test_a_training_that_lost_its_own_measurements_names_the_command(results):
+    folder = results.path("p/deep").parent
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "training.json").touch()
+    with refused("no such file", where="measurements/training.json"):
+        readings(results, key="parameters")
+    # Of the one that did not train, nothing is missing.
+    assert readings(results, "p/small", "parameters") == []
+
+
 def test_a_corpus_without_statistics_is_not_measured(results):
     (reading,) = readings(results, "text", "pairs.train")
     assert (reading.words, reading.detail) == ("not measured", "text: pairs.train")

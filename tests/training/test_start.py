@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from fathom.checkpoints.read import read_weights
-from fathom.io.files import read_json, write_json
+from fathom.io.integrity import read_record, write_record
 from fathom.runs.spec import StartSpec
 from fathom.training.loop import TrainPaths
 from fathom.training.train import train
@@ -54,14 +54,14 @@ def test_frozen_weights_stay_to_the_bit_and_what_the_method_adds_is_trained(
     added = {name: value for name, value in after.items() if name not in before}
     assert added
     assert any(value.any() for name, value in added.items() if "up" in name)
-    facts = read_json(tmp_path / "training.json")["parameters"]
+    facts = read_record(tmp_path / "training.json")["parameters"]
     assert facts["trainable"] == sum(value.numel() for value in added.values())
 
 
 def test_at_its_first_update_it_is_the_run_that_it_starts_from(tensors, trained, tmp_path):
     _, still = base_and_tuned(updates=1, validate_every=1, clip=1e-30)
     train(still, 1, TrainPaths(tensors, tmp_path, trained), OPTIONS, silent)
-    one, other = (read_json(each / "training.json")["validation"] for each in (trained, tmp_path))
+    one, other = (read_record(each / "training.json")["validation"] for each in (trained, tmp_path))
     assert one["nll"] == pytest.approx(other["nll"], abs=1e-3)
 
 
@@ -84,9 +84,9 @@ def test_the_mean_of_the_last_kept_weights_can_be_the_start(tensors, trained, tm
 def test_a_run_that_starts_from_one_that_did_not_finish_ends_as_that_one(tensors, tmp_path):
     _, tuned = base_and_tuned()
     outcome = {"kind": "diverged", "update": 7, "reason": "the loss is not finite"}
-    write_json(tmp_path / "base" / "training.json", training(outcome=outcome))
+    write_record(tmp_path / "base" / "training.json", training(outcome=outcome))
     train(tuned, 1, TrainPaths(tensors, tmp_path / "run", tmp_path / "base"), OPTIONS, silent)
-    outcome = read_json(tmp_path / "run" / "training.json")["outcome"]
+    outcome = read_record(tmp_path / "run" / "training.json")["outcome"]
     assert (outcome["kind"], outcome["update"]) == ("diverged", 0)
     assert outcome["reason"] == "paper/static_3_3, from which it starts: the loss is not finite"
 

@@ -1,7 +1,7 @@
 import os
 import time
 
-from fathom.io.files import write_json
+from fathom.io.integrity import write_record
 from fathom.workflow.plan import _trainings, lines, title
 from tests.support.refused import prose, refused, says
 from tests.support.targets import ROOT, TABLE, targets
@@ -12,7 +12,7 @@ RUN = "latent_depth/m2o_diverse_6_6"
 def finish(made, name, **content):
     """Leave the training.json of a finished run."""
     path = made.paths.training(made.runs.spec(name), 1)
-    write_json(path, {"recipe": 1} | content)
+    write_record(path, {"recipe": 1} | content)
 
 
 def test_a_start_says_its_scale(tmp_path):

@@ -1,4 +1,7 @@
-from fathom.io.files import write_json
+import pytest
+
+from fathom.io.files import write_text
+from fathom.io.integrity import write_record
 from fathom.provenance.recipe import RECIPE
 from tests.support.papers import PAPERS
 from tests.support.refused import refused
@@ -78,7 +81,7 @@ def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_pa
     run = folder(made, STATIC)
     assert made.runs.recipe(run, "1") == RECIPE["training"]
     assert not made.runs.stale(STATIC, 1)
-    write_json(made.paths.training(made.runs.spec(STATIC), 1), {"recipe": 0})
+    write_record(made.paths.training(made.runs.spec(STATIC), 1), {"recipe": 0})
     assert made.runs.recipe(run, "1") == 0
     assert made.runs.stale(STATIC, 1)
     assert made.runs.retrain(run, "1") == []
@@ -86,6 +89,19 @@ def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_pa
     assert again.runs.recipe(run, "1") == RECIPE["training"]
     assert again.runs.retrain(run, "1") == [again.paths.retrain]
     assert again.runs.retrain(folder(again, GATED), "1") == []
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"recipe": 1}'])
+def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path, content):
+    made = targets(tmp_path)
+    path = made.paths.training(made.runs.spec(STATIC), 1)
+    write_text(path, content)
+    for act in (
+        lambda: made.runs.recipe(folder(made, STATIC), "1"),
+        lambda: made.runs.stale(STATIC, 1),
+    ):
+        with refused(where=path, remedy=f"fathom train {folder(made, STATIC)} --seed 1"):
+            act()
 
 
 def test_other_settings_of_scoring_score_again(tmp_path):

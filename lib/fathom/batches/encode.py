@@ -15,7 +15,8 @@ from fairseq.data.indexed_dataset import (
 
 from fathom.batches.tensors import SIDES, SPLITS, dictionary_path, ids, prefix, read_dictionary
 from fathom.errors import FathomError
-from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.io.files import replacing, sha256
+from fathom.io.integrity import Recorded, write_record
 from fathom.runs.spec import DataSpec
 from fathom.subwords import unigram
 from fathom.subwords.encode import Encoder
@@ -47,11 +48,11 @@ def encode(
             left of a split of a task.
     """
     require_corpus(corpus)
-    read_json(subwords / "subwords.json", made_by=f"fathom subwords {subwords.name}")
+    pieces_files = Recorded.of(subwords / "subwords.json")
     finished = out / "tensors.json"
     finished.unlink(missing_ok=True)
     encoders = {side.name: Encoder(subwords, side) for side in sides(data)}
-    dictionaries = {side: _copied_dictionary(subwords, out, side) for side in encoders}
+    dictionaries = {side: _copied_dictionary(pieces_files, out, side) for side in encoders}
     counts: dict[str, dict[str, dict[str, int]]] = {task: {} for task in data.tasks}
     files = [dictionary_path(out, side) for side in encoders]
     for task in data.tasks:
@@ -72,10 +73,11 @@ def encode(
         "max_pieces": data.max_pieces,
         "splits": counts,
         "dictionaries": {side: len(dictionary) for side, dictionary in dictionaries.items()},
+        "corpus_sha256": sha256(corpus / "corpus.json"),
         "files": {path.relative_to(out).as_posix(): sha256(path) for path in files},
     }
     predicted = list(encoders)[-1]
-    write_json(
+    write_record(
         finished, summary | _baseline(out, data.tasks, predicted, len(dictionaries[predicted]))
     )
 
@@ -122,10 +124,11 @@ def select(
     return selected, counts
 
 
-def _copied_dictionary(subwords: Path, out: Path, side: str) -> Dictionary:
+def _copied_dictionary(subwords: Recorded, out: Path, side: str) -> Dictionary:
     """Copy a dictionary to the tensors, so that no other folder is needed, and return it."""
-    with replacing(dictionary_path(out, side), "wb") as stream:
-        stream.write(dictionary_path(subwords, side).read_bytes())
+    path = dictionary_path(out, side)
+    with replacing(path, "wb") as stream:
+        stream.write(subwords.read(path.name))
     return read_dictionary(out, side)
 
 

@@ -10,7 +10,9 @@ from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 
 from fathom.errors import FathomError, nearest
-from fathom.io.files import read_json
+from fathom.io.commands import again
+from fathom.io.files import sha256
+from fathom.io.integrity import Recorded, read_record
 from fathom.subwords.vocabulary import SPECIAL
 
 SIDES = ("source", "target")
@@ -67,6 +69,8 @@ class Tensors:
         source_dictionary: fairseq's dictionary of the source.
         target_dictionary: fairseq's dictionary of the target.
         unigram_nll: NLL of the unigram baseline on all validation targets, nats a token.
+        corpus_sha256: the hash of the corpus.json of its text.
+        sha256: the hash of tensors.json, which holds that of each file.
     """
 
     folder: Path
@@ -75,6 +79,8 @@ class Tensors:
     source_dictionary: Dictionary
     target_dictionary: Dictionary
     unigram_nll: float
+    corpus_sha256: str
+    sha256: str
 
     def split(self, task: str, split: str) -> Pairs:
         """Return one split of a task.
@@ -97,12 +103,14 @@ class Tensors:
 
 
 def load(folder: Path) -> Tensors:
-    """Open an encoded data set.
+    """Open an encoded data set, after comparing each of its files with what was written.
 
     Raises:
-        FathomError: it is not finished.
+        FathomError: it is not finished, or a file is missing or has changed.
     """
-    summary = read_json(folder / "tensors.json")
+    path = folder / "tensors.json"
+    summary = read_record(path)
+    Recorded(path, summary["files"]).require()
     return Tensors(
         folder=folder,
         tasks=tuple(summary["tasks"]),
@@ -110,6 +118,8 @@ def load(folder: Path) -> Tensors:
         source_dictionary=read_dictionary(folder, "source"),
         target_dictionary=read_dictionary(folder, summary["sides"][-1]),
         unigram_nll=summary["unigram_nll"],
+        corpus_sha256=summary["corpus_sha256"],
+        sha256=sha256(path),
     )
 
 
@@ -142,5 +152,5 @@ def read_dictionary(folder: Path, side: str) -> Dictionary:
     path = dictionary_path(folder, side)
     dictionary = Dictionary.load(str(path))
     if (dictionary.pad(), dictionary.eos()) != (PAD, EOS):
-        raise FathomError("padding and end symbol have other ids", str(path), "encode it again")
+        raise FathomError("padding and end symbol have other ids", str(path), again(path))
     return dictionary

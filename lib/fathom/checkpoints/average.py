@@ -1,17 +1,17 @@
 """The weights saved during a training, `update_<n>.pt`, and the mean of the last ones."""
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
-from fathom.checkpoints.read import read_checkpoint, read_weights
+from fathom.checkpoints.read import read_weights
 from fathom.errors import FathomError
+from fathom.io.commands import again
 
 _NAME = re.compile(r"update_(\d+)\.pt")
 LAST = "last.pt"
-_REMEDY = "delete the run's folder and train it again"
 
 
 def weights_path(folder: Path, update: int) -> Path:
@@ -25,12 +25,22 @@ def saved_weights(folder: Path) -> dict[int, Path]:
     Args:
         folder: the run's checkpoints.
     """
-    matches = {path: _NAME.fullmatch(path.name) for path in folder.glob("update_*.pt")}
-    updates = {int(match[1]): path for path, match in matches.items() if match}
-    return dict(sorted(updates.items()))
+    names = (path.name for path in folder.glob("update_*.pt"))
+    return {update: weights_path(folder, update) for update in saved_updates(names)}
 
 
-def mean_of_last(folder: Path, count: int) -> tuple[dict[str, Tensor], tuple[int, ...]]:
+def saved_updates(names: Iterable[str]) -> tuple[int, ...]:
+    """Return the updates of the files of saved weights, the oldest first.
+
+    Args:
+        names: of files; others are left out.
+    """
+    return tuple(sorted(int(match[1]) for match in map(_NAME.fullmatch, names) if match))
+
+
+def mean_of_last(
+    folder: Path, files: Mapping[str, str], count: int
+) -> tuple[dict[str, Tensor], tuple[int, ...]]:
     """Return the mean of the last saved weights, and the updates of these weights.
 
     Floating-point tensors are averaged in float64 and get their own type back; all others are those
@@ -38,12 +48,14 @@ def mean_of_last(folder: Path, count: int) -> tuple[dict[str, Tensor], tuple[int
 
     Args:
         folder: the run's checkpoints.
+        files: the recorded SHA-256 of each file in it, by name.
         count: how many, 1 or more.
 
     Raises:
-        FathomError: fewer are saved, or their tensors differ in name, shape or type.
+        FathomError: fewer are recorded, a file is not the recorded one, or their tensors differ in
+            name, shape or type.
     """
-    saved = saved_weights(folder)
+    saved = saved_updates(files)
     if count < 1:
         raise FathomError(f"the mean of {count} checkpoints", "average_of", "write 1 or more")
     if len(saved) < count:
@@ -53,13 +65,14 @@ def mean_of_last(folder: Path, count: int) -> tuple[dict[str, Tensor], tuple[int
             str(folder),
             "lower decoding.average_of, or raise training.keep_weights and train again",
         )
-    updates = tuple(saved)[-count:]
+    updates = saved[-count:]
     sums: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
     for update in updates:
-        weights = _weights(saved[update])
+        path = weights_path(folder, update)
+        weights = read_weights(path, files[path.name])
         if last:
-            _check_same_tensors(last, weights, saved[update])
+            _check_same_tensors(last, weights, path)
         for name, tensor in weights.items():
             if tensor.is_floating_point():
                 sums[name] = sums[name] + tensor if name in sums else tensor.double()
@@ -68,25 +81,20 @@ def mean_of_last(folder: Path, count: int) -> tuple[dict[str, Tensor], tuple[int
     return last | means, updates
 
 
-def final_weights(folder: Path, average_of: int) -> dict[str, Tensor]:
+def final_weights(folder: Path, files: Mapping[str, str], average_of: int) -> dict[str, Tensor]:
     """Return the weights of a finished training: of its last state, or a mean of the last saved.
 
     Args:
         folder: the run's checkpoints.
+        files: the recorded SHA-256 of each file in it, by name.
         average_of: 1 takes the last state; n > 1 the mean of the last n saved weights.
 
     Raises:
-        FathomError: they are missing, or belong to different networks.
+        FathomError: they are missing, are not the recorded ones, or belong to different networks.
     """
-    return read_weights(folder / LAST) if average_of == 1 else mean_of_last(folder, average_of)[0]
-
-
-def _weights(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file by name."""
-    weights = read_checkpoint(path).get("model")
-    if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
-        raise FathomError("the file has no weights", str(path), _REMEDY)
-    return weights
+    if average_of == 1:
+        return read_weights(folder / LAST, files.get(LAST, ""))
+    return mean_of_last(folder, files, average_of)[0]
 
 
 def _check_same_tensors(before: dict[str, Tensor], weights: dict[str, Tensor], path: Path) -> None:
@@ -99,7 +107,7 @@ def _check_same_tensors(before: dict[str, Tensor], weights: dict[str, Tensor], p
             what = f"'{name}' is {_kind(other)}, before it was {_kind(one)}"
         else:
             continue
-        raise FathomError(f"the weights of another network ({what})", str(path), _REMEDY)
+        raise FathomError(f"the weights of another network ({what})", str(path), again(path))
 
 
 def _kind(tensor: Tensor) -> str:

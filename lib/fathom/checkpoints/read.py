@@ -1,56 +1,81 @@
-"""Read checkpoint files, which may contain only tensors and plain containers."""
+"""Write and read checkpoint files, which may contain only tensors and plain containers."""
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from fathom.errors import FathomError
+from fathom.io.commands import again
+from fathom.io.integrity import CHANGED
+from fathom.io.seals import checked_seal, sealed
 
-_REMEDY = "delete it and train again; training resumes from the checkpoint before, if there is one"
 
-
-def read_checkpoint(path: Path) -> dict:
-    """Read a checkpoint onto the CPU; code in it is refused, not run.
+def write_checkpoint(path: Path, content: dict[str, Any]) -> None:
+    """Write a checkpoint atomically, sealed by a checksum.
 
     Args:
-        path: a file that `torch.save` wrote.
+        path: the file.
+        content: tensors, numbers, text and plain containers.
+    """
+    with sealed(path) as stream:
+        torch.save(content, stream)  # pyright: ignore[reportArgumentType]
+
+
+def read_checkpoint(path: Path, sha256: str | None = None) -> dict:
+    """Read a checkpoint onto the CPU, after comparing its seal; code in it is refused, not run.
+
+    Args:
+        path: a file that `write_checkpoint` wrote.
+        sha256: the hash that the file must have, if one was recorded.
 
     Raises:
-        FathomError: it is missing or damaged, contains code, or is no mapping.
+        FathomError: it is missing, damaged or another one, contains code, or is no mapping.
     """
+    if checked_seal(path) != sha256 and sha256 is not None:
+        raise FathomError(CHANGED, str(path), again(path))
     try:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise FathomError("no such checkpoint", str(path), "train the run first") from None
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, OSError) as error:
-        reason = str(error).split("\n")[0]
-        raise FathomError(f"cannot be read ({reason})", str(path), _REMEDY) from None
+    except pickle.UnpicklingError:
+        what = "it holds code, or values other than tensors, numbers and text"
+        raise FathomError(what, str(path), again(path)) from None
+    except (RuntimeError, EOFError, ValueError, KeyError):
+        raise FathomError("not a checkpoint", str(path), again(path)) from None
     if not isinstance(checkpoint, dict):
-        raise FathomError("not a checkpoint", str(path), _REMEDY)
+        raise FathomError("not a checkpoint", str(path), again(path))
     return checkpoint
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
+def read_weights(path: Path, sha256: str | None = None) -> dict[str, Tensor]:
     """Return the weights of a checkpoint by name.
+
+    Args:
+        path: the file.
+        sha256: as for `read_checkpoint`.
 
     Raises:
         FathomError: the file cannot be read, or has none.
     """
-    checkpoint = read_checkpoint(path)
-    if "model" not in checkpoint:
-        raise FathomError("the file has no weights", str(path), _REMEDY)
-    return checkpoint["model"]
+    weights = read_checkpoint(path, sha256).get("model")
+    if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
+        raise FathomError("the file has no weights", str(path), again(path))
+    return weights
 
 
-def load_weights(network: nn.Module, path: Path) -> None:
+def load_weights(network: nn.Module, path: Path, sha256: str | None = None) -> None:
     """Load a checkpoint's weights, its entry "model", into a network.
+
+    Args:
+        network: built from the run's specification.
+        path: the file.
+        sha256: as for `read_checkpoint`.
 
     Raises:
         FathomError: the file cannot be read, or its weights belong to another network.
     """
-    put_weights(network, read_weights(path), path)
+    put_weights(network, read_weights(path, sha256), path)
 
 
 def put_weights(network: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
@@ -69,4 +94,4 @@ def put_weights(network: nn.Module, weights: dict[str, Tensor], path: Path) -> N
     except (RuntimeError, AttributeError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         what = f"the weights of another network ({reason})"
-        raise FathomError(what, str(path), _REMEDY) from None
+        raise FathomError(what, str(path), again(path)) from None

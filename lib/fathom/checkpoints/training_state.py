@@ -6,13 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from fathom.checkpoints.average import LAST, saved_weights, weights_path
-from fathom.checkpoints.read import read_checkpoint
+from fathom.checkpoints.read import read_checkpoint, write_checkpoint
 from fathom.errors import FathomError
-from fathom.io.files import replacing
 
 NEWEST, BEFORE = LAST, "before_last.pt"
 
@@ -24,8 +22,7 @@ def save(folder: Path, state: dict[str, Any]) -> None:
     """
     newest = folder / NEWEST
     fresh = folder / "fresh.pt"
-    with replacing(fresh, "wb") as stream:
-        torch.save(state, stream)
+    write_checkpoint(fresh, state)
     if newest.exists():
         os.replace(newest, folder / BEFORE)
     os.replace(fresh, newest)
@@ -47,12 +44,25 @@ def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
         try:
             return read_checkpoint(path)
         except FathomError as error:
-            aside = path.with_suffix(".damaged")
-            # Another process of the same run may have renamed it.
-            with suppress(FileNotFoundError):
-                os.replace(path, aside)
-            report(f"{error}; renamed to {aside.name}")
+            report(f"{error.where}: {error.what}; renamed to {set_aside(path)}")
     return None
+
+
+def set_aside(path: Path) -> str:
+    """Rename a file that cannot be used, and return its new name."""
+    aside = path.with_suffix(".damaged")
+    # Another process of the same run may have renamed it.
+    with suppress(FileNotFoundError):
+        os.replace(path, aside)
+    return aside.name
+
+
+def delete_states_after(folder: Path, update: int) -> None:
+    """Delete the states after an update from which a training must resume."""
+    for name in (NEWEST, BEFORE):
+        with suppress(FathomError):
+            if read_checkpoint(folder / name)["update"] > update:
+                (folder / name).unlink()
 
 
 def save_weights(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:
@@ -67,8 +77,7 @@ def save_weights(folder: Path, update: int, weights: dict[str, Tensor], count: i
         count: how many saved weights to keep; 0 saves none.
     """
     if count > 0:
-        with replacing(weights_path(folder, update), "wb") as stream:
-            torch.save({"update": update, "model": weights}, stream)
+        write_checkpoint(weights_path(folder, update), {"update": update, "model": weights})
         for path in list(saved_weights(folder).values())[:-count]:
             path.unlink()
 

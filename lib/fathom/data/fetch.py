@@ -13,7 +13,8 @@ from pathlib import Path
 from fathom.data import archives, packages, transport
 from fathom.data.answers import LIMITS, Limits
 from fathom.errors import FathomError, without_secrets
-from fathom.io.files import read_json, replacing, sha256, write_json
+from fathom.io.files import replacing, sha256
+from fathom.io.integrity import Recorded, write_record
 from fathom.io.locks import only_writer
 from fathom.runs.sources import Archive, Package, Source
 
@@ -108,11 +109,11 @@ def _is_there(source: Source, folder: Path) -> bool:
     if not (record.exists() and file.exists()):
         return False
     try:
-        recorded = read_json(record).get("sha256")
+        recorded = Recorded.of(record)
     except FathomError:
         return False
-    size = file.stat().st_size
-    return recorded == source.sha256 and size == source.bytes and sha256(file) == source.sha256
+    same = recorded.files.get(source.file) == source.sha256
+    return same and recorded.unfit(source.file) is None
 
 
 def _require(source: Source, path: Path, where: str, remedy: str) -> None:
@@ -182,9 +183,9 @@ def _write_record(source: Source, folder: Path, origin: dict[str, object]) -> No
         "title": source.title,
         "file": source.file,
         "bytes": source.bytes,
-        "sha256": source.sha256,
+        "files": {source.file: source.sha256},
         "licence": source.licence,
         "notice": source.notice,
         "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    write_json(folder / "source.json", record | origin)
+    write_record(folder / "source.json", record | origin)

@@ -11,7 +11,8 @@ from fathom.data.checks import same_text, unexpected_counts
 from fathom.data.fetch import fetched_file
 from fathom.data.texts import TaskText
 from fathom.errors import FathomError, Findings
-from fathom.io.files import sha256, write_json, write_lines
+from fathom.io.files import write_lines
+from fathom.io.integrity import hashes, write_record
 from fathom.io.locks import only_writer
 from fathom.runs.datasets import BuiltDataset, Dataset
 from fathom.runs.sources import Source
@@ -53,12 +54,13 @@ def prepare(
         raise Findings(findings)
     with only_writer(out, report), _new_folder(out) as new:
         tasks = {task: _write(built, task, texts[task], new, report) for task in built.tasks}
+        files = hashes(new, "*/*.*")
         (out / "corpus.json").unlink(missing_ok=True)
-        for file in sorted(filter(Path.is_file, new.rglob("*"))):
-            place = out / file.relative_to(new)
+        for name in files:
+            place = out / name
             place.parent.mkdir(exist_ok=True)
-            file.replace(place)
-        write_json(out / "corpus.json", _record(built, sources, tasks))
+            (new / name).replace(place)
+        write_record(out / "corpus.json", _record(built, sources, tasks) | {"files": files})
 
 
 def require_built(dataset: Dataset) -> BuiltDataset:
@@ -87,19 +89,17 @@ def _new_folder(out: Path) -> Iterator[Path]:
 def _write(
     dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: Callable[[str], None]
 ) -> dict[str, object]:
-    """Write a task's files; return its counts, with the checksum of each file."""
+    """Write a task's files, and return its counts."""
     languages = dataset.languages_of(task)
     splits: dict[str, object] = {}
     for split, rows in text.splits.items():
-        sums, words = {}, {}
+        words = {}
         for side, language in enumerate(languages):
             lines = [row[side] for row in rows]
-            file = out / task / f"{split}.{language}"
-            write_lines(file, lines)
-            sums[language] = sha256(file)
+            write_lines(out / task / f"{split}.{language}", lines)
             words[language] = sum(len(line.split()) for line in lines)
         unit = "pairs" if dataset.pivot else "sentences"
-        splits[split] = {unit: len(rows), "words": words, "sha256": sums}
+        splits[split] = {unit: len(rows), "words": words}
     dropped = {rule: count for rule, count in text.dropped.items() if count}
     counts = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
     report(f"{dataset.name}: {task}: {counts}, {sum(dropped.values())} dropped")

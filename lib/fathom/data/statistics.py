@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from fathom.data.prepare import require_built
-from fathom.io.files import read_json, read_lines
 from fathom.io.hashes import identity
+from fathom.io.integrity import Recorded
 from fathom.provenance.measurements import Measurements, Number, Record, write
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.datasets import SPLITS, Dataset
@@ -31,17 +31,18 @@ def measure(
         report: takes a line for the user.
 
     Raises:
-        FathomError: no reader makes this data set, or its corpus is not prepared.
+        FathomError: no reader makes this data set, its corpus is not prepared, or a file of it is
+            missing or has changed.
     """
     built = require_built(dataset)
-    read_json(corpus / "corpus.json", made_by=f"fathom prepare {dataset.name}")
+    text = Recorded.of(corpus / "corpus.json")
     records: dict[str, Record] = {}
     for split in SPLITS:
         report(f"{built.name}: counting {split}")
-        records |= _sizes(built, corpus, split)
+        records |= _sizes(built, text, split)
         for language in _languages(built):
             counts = {
-                task: _tokens(read_lines(corpus / task / f"{split}.{language}"))
+                task: _tokens(text.lines(f"{task}/{split}.{language}"))
                 for task in built.tasks
                 if language in built.languages_of(task)
             }
@@ -65,12 +66,11 @@ def _languages(dataset: Dataset) -> Iterator[str]:
     yield from dict.fromkeys([*own, *(languages[-1] for languages in pairs)])
 
 
-def _sizes(dataset: Dataset, corpus: Path, split: str) -> dict[str, Record]:
+def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
     """Return how many pairs or sentences each task has, and each task's share of them."""
     name = "pairs" if dataset.pivot else "sentences"
     counts = {
-        task: len(read_lines(corpus / task / f"{split}.{dataset.language(task)}"))
-        for task in dataset.tasks
+        task: len(text.lines(f"{task}/{split}.{dataset.language(task)}")) for task in dataset.tasks
     }
     total = sum(counts.values())
     shares = {task: count / total for task, count in counts.items()}

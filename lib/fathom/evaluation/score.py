@@ -11,7 +11,8 @@ from pathlib import Path
 
 from fathom.errors import FathomError
 from fathom.evaluation.measured import path_of, write
-from fathom.io.files import read_lines, sha256, write_json, write_lines
+from fathom.io.files import write_lines
+from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.provenance import decoding_file, training_file
 from fathom.provenance.decoding_file import DecodingFile
 from fathom.provenance.measurements import Number, Record
@@ -59,7 +60,7 @@ def score(
 ) -> None:
     """Score one decoding of a run.
 
-    Writes sentences.<task>.tsv.gz, scoring.json and scores.tsv into the decoding's folder, and the
+    Writes sentences.<task>.tsv.gz, scores.tsv and scoring.json into the decoding's folder, and the
     measurement file last. A run without a result has scores without lines.
 
     Args:
@@ -71,8 +72,8 @@ def score(
         report: called with a line about each task.
 
     Raises:
-        FathomError: hypotheses are missing, of other settings, altered, or do not answer the
-            references line by line.
+        FathomError: hypotheses or references are missing or have changed, or hypotheses are of
+            other settings or do not answer the references line by line.
     """
     training = training_file.read(paths.training(spec, seed))
     folder = paths.decoding(spec, seed, split, gates)
@@ -81,28 +82,24 @@ def score(
     for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured):
         old.unlink(missing_ok=True)
     scores: list[Score] = []
-    packed: dict[str, str] = {}
     for task in (task for task in spec.data.tasks if task in decoded.tasks):
         statistics = _statistics(spec, task, folder, decoded, paths.corpus(spec.data))
-        path = sentences.path_of(folder, task)
-        sentences.write(path, statistics)
-        packed[path.name] = sha256(path)
+        sentences.write(sentences.path_of(folder, task), statistics)
         lines = list(_scores(task, statistics, spec.scoring.bootstrap_samples))
         scores += lines
         first = lines[0]
         report(f"{task}: {first.metric} {float(first.value):.2f} ({first.sentences} sentences)")
-    described = {
-        "recipe": RECIPE["scoring"],
-        "decoding_sha256": sha256(folder / "decoding.json"),
-        "interval": {"samples": spec.scoring.bootstrap_samples, "seed": SEED},
-        "sentences": packed,
-        "versions": {name: version(name) for name in ("numpy", "sacrebleu")},
-    }
-    write_json(folder / "scoring.json", described)
     write_lines(
         folder / "scores.tsv",
         ["\t".join(COLUMNS), *("\t".join(asdict(line).values()) for line in scores)],
     )
+    described = {
+        "recipe": RECIPE["scoring"],
+        "interval": {"samples": spec.scoring.bootstrap_samples, "seed": SEED},
+        "versions": {name: version(name) for name in ("numpy", "sacrebleu")},
+        "files": hashes(folder, "decoding.json", "scores.tsv", "sentences.*.tsv.gz"),
+    }
+    write_record(folder / "scoring.json", described)
     records = records_of(scores, split, gates, decoded.no_layer)
     write(spec, seed, paths, "scores", records, split, gates, decoding_recipe=decoded.recipe)
 
@@ -181,16 +178,10 @@ def _statistics(
     spec: Spec, task: str, folder: Path, decoded: DecodingFile, corpus: Path
 ) -> list[Statistics]:
     """Return the statistics of a task's hypotheses, if they are still those that were decoded."""
-    path = folder / f"{task}.txt"
-    if not path.is_file() or sha256(path) != decoded.tasks[task].sha256:
-        raise FathomError(
-            "the hypotheses are missing or are not those that were decoded",
-            str(path),
-            decoding_file.REMEDY,
-        )
+    hypotheses = Recorded(folder / "decoding.json", decoded.files).lines(f"{task}.txt")
     target = sides(spec.data)[1]
     references = target.lines(corpus, task, decoded.split)
-    return measure(read_lines(path), references, target.languages[task], task)
+    return measure(hypotheses, references, target.languages[task], task)
 
 
 def _scores(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:

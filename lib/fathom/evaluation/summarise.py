@@ -7,17 +7,15 @@ from typing import Any
 
 from fathom.errors import FathomError
 from fathom.inference.ready import averaged
-from fathom.io.files import read_json, sha256
+from fathom.io.commands import again
+from fathom.io.integrity import Recorded, hashes, read_record
 from fathom.provenance import decoding_file, manifest, measurements, training_file
 from fathom.provenance.measurements import QUALIFIERS, RULES, Measurements
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 
-RUN_FILES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz", "training.json")
 DECODING_FILES = ("decoding.json", "scoring.json", "scores.tsv")
 SPLITS = ("valid", "test")
-MEASURE_AGAIN = "delete it and measure again"
-SCORE_AGAIN = "score again: fathom score"
 
 
 def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]) -> None:
@@ -32,9 +30,12 @@ def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]
         report: called with a line about the outcome, and one for each stage that is stale.
 
     Raises:
-        FathomError: the training has not ended, or a measurement does not fit it.
+        FathomError: the training has not ended, or a measurement does not fit it or has changed.
     """
     training = training_file.read(paths.training(spec, seed))
+    # It follows from training.json, so that it can be made again where it was lost.
+    own = paths.measurements(spec, seed, measurements.file_name("training", spec))
+    measurements.write(own, training_file.measured(training, spec, seed))
     measured = list(_measured(spec, seed, paths))
     folders = list(_decodings(spec, seed, paths))
     recipes, versions = [{"training": training.recipe}], dict(training.versions)
@@ -54,11 +55,16 @@ def summarise(spec: Spec, seed: int, paths: Paths, report: Callable[[str], None]
             for file in measured
             for key, record in file.measurements.items()
         },
-        "data": _data(spec, paths),
+        "data": {
+            "dataset": spec.data.dataset,
+            "direction": spec.data.direction,
+            "corpus_sha256": training.corpus_sha256,
+            "tensors_sha256": training.tensors_sha256,
+        },
         "recipe": _oldest(recipes),
         "versions": versions,
         "totals": training.totals.model_dump(),
-        "files": _files(paths.run(spec, seed), [folder for folder, _ in folders]),
+        "files": training.files | _files(paths.run(spec, seed), [folder for folder, _ in folders]),
     }
     same = ("commit", "sources_sha256", "device", "attempts")
     content |= {key: getattr(training, key) for key in same}
@@ -83,10 +89,10 @@ def _measured(spec: Spec, seed: int, paths: Paths) -> Iterator[Measurements]:
             file = measurements.read(path)
             if (file.identity, file.seed) != (spec.identity, seed):
                 what = f"measured of {file.run}-{file.identity[:8]} seed {file.seed}"
-                raise FathomError(what, str(path), MEASURE_AGAIN)
+                raise FathomError(what, str(path), again(path))
             # The names of these files do not tell which weights they are of.
             if file.settings.get("average_of", averaged(spec)) != averaged(spec):
-                raise FathomError("measured with other weights", str(path), MEASURE_AGAIN)
+                raise FathomError("measured with other weights", str(path), again(path))
             yield file
 
 
@@ -112,39 +118,15 @@ def _decodings(spec: Spec, seed: int, paths: Paths) -> Iterator[tuple[Path, str]
 def _scored(folder: Path) -> dict[str, Any]:
     """Read a scoring.json that belongs to the decoding next to it."""
     path = folder / "scoring.json"
-    scored = read_json(path)
-    if scored["decoding_sha256"] != sha256(folder / "decoding.json"):
-        raise FathomError("scored before it was decoded again", str(path), SCORE_AGAIN)
+    scored = read_record(path)
+    files = Recorded(path, scored["files"])
+    if files.unfit("decoding.json"):
+        raise FathomError("scored before it was decoded again", str(path), again(path))
+    files.require("scores.tsv")
     return scored
 
 
-def _data(spec: Spec, paths: Paths) -> dict[str, Any]:
-    """Return which text it was, by the hashes of what describes it."""
-    return {
-        "dataset": spec.data.dataset,
-        "direction": spec.data.direction,
-        "corpus_sha256": sha256(_existing(paths.corpus(spec.data) / "corpus.json")),
-        "tensors_sha256": sha256(_existing(paths.tensors(spec.data) / "tensors.json")),
-    }
-
-
-def _files(run: Path, decodings: list[Path]) -> list[dict[str, Any]]:
-    """Return name, size and hash of a run's files; a decoding's name and hash the rest of it."""
-    names = [path for pattern in RUN_FILES for path in sorted(run.glob(pattern))]
-    names += [folder / name for folder in decodings for name in DECODING_FILES]
-    return [
-        {
-            "path": path.relative_to(run).as_posix(),
-            "bytes": path.stat().st_size,
-            "sha256": sha256(path),
-        }
-        for path in names
-        if path.is_file()
-    ]
-
-
-def _existing(path: Path) -> Path:
-    """Return the path of a file that must exist."""
-    if not path.is_file():
-        raise FathomError("no such file", str(path), "run the stage that writes it")
-    return path
+def _files(run: Path, decodings: list[Path]) -> dict[str, str]:
+    """Return the SHA-256 of a run's records; those of a decoding name and hash the rest of it."""
+    names = [folder / name for folder in decodings for name in DECODING_FILES]
+    return hashes(run, "training.json", *(path.relative_to(run).as_posix() for path in names))

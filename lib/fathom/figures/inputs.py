@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fathom.errors import FathomError, nearest
 from fathom.io import metrics
 from fathom.io import series as packed
+from fathom.io.integrity import Recorded
 from fathom.provenance.measurements import Measurements
 from fathom.tables.comparison import ComparedTable
 from fathom.tables.sources import NOT_RUN, Source, outcome_words, stale_words
@@ -151,7 +152,7 @@ class RunFiles:
         An axis that comes twice has its name twice, the second with `_2`.
 
         Raises:
-            FathomError: a file is damaged, or has other axes than the series.
+            FathomError: a file is damaged or not the recorded one, or has other axes.
         """
         from pandas import concat
 
@@ -176,8 +177,17 @@ class RunFiles:
         return next((update for update in passed if update is not None), inf)
 
     def _metrics(self) -> list[dict[str, float | None]]:
-        path = self.folder / "metrics.tsv"
+        path = self._recorded("metrics.tsv")
         return metrics.read(path) if path.is_file() else []
+
+    def _recorded(self, name: str) -> Path:
+        """Return a file of the training; a training under way has recorded none yet."""
+        record = self.folder / "training.json"
+        if record.is_file():
+            files = Recorded.of(record)
+            if name in files.files or files.path(name).exists():
+                files.require(name)
+        return self.folder / name
 
     def _metric(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
@@ -189,7 +199,7 @@ class RunFiles:
     def _packed(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
 
-        path = self.folder / "diagnostics" / f"{name}.tsv.gz"
+        path = self._recorded(f"diagnostics/{name}.tsv.gz")
         if not path.is_file():
             return None
         frame = DataFrame(packed.read(path))

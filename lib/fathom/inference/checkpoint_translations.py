@@ -14,11 +14,12 @@ from fathom.checkpoints.average import weights_path
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import split_lines
-from fathom.io.files import read_json, sha256, write_json, write_lines
+from fathom.io.commands import again
+from fathom.io.files import sha256, write_lines
+from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.provenance.recipe import RECIPE
 
 RECORDED = "hypotheses.json"
-_TRAIN_AGAIN = "delete the run's folder and train it again"
 
 
 def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
@@ -29,7 +30,7 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
 
     Raises:
         FathomError: the run has no decoder, its training is missing or did not finish, it saved no
-            weights, or some in the middle are missing, so that the others are not consecutive.
+            weights, or some are missing, so that the others are not consecutive.
     """
     run.require_decoder()
     run.require_finished()
@@ -38,12 +39,11 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
         what = f"the training saved no weights (training.keep_weights is {settings.keep_weights})"
         remedy = "set training.keep_weights to the size of the window and train again"
         raise FathomError(what, str(run.checkpoints), remedy)
-    every = settings.save_every or settings.validate_every
-    due = range(every, run.outcome["update"], every)
-    gone = [update for update in due if saved[0] < update < saved[-1] and update not in saved]
+    paths = {update: weights_path(run.checkpoints, update) for update in saved}
+    gone = [update for update, path in paths.items() if not path.is_file()]
     if gone:
         what = f"the weights after update {', '.join(map(str, gone))} are missing"
-        raise FathomError(what, str(run.checkpoints), _TRAIN_AGAIN)
+        raise FathomError(what, str(run.checkpoints), again(paths[gone[0]]))
     return saved
 
 
@@ -59,24 +59,20 @@ class CheckpointTranslations:
             report: called with a line about each file.
 
         Raises:
-            FathomError: the encoded text is missing.
+            FathomError: what an earlier start recorded is damaged.
         """
         self.run, self.gates, self.report = run, gates, report
         self.recipe = RECIPE["decoding"]
         self.folder = run.paths.window(run.spec, run.seed, gates)
-        tensors = run.paths.tensors(run.spec.data) / "tensors.json"
-        if not tensors.is_file():
-            raise FathomError("no such file", str(tensors), "encode the text: fathom encode")
         # Of one update's weights, whatever number a translation of the run averages.
         settings = run.require_decoder().model_dump() | {"average_of": 1, "window": None}
         self._made_with = {
             "settings": settings,
-            "tensors_sha256": sha256(tensors),
+            "tensors_sha256": run.training.tensors_sha256,
             "recipe": self.recipe,
             "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
         }
-        self._weights: dict[int, str] = {}
-        self._files = self._recorded()
+        self._files, self._weights = self._recorded()
 
     def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         """Return the files of a split by update and task; those that are missing are made first.
@@ -107,11 +103,7 @@ class CheckpointTranslations:
 
     def _translate(self, split: str, update: int, tasks: Sequence[str]) -> None:
         """Write and record the hypotheses of some tasks with the weights after an update."""
-        try:
-            bare = self.run.tasks_without_layers(self.gates, update)
-        except FathomError as error:
-            # Its own remedy is to resume a training; this one has ended.
-            raise FathomError(error.what, error.where, _TRAIN_AGAIN) from None
+        bare = self.run.tasks_without_layers(self.gates, update)
         if lost := [task for task in tasks if task in bare]:
             raise FathomError(
                 f"{lost[0]} has no layer left with {self.gates} gates",
@@ -122,38 +114,37 @@ class CheckpointTranslations:
             lines = split_lines(self.run, task, split, self.gates, update)
             path = self._path(task, split, update)
             write_lines(path, lines)
-            self._files[path.name] = {
-                "sha256": sha256(path),
-                "weights_sha256": self._weights_of(update),
-            }
-            write_json(self.folder / RECORDED, {"made_with": self._made_with, "files": self._files})
+            self._files[path.name] = sha256(path)
+            self._weights[path.name] = self._weights_of(update)
+            content = {"made_with": self._made_with, "weights": self._weights, "files": self._files}
+            write_record(self.folder / RECORDED, content)
             self.report(f"{split}, update {update}: {task} {len(lines)} sentences")
 
-    def _recorded(self) -> dict[str, dict[str, str]]:
-        """Return what an earlier start recorded, and delete all other files of hypotheses."""
+    def _recorded(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the hashes of files and of their weights that an earlier start recorded.
+
+        All other files of hypotheses are deleted.
+        """
         path = self.folder / RECORDED
-        content = read_json(path) if path.is_file() else {}
+        content = read_record(path) if path.is_file() else {}
         same = content.get("made_with") == self._made_with
-        files = content["files"] if same else {}
+        files, weights = (content["files"], content["weights"]) if same else ({}, {})
         if content and not same:
             self.report("settings, text or recipe have changed: everything is translated again")
         for old in (*self.folder.glob("*.txt"), *self.folder.glob(".*.part")):
             if old.name not in files:
                 old.unlink()
-        return files
+        return files, weights
 
     def _is_current(self, path: Path, update: int) -> bool:
         """Return whether a file is the one that was recorded, of the weights as they are now."""
-        now = {"weights_sha256": self._weights_of(update)}
-        if path.is_file():
-            now["sha256"] = sha256(path)
-        return self._files.get(path.name) == now
+        same_weights = self._weights.get(path.name) == self._weights_of(update)
+        recorded = Recorded(self.folder / RECORDED, self._files)
+        return same_weights and recorded.unfit(path.name) is None
 
     def _weights_of(self, update: int) -> str:
-        """Return the hash of the weights after an update; a large file is read once."""
-        if update not in self._weights:
-            self._weights[update] = sha256(weights_path(self.run.checkpoints, update))
-        return self._weights[update]
+        """Return the recorded hash of the weights after an update."""
+        return self.run.training.weights[weights_path(self.run.checkpoints, update).name]
 
     def _path(self, task: str, split: str, update: int) -> Path:
         return self.folder / f"{task}.{split}.{update}.txt"

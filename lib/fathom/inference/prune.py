@@ -14,9 +14,11 @@ import torch
 from torch import Tensor
 
 from fathom.batches import tensors
+from fathom.checkpoints.read import write_checkpoint
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
-from fathom.io.files import replacing, sha256, write_json
+from fathom.io.files import replacing
+from fathom.io.integrity import hashes, write_record
 from fathom.models.hooks import Method
 from fathom.models.network import Network
 from fathom.models.size import count_parameters
@@ -160,8 +162,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     plain = plain_state(network.state_dict(), active)
     languages = {side.name: side.languages[task] for side in sides(spec.data)}
     path = folder / "model.pt"
-    with replacing(path, "wb") as stream:
-        torch.save(_checkpoint(run, plain, active, languages, folder), stream)
+    write_checkpoint(path, _checkpoint(run, plain, active, languages, folder))
     encoded = run.paths.tensors(spec.data)
     for side, language in languages.items():
         with replacing(folder / f"dict.{language}.txt", "wb") as stream:
@@ -175,10 +176,10 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
         "active": active,
         "layers": layers,
         "parameters": {"before": before, "after": after},
-        "sha256": sha256(path),
+        "files": hashes(folder, path.name, *(f"dict.{name}.txt" for name in languages.values())),
         "recipe": RECIPE["decoding"],
     }
-    write_json(folder / "pruned.json", content)
+    write_record(folder / "pruned.json", content)
     counts = ", ".join(f"{side} {len(active[side])} of {layers[side]} layers" for side in active)
     report(f"{task}: {counts}, {after} of {before} parameters: {path}")
 
@@ -263,7 +264,7 @@ def _checkpoint(
                 "criterion_name": "",
                 "optimizer_name": "",
                 "lr_scheduler_state": {},
-                "num_updates": run.outcome["update"],
+                "num_updates": run.outcome.update,
             }
         ],
         "extra_state": {"train_iterator": {"epoch": 1}},

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fathom.errors import FathomError, nearest
+from fathom.io.commands import again
+from fathom.io.integrity import Recorded
 from fathom.project.switches import DEVICE
 from fathom.provenance import decoding_file, training_file
 from fathom.provenance.recipe import RECIPE
@@ -96,9 +98,10 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
     """
     training = require_training(spec, seed, paths)
     folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
-    if training.outcome.finished and count == 1 and not (folder / "last.pt").is_file():
-        raise FathomError("no such checkpoint", str(folder / "last.pt"), "train the run again")
-    saved = len(list(folder.glob("update_*.pt")))
+    last = folder / "last.pt"
+    if training.outcome.finished and count == 1 and not last.is_file():
+        raise FathomError("no such checkpoint", str(last), again(last))
+    saved = len([name for name in training.weights if name != last.name])
     if training.outcome.finished and count > 1 and saved < count:
         what = f"weights of {saved} updates where the mean of {count} is decoded"
         remedy = "set training.keep_weights higher and train again"
@@ -109,7 +112,7 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
 def missing_decodings(
     spec: Spec, seed: int, paths: Paths, decodings: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the decodings that are not there, or are of an older recipe or training.
+    """Return the decodings that are not there, have changed, or are of an older recipe or training.
 
     Args:
         spec: the run.
@@ -128,7 +131,8 @@ def missing_decodings(
             missing.append((split, gates))
             continue
         older = (folder / "decoding.json").stat().st_mtime_ns < training.stat().st_mtime_ns
-        lost = [task for task in made.tasks if not (folder / f"{task}.txt").is_file()]
+        files = Recorded(folder / "decoding.json", made.files)
+        lost = any(map(files.unfit, made.files))
         if older or lost or made.recipe != RECIPE["decoding"]:
             missing.append((split, gates))
     return missing

@@ -10,14 +10,15 @@ import torch
 
 from fathom.batches import tensors
 from fathom.batches.tensors import Tensors
-from fathom.checkpoints.average import final_weights, saved_weights, weights_path
+from fathom.checkpoints.average import final_weights, saved_updates, weights_path
 from fathom.checkpoints.read import load_weights, put_weights
 from fathom.errors import FathomError, nearest
 from fathom.inference.ready import averaged
-from fathom.io.files import read_json
+from fathom.io.commands import again
 from fathom.methods import loader
 from fathom.models.network import Network
-from fathom.provenance.manifest import FINISHED
+from fathom.provenance import training_file
+from fathom.provenance.training_file import Ended, TrainingFile
 from fathom.runs.paths import Paths
 from fathom.runs.settings import Decoding
 from fathom.runs.spec import Spec
@@ -46,18 +47,23 @@ class TrainedRun:
         self._loaded: int | None = None
 
     @cached_property
-    def outcome(self) -> dict:
-        """How the training ended: `kind`, `update`, `reason`.
+    def training(self) -> TrainingFile:
+        """What its training.json says.
 
         Raises:
             FathomError: the training has not ended.
         """
-        return read_json(self.folder / "training.json")["outcome"]
+        return training_file.read(self.folder / "training.json")
+
+    @property
+    def outcome(self) -> Ended:
+        """How the training ended."""
+        return self.training.outcome
 
     @property
     def finished(self) -> bool:
         """Whether the training made all its updates and learnt something."""
-        return self.outcome["kind"] == FINISHED
+        return self.outcome.finished
 
     @property
     def checkpoints(self) -> Path:
@@ -69,9 +75,15 @@ class TrainedRun:
         """The encoded text.
 
         Raises:
-            FathomError: it is not encoded yet.
+            FathomError: it is not encoded, has changed, or is not that of the training.
         """
-        return tensors.load(self.paths.tensors(self.spec.data))
+        folder = self.paths.tensors(self.spec.data)
+        encoded = tensors.load(folder)
+        if encoded.sha256 != self.training.tensors_sha256:
+            what = "not the text that the run was trained on"
+            remedy = f"train it again: {again(self.folder / 'spec.yaml')}"
+            raise FathomError(what, str(folder / "tensors.json"), remedy)
+        return encoded
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -91,13 +103,13 @@ class TrainedRun:
     @cached_property
     def saved_updates(self) -> tuple[int, ...]:
         """The updates whose weights were saved along the way, the oldest first."""
-        return tuple(saved_weights(self.checkpoints))
+        return saved_updates(self.training.weights)
 
     @property
     def averaged_updates(self) -> tuple[int, ...]:
         """The updates whose weights `network` averages; one where the last state is used."""
         count = averaged(self.spec)
-        return (self.outcome["update"],) if count == 1 else self.saved_updates[-count:]
+        return (self.outcome.update,) if count == 1 else self.saved_updates[-count:]
 
     def network(self, gates: str, update: int | None = None) -> Network:
         """Return the network in evaluation mode, with the weights that are decoded.
@@ -109,7 +121,7 @@ class TrainedRun:
             update: use the weights saved after this update instead of the final ones.
 
         Raises:
-            FathomError: the weights are missing or belong to another network.
+            FathomError: the weights are missing, have changed or belong to another network.
         """
         if self._network is None:
             network = self._built()
@@ -145,8 +157,7 @@ class TrainedRun:
             FathomError: it did.
         """
         if not self.finished:
-            what = f"{self.outcome['kind'].replace('_', ' ')} ({self.outcome['reason']})"
-            raise FathomError(what, self.name, "choose a run that finished")
+            raise FathomError(self.outcome.words, self.name, "choose a run that finished")
 
     def require_decoder(self) -> Decoding:
         """Return the settings of beam search; no file is read for this.
@@ -172,10 +183,12 @@ class TrainedRun:
 
     def _load(self, network: Network, update: int | None) -> None:
         if update is None:
-            weights = final_weights(self.checkpoints, averaged(self.spec))
+            files = self.training.weights
+            weights = final_weights(self.checkpoints, files, averaged(self.spec))
             put_weights(network, weights, self.checkpoints)
         else:
-            load_weights(network, weights_path(self.checkpoints, update))
+            path = weights_path(self.checkpoints, update)
+            load_weights(network, path, self.training.weights.get(path.name, ""))
 
     def _without_layers(self, network: Network, task: int) -> bool:
         tasks = torch.tensor([task], device=self.device)

@@ -6,7 +6,6 @@ layer has none: both are results, and decoding.json records them.
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,7 +15,8 @@ from fathom.batches.tensors import PAD, Tensors
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
 from fathom.inference.trained_run import TrainedRun
-from fathom.io.files import sha256, write_lines
+from fathom.io.files import write_lines
+from fathom.io.integrity import hashes
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
 from fathom.subwords.encode import join
@@ -52,16 +52,15 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
     folder = run.paths.decoding(spec, run.seed, split, gates)
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
         old.unlink()
-    tasks: dict[str, dict[str, Any]] = {}
+    tasks: dict[str, int] = {}
     no_layer = run.tasks_without_layers(gates) if run.finished else ()
     for task in no_layer:
         report(f"{split}, {gates}: {task} has no layer left")
     for task in run.tasks if run.finished else ():
         if task not in no_layer:
             lines = split_lines(run, task, split, gates)
-            path = folder / f"{task}.txt"
-            write_lines(path, lines)
-            tasks[task] = {"sentences": len(lines), "sha256": sha256(path)}
+            write_lines(folder / f"{task}.txt", lines)
+            tasks[task] = len(lines)
             report(f"{split}, {gates}: {task} {len(lines)} sentences")
     content = {
         "identity": spec.decoding_identity(gates),
@@ -70,9 +69,10 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
         "recipe": RECIPE["decoding"],
         "settings": run.require_decoder().model_dump(),
         "weights": run.averaged_updates if run.finished else (),
-        "outcome": run.outcome["kind"],
-        "reason": "" if run.finished else run.outcome["reason"],
+        "outcome": run.outcome.kind,
+        "reason": "" if run.finished else run.outcome.reason,
         "tasks": tasks,
+        "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
         "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
     }

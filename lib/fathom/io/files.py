@@ -113,12 +113,12 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, text + "\n")
 
 
-def read_json(path: Path, made_by: str = "") -> dict:
+def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
     """Read a JSON file whose top level is an object.
 
     Args:
         path: the file.
-        made_by: the command that writes it, for the message where it is missing.
+        remedy: what makes it again.
 
     Raises:
         FathomError: the file is missing, or is not JSON or no object.
@@ -126,12 +126,11 @@ def read_json(path: Path, made_by: str = "") -> dict:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        remedy = f"run `{made_by}`" if made_by else "run the stage that writes it"
         raise FathomError("no such file", str(path), remedy) from None
     except ValueError as error:
-        raise FathomError(f"not JSON ({error})", str(path), "delete it and run again") from None
+        raise FathomError(f"not JSON ({error})", str(path), remedy) from None
     if not isinstance(value, dict):
-        raise FathomError("not a JSON object", str(path), "delete it and run again")
+        raise FathomError("not a JSON object", str(path), remedy)
     return value
 
 

@@ -234,17 +234,20 @@ class Project:
     def run_named(self, text: str, scale: str) -> Spec:
         """Return the spec of a run that a user names, also by its folder `<run>-<hash8>`.
 
+        A folder may be of another scale: its name fixes the settings.
+
         Raises:
             FathomError: no such run, or its settings are no longer those of the folder.
         """
         run, dash, digits = text.rpartition("-")
         if not dash:
             return self.spec(self.run_name(text), scale)
-        spec = self.spec(self.run_name(run), scale)
-        if not text.endswith(spec.folder):
-            what = f"the settings of '{run}' are no longer those of {digits}"
-            raise FathomError(what, f"run {text}", f"the run is now {spec.folder}")
-        return spec
+        name = self.run_name(run)
+        for of_scale in dict.fromkeys((scale, *self.scales)):
+            if text.endswith(self.spec(name, of_scale).folder):
+                return self.spec(name, of_scale)
+        what = f"the settings of '{run}' are no longer those of {digits}"
+        raise FathomError(what, f"run {text}", f"the run is now {self.spec(name, scale).folder}")
 
     # Data
 

@@ -7,18 +7,10 @@ from pydantic import BaseModel, Field
 
 from fathom.config.settings import Part, Several
 from fathom.errors import FathomError
-from fathom.io.files import read_json, write_json
+from fathom.io.commands import again
+from fathom.io.integrity import read_record, write_record
 from fathom.provenance.measurements import SCHEMA, Decodable, Outcome, checked
 from fathom.provenance.training_file import Ended
-
-REMEDY = "translate again: fathom translate"
-
-
-class Hypotheses(Part):
-    """The hypotheses of one task, <task>.txt: how many lines, and the file's SHA-256."""
-
-    sentences: int
-    sha256: str
 
 
 class DecodingFile(BaseModel):
@@ -34,7 +26,8 @@ class DecodingFile(BaseModel):
         weights: the updates whose weights were averaged; the last alone where there is one.
         outcome: how the training ended; without a result there are no hypotheses.
         reason: why it ended so.
-        tasks: the hypotheses by task.
+        tasks: how many hypotheses each task has, in <task>.txt.
+        files: SHA-256 of these files by name.
         no_layer: the tasks whose gates leave the encoder or the decoder without a layer.
         versions: of packages.
     """
@@ -50,7 +43,8 @@ class DecodingFile(BaseModel):
     weights: Annotated[tuple[int, ...], Several]
     outcome: Outcome
     reason: str
-    tasks: dict[str, Hypotheses]
+    tasks: dict[str, int]
+    files: dict[str, str]
     no_layer: Annotated[tuple[str, ...], Several]
     versions: dict[str, str]
 
@@ -69,12 +63,12 @@ def read(folder: Path, spec: Decodable, gates: str, ended: Ended) -> DecodingFil
         Findings: keys or values that do not fit.
     """
     path = folder / "decoding.json"
-    file = checked(DecodingFile, read_json(path), path, REMEDY)
+    file = checked(DecodingFile, read_record(path), path, again(path))
     if file.identity != spec.decoding_identity(gates):
-        raise FathomError("decoded with other settings or weights", str(path), REMEDY)
+        raise FathomError("decoded with other settings or weights", str(path), again(path))
     if file.outcome != ended.kind:
         what = f"'{file.outcome}', but the training is '{ended.kind}'"
-        raise FathomError(what, str(path), REMEDY)
+        raise FathomError(what, str(path), again(path))
     return file
 
 
@@ -87,4 +81,4 @@ def write(folder: Path, content: dict[str, Any]) -> None:
     """
     path = folder / "decoding.json"
     file = checked(DecodingFile, content | {"schema": SCHEMA}, path, "report this")
-    write_json(path, file.model_dump(by_alias=True))
+    write_record(path, file.model_dump(by_alias=True))

@@ -9,15 +9,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from fathom.config.settings import Part
-from fathom.io.files import read_json, write_json
+from fathom.io.commands import again
+from fathom.io.integrity import read_record, write_record
 from fathom.provenance import recipe
 from fathom.provenance.measurements import FINISHED, SCHEMA, Record, checked
 from fathom.provenance.training_file import Ended, Totals
 
-__all__ = ["FINISHED", "Data", "File", "Manifest", "read", "write"]
+__all__ = ["FINISHED", "Data", "Manifest", "read", "write"]
 # The oldest attempts beyond this many are left out; their number stays.
 ATTEMPTS_KEPT = 50
-REMEDY = "make it again: fathom summarise"
 
 
 class Data(Part):
@@ -34,14 +34,6 @@ class Data(Part):
     direction: str | None
     corpus_sha256: str
     tensors_sha256: str
-
-
-class File(Part):
-    """A file of the run: its path from the run's folder, its size, its SHA-256."""
-
-    path: str
-    bytes: int
-    sha256: str
 
 
 class Manifest(BaseModel):
@@ -63,7 +55,7 @@ class Manifest(BaseModel):
         attempts: the last attempts at the training, the oldest first.
         attempts_in_all: how many there were.
         totals: what the training took.
-        files: the run's files; those of a decoding name and hash its hypotheses.
+        files: SHA-256 of the run's files; those of a decoding name and hash its hypotheses.
     """
 
     model_config = Part.model_config
@@ -83,7 +75,7 @@ class Manifest(BaseModel):
     attempts: list[dict[str, Any]]
     attempts_in_all: int
     totals: Totals
-    files: list[File]
+    files: dict[str, str]
 
     @property
     def stale(self) -> dict[str, str]:
@@ -100,11 +92,11 @@ def write(path: Path, content: dict[str, Any]) -> None:
     """
     attempts = content["attempts"]
     counted = {"attempts": attempts[-ATTEMPTS_KEPT:], "attempts_in_all": len(attempts)}
-    file = checked(Manifest, content | counted | {"schema": SCHEMA}, path, REMEDY)
+    file = checked(Manifest, content | counted | {"schema": SCHEMA}, path, again(path))
     measurements = {
         key: record.model_dump(exclude_defaults=True) for key, record in file.measurements.items()
     }
-    write_json(path, file.model_dump(by_alias=True) | {"measurements": measurements})
+    write_record(path, file.model_dump(by_alias=True) | {"measurements": measurements})
 
 
 def read(path: Path) -> Manifest:
@@ -114,4 +106,4 @@ def read(path: Path) -> Manifest:
         FathomError: the file is missing, is not JSON, or has another schema.
         Findings: keys or values that do not fit.
     """
-    return checked(Manifest, read_json(path), path, REMEDY)
+    return checked(Manifest, read_record(path), path, again(path))

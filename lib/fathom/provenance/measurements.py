@@ -17,8 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from fathom.config.settings import Part, Several
 from fathom.config.validation import check
 from fathom.errors import FathomError, Findings, nearest
-from fathom.io.files import read_json, write_json
+from fathom.io.commands import again
 from fathom.io.hashes import short
+from fathom.io.integrity import read_record, write_record
 
 P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2
@@ -241,12 +242,13 @@ def read(path: Path) -> Measurements:
         FathomError: the file is missing, is not JSON or has another schema.
         Findings: keys or values that do not fit.
     """
-    return checked(Measurements, read_json(path), path, "delete it and measure again")
+    return checked(Measurements, read_record(path), path, again(path))
 
 
 def write(path: Path, file: Measurements) -> None:
     """Write a measurement file atomically; what has its default value is left out."""
-    write_json(path, file.model_dump(by_alias=True, exclude_defaults=True) | {"schema": SCHEMA})
+    content = file.model_dump(by_alias=True, exclude_defaults=True)
+    write_record(path, content | {"schema": SCHEMA})
 
 
 def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -> P:

@@ -8,7 +8,9 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, Field
 
 from fathom.config.settings import Part
-from fathom.io.files import read_json, write_json
+from fathom.errors import FathomError
+from fathom.io.commands import again
+from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.provenance.measurements import (
     FINISHED,
     SCHEMA,
@@ -20,6 +22,7 @@ from fathom.provenance.measurements import (
 )
 
 NATS = "nats"
+WEIGHTS = "checkpoints/"
 
 
 class Run(Protocol):
@@ -91,6 +94,9 @@ class TrainingFile(BaseModel):
         device: what it ran on, by property.
         versions: of packages.
         attempts: where each began and how it ended, the oldest first.
+        corpus_sha256: the hash of the corpus.json of the text that was encoded.
+        tensors_sha256: the hash of tensors.json, which names and hashes the encoded text.
+        files: SHA-256 of the run's files: settings, series and, where it finished, weights.
     """
 
     model_config = Part.model_config
@@ -107,29 +113,56 @@ class TrainingFile(BaseModel):
     device: dict[str, Any]
     versions: dict[str, str]
     attempts: list[dict[str, Any]]
+    corpus_sha256: str
+    tensors_sha256: str
+    files: dict[str, str]
+
+    @property
+    def weights(self) -> dict[str, str]:
+        """SHA-256 of each file of weights that may be decoded, by its name in checkpoints/."""
+        return {
+            name.removeprefix(WEIGHTS): digest
+            for name, digest in self.files.items()
+            if name.startswith(WEIGHTS)
+        }
 
 
 def read(path: Path) -> TrainingFile:
     """Read a training.json.
 
     Raises:
-        FathomError: the file is missing, is not JSON or has another schema.
+        FathomError: the file is missing or damaged, or has another schema.
         Findings: keys or values that do not fit.
     """
-    return checked(
-        TrainingFile, read_json(path), path, "delete the run's folder and train it again"
-    )
+    return checked(TrainingFile, read_record(path), path, again(path))
+
+
+def unfit_weights(path: Path, file: TrainingFile) -> dict[str, str]:
+    """Return why files of weights cannot be used, by their path from the run's folder.
+
+    Args:
+        path: of training.json.
+        file: its content.
+    """
+    recorded = Recorded(path, file.files)
+    reasons = {f"{WEIGHTS}{name}": recorded.unfit(f"{WEIGHTS}{name}") for name in file.weights}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def already_ended(path: Path) -> str | None:
-    """Return a line that says how a training ended, or None where it has not.
+    """Return a line that says how a training ended; None where it must train or train again.
+
+    It must, where training.json or the weights are missing or not those that were recorded.
 
     Args:
         path: its training.json.
     """
-    if not path.exists():
+    try:
+        file = read(path)
+    except FathomError:
         return None
-    file = read(path)
+    if unfit_weights(path, file):
+        return None
     if not file.outcome.finished:
         return f"already ended: {file.outcome.words}; see {path}"
     nll = f" (validation NLL {file.validation.nll:.2f})" if file.validation else ""
@@ -143,7 +176,7 @@ def checked_content(content: dict[str, Any], path: Path) -> TrainingFile:
 
 def write(path: Path, training: TrainingFile) -> None:
     """Write a training.json atomically."""
-    write_json(path, training.model_dump(by_alias=True))
+    write_record(path, training.model_dump(by_alias=True))
 
 
 def measured(training: TrainingFile, run: Run, seed: int) -> Measurements:

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fathom.errors import FathomError
-from fathom.io.files import read_json, replacing, sha256
+from fathom.io.files import replacing
+from fathom.io.integrity import Recorded
 from fathom.scoring import bleu, chrf
 from fathom.scoring.bootstrap import Statistics
-
-REMEDY = "score again: fathom score"
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,13 @@ def read(folder: Path, task: str) -> Sentences | None:
     Raises:
         FathomError: the file is not the one that was written when the decoding was scored.
     """
-    path = path_of(folder, task)
-    if not path.is_file():
+    path, record = path_of(folder, task), folder / "scoring.json"
+    if not path.is_file() and not record.is_file():
         return None
-    if read_json(folder / "scoring.json").get("sentences", {}).get(path.name) != sha256(path):
-        raise FathomError("not the file that scoring wrote", str(path), REMEDY)
+    scored = Recorded.of(record)
+    if not path.is_file() and path.name not in scored.files:
+        return None
+    scored.require(path.name)
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         columns = tuple(stream.readline().rstrip("\n").split("\t"))
         return Sentences(columns, np.loadtxt(stream, dtype=np.int64, delimiter="\t", ndmin=2))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from fathom.errors import FathomError
+from fathom.io.integrity import Recorded
 from fathom.subwords.sides import Side
 
 # SentencePiece writes this mark where a word begins.
@@ -14,26 +14,24 @@ WORD_START = "▁"
 class SubwordModels:
     """The SentencePiece models of a folder, each loaded when it is first used."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, files: Recorded):
         """Remember the folder.
 
         Args:
-            folder: the folder that `fathom subwords` wrote.
+            files: of the folder that `fathom subwords` wrote.
         """
-        self.folder = folder
+        self.files = files
         self._processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
 
     def processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
         """Return a model by its name.
 
         Raises:
-            FathomError: the model's file is missing.
+            FathomError: the model's file is missing or has changed.
         """
         if name not in self._processors:
-            path = self.folder / f"{name}.model"
-            if not path.is_file():
-                raise FathomError("no such subword model", str(path), "run `fathom subwords`")
-            processor = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
+            proto = self.files.read(f"{name}.model")
+            processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
             self._processors[name] = processor
         return self._processors[name]
 
@@ -58,8 +56,12 @@ class Encoder:
         Args:
             folder: the folder that `fathom subwords` wrote.
             side: the side whose text is cut.
+
+        Raises:
+            FathomError: the folder is not finished, or its record is damaged.
         """
-        self.side, self.models = side, SubwordModels(folder)
+        files = Recorded.of(folder / "subwords.json")
+        self.side, self.models = side, SubwordModels(files)
 
     def pieces(self, task: str, lines: list[str]) -> list[list[str]]:
         """Cut a task's sentences into pieces; a blank sentence has none.
@@ -69,7 +71,7 @@ class Encoder:
             lines: sentences.
 
         Raises:
-            FathomError: the model's file is missing.
+            FathomError: the model's file is missing or has changed.
         """
         return self.models.cut(self.side.models[task], lines)
 

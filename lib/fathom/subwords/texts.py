@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.errors import FathomError
-from fathom.io.files import read_json, read_lines
+from fathom.io.integrity import Recorded, read_record
 from fathom.runs.spec import DataSpec
+
+RECORD = "corpus.json"
 
 
 class Text(NamedTuple):
@@ -23,19 +25,16 @@ class Text(NamedTuple):
     language: str
 
     def lines(self, corpus: Path, split: str) -> list[str]:
-        """Read the sentences of a split.
+        """Read the sentences of a split, if they are those that were prepared.
 
         Args:
             corpus: the corpus's folder.
             split: "train", "valid" or "test".
 
         Raises:
-            FathomError: the corpus lacks the file.
+            FathomError: the corpus is not finished, or the file is missing or has changed.
         """
-        path = corpus / self.task / f"{split}.{self.language}"
-        if not path.is_file():
-            raise FathomError("no such file", str(path), "delete corpus.json and prepare it again")
-        return read_lines(path)
+        return Recorded.of(corpus / RECORD).lines(f"{self.task}/{split}.{self.language}")
 
 
 @dataclass(frozen=True)
@@ -119,6 +118,6 @@ def require_corpus(corpus: Path) -> None:
     """Check that a corpus is finished.
 
     Raises:
-        FathomError: its corpus.json, which is written last, is missing.
+        FathomError: its corpus.json, which is written last, is missing or damaged.
     """
-    read_json(corpus / "corpus.json", made_by=f"fathom prepare {corpus.name}")
+    read_record(corpus / RECORD)

@@ -9,7 +9,8 @@ from pathlib import Path
 import sentencepiece
 
 from fathom.errors import FathomError
-from fathom.io.files import replacing, sha256, write_json, write_lines
+from fathom.io.files import replacing, sha256, write_lines
+from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.runs.spec import DataSpec
 from fathom.subwords import vocabulary
 from fathom.subwords.encode import SubwordModels, listed_pieces
@@ -59,18 +60,20 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Callable[[str], None]
         where = f"data.subwords.{model.key} ({model.name})"
         proto = learn(model.training_lines(corpus), model.pieces, algorithm, where)
         summary["models"][model.name] = _write_model(out, model.name, proto)
-    loaded = SubwordModels(out)
+    files = hashes(out, *(f"{name}.{end}" for name in models for end in ("model", "vocab")))
+    loaded = SubwordModels(Recorded(finished, files))
     for side in sides_of_pieces(data):
         path = out / f"dictionary.{side.name}.txt"
         of_side = [models[name] for name in dict.fromkeys(side.models.values())]
         dictionary = _dictionary(loaded, of_side, corpus)
         vocabulary.write(path, dictionary)
-        summary["dictionaries"][side.name] = {"pieces": len(dictionary), "sha256": sha256(path)}
+        files[path.name] = sha256(path)
+        summary["dictionaries"][side.name] = len(dictionary)
         summary["unknown_rates"][side.name] = {
             task: unknown_rate(dictionary, loaded.cut(name, side.lines(corpus, task, "valid")))
             for task, name in side.models.items()
         }
-    write_json(finished, summary)
+    write_record(finished, summary | {"files": files})
 
 
 def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
@@ -136,15 +139,15 @@ def _translated(error: RuntimeError, size: int, where: str) -> Exception:
     return error
 
 
-def _write_model(out: Path, name: str, proto: bytes) -> dict[str, object]:
-    """Write a model and the list of its pieces with their scores; return size and checksum."""
+def _write_model(out: Path, name: str, proto: bytes) -> int:
+    """Write a model and the list of its pieces with their scores; return how many they are."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
     size = processor.get_piece_size()
     with replacing(out / f"{name}.model", "wb") as stream:
         stream.write(proto)
     scored = [f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}" for i in range(size)]
     write_lines(out / f"{name}.vocab", scored)
-    return {"pieces": size, "sha256": sha256(out / f"{name}.model")}
+    return size
 
 
 def _dictionary(loaded: SubwordModels, models: list[TextModel], corpus: Path) -> dict[str, int]:

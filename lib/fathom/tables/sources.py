@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import FathomError
+from fathom.io.commands import again
 from fathom.provenance.measurements import FINISHED, Measurements, Record, read, words_of
 from fathom.provenance.recipe import stale
 
@@ -118,8 +119,15 @@ class Source:
         return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
 
     def _missing(self, seed: int, path: Path, key: str) -> Reading:
-        """Say why a file is missing: the run's outcome, another decoding, or nothing was run."""
-        training = self.read(path.with_name("training.json"), seed)
+        """Say why a file is missing: the run's outcome, another decoding, or nothing was run.
+
+        Raises:
+            FathomError: the training has ended, and what it measured is missing.
+        """
+        own = path.with_name("training.json")
+        training = self.read(own, seed)
+        if training is None and (own.parents[1] / own.name).is_file():
+            raise FathomError("no such file", str(own), again(own))
         if training is None and seed == CORPUS:
             return Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
         if training is None:

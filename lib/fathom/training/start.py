@@ -28,7 +28,8 @@ def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> Non
         FathomError: the weights are missing or belong to another network, or all weights would be
             frozen.
     """
-    weights = final_weights(folder / "checkpoints", start.average_of)
+    recorded = read(folder / "training.json").weights
+    weights = final_weights(folder / "checkpoints", recorded, start.average_of)
     names = network.state_dict().keys()
     unfilled = [name for name in names - weights.keys() if _OWN not in name]
     if strange := sorted(weights.keys() - names) + sorted(unfilled):

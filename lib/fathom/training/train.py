@@ -9,20 +9,27 @@ from typing import Any
 import yaml
 
 from fathom.batches.tensors import load
+from fathom.checkpoints.average import LAST
 from fathom.io.files import write_text
+from fathom.io.integrity import hashes
 from fathom.io.locks import only_writer
 from fathom.io.signals import Stopped
 from fathom.models.size import count_parameters
 from fathom.provenance import measurements, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.sources import sources
-from fathom.provenance.training_file import Ended
+from fathom.provenance.training_file import WEIGHTS, Ended
 from fathom.runs.spec import Spec
 from fathom.training import environment
 from fathom.training.attempts import Attempts
 from fathom.training.loop import RuntimeOptions, Training, TrainPaths
+from fathom.training.lost_weights import prepare_to_resume
 from fathom.training.progress import reporter
 from fathom.training.ranks import Ranks
+
+# What a training that has ended recorded along the way.
+SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
+FINAL = (LAST, "update_*.pt")
 
 
 def train(
@@ -33,6 +40,8 @@ def train(
     report: Callable[[str], None],
 ) -> None:
     """Train one run with one seed, or resume it; training.json is written last.
+
+    A run that has ended is left as it is, if its weights are those that were recorded.
 
     Args:
         spec: the run.
@@ -51,10 +60,16 @@ def train(
         if ended := training_file.already_ended(folder / "training.json"):
             report(f"{spec.folder}: {ended}")
             return
+        lost = (folder / "training.json").exists()
         # Read now: an edit during the training does not change the code that trains.
         origin = sources()
         log = reporter(report, folder / "train.log")
         training = Training(spec, seed, load(paths.tensors), paths, options, log)
+        if lost:
+            if training.ranks.first:
+                prepare_to_resume(folder, log.line)
+            # The others wait for this before they read what is left.
+            training.ranks.largest(0, training.device)
         training.resume()
         if not training.ranks.first:
             training.run()
@@ -63,7 +78,10 @@ def train(
         write_text(folder / "spec.yaml", settings)
         attempts = Attempts(folder / "attempts.json", log.line)
         outcome = _attempt(training, attempts)
-        content = described(training) | origin
+        if outcome.finished and not (training.checkpoints / LAST).exists():
+            training.save()
+        patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
+        content = described(training) | origin | {"files": hashes(folder, *patterns)}
         content |= {"attempts": attempts.all, "recipe": attempts.recipe}
         _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
         kind = outcome.kind.replace("_", " ")
@@ -93,6 +111,8 @@ def described(training: Training) -> dict[str, Any]:
         if validation and math.isfinite(validation.nll)
         else None,
         "unigram_nll": training.batches.unigram_nll,
+        "corpus_sha256": training.tensors.corpus_sha256,
+        "tensors_sha256": training.tensors.sha256,
         "totals": {
             "updates": training.update,
             "target_tokens": training.tokens,

@@ -1,6 +1,5 @@
 """Look-ups of runs: from a folder's name to the run, and to the files of each of its stages."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from fathom.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
+from fathom.io.integrity import read_record
 from fathom.project.demands import Demands
 from fathom.project.project import Project
 from fathom.provenance.measurements import file_name, file_of
@@ -115,11 +115,14 @@ class Runs:
 
         A recipe is a param of the rule, and another param trains again: a finished run of an older
         recipe stays until `--config retrain=stale`.
+
+        Raises:
+            FathomError: the training's record is damaged.
         """
         path = self.paths.training(self.spec(self.name(folder)), int(seed))
         if self.project.switches.retrain == "stale" or not path.is_file():
             return RECIPE[TRAINING]
-        return int(json.loads(path.read_text(encoding="utf-8")).get("recipe", RECIPE[TRAINING]))
+        return int(read_record(path)["recipe"])
 
     def retrain(self, folder: str, seed: str) -> list[Path]:
         """Return a file that is newer than a stale training, if the user retrains those.
@@ -142,11 +145,15 @@ class Runs:
         return decoding and decoding.window
 
     def stale(self, name: str, seed: int) -> bool:
-        """Return whether a finished training has an older recipe than today's."""
+        """Return whether a finished training has an older recipe than today's.
+
+        Raises:
+            FathomError: its record is damaged.
+        """
         path = self.paths.training(self.spec(name), seed)
         if not path.is_file():
             return False
-        return json.loads(path.read_text(encoding="utf-8")).get("recipe") != RECIPE[TRAINING]
+        return read_record(path)["recipe"] != RECIPE[TRAINING]
 
     def measured(
         self, name: str, seed: int, keys: Iterable[str], series: bool = False

@@ -1,0 +1,93 @@
+"""The command that makes a file under results/ again; messages about damaged files end with it.
+
+A stage whose record is deleted has not finished: Snakemake runs it again, too.
+"""
+
+import shlex
+from pathlib import Path
+
+# By the record of a folder of data.
+_DATA = {
+    "corpus.json": "prepare",
+    "statistics.json": "statistics",
+    "subwords.json": "subwords",
+    "tensors.json": "encode",
+}
+_DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors": "tensors.json"}
+# Measurement files whose rule is not called like its verb.
+_RULES = {"scores": "score", "window": "best-window", "training": "summarise"}
+_SCORED = ("scoring.json", "scores.tsv", "sentences.")
+
+
+def again(path: Path) -> str:
+    """Return the command that makes a file again, with what must be deleted first.
+
+    Args:
+        path: a file in the place that `Paths` gives it.
+    """
+    parts = path.parts
+    if path.name in _DATA:
+        return _deleted(path) + _verb(path, 2, _DATA[path.name], path.parent.name)
+    for at in range(len(parts) - 1, -1, -1):
+        rest = parts[at + 1 :]
+        if parts[at] == "runs" and len(rest) > 3:
+            return _of_run(path, rest)
+        if parts[at] == "sources" and len(rest) > 1:
+            return _verb(path, len(rest), "fetch", rest[0])
+        if parts[at] in _DATA_FOLDERS and len(rest) > 1:
+            record = Path(*parts[: at + 1], rest[0], _DATA_FOLDERS[parts[at]])
+            return again(record)
+    return "make it with the stage that writes it"
+
+
+def _of_run(path: Path, rest: tuple[str, ...]) -> str:
+    """Return the command for a file of a run.
+
+    Args:
+        path: the file.
+        rest: its path below runs/: paper, run, seed, and its place in the run's folder.
+    """
+    paper, run, seed, place, *inner = rest
+
+    def verb(name: str, *options: str) -> str:
+        return _verb(path, len(rest), name, f"{paper}/{run}", "--seed", seed, *options)
+
+    if place in ("training.json", "checkpoints"):
+        return verb("train")
+    if place == "manifest.json":
+        return verb("summarise")
+    if place == "measurements":
+        rule, *words = inner[0].removesuffix(".json").split(".")
+        made = _RULES.get(rule, rule)
+        return _deleted(path) + verb(made, *_options(words))
+    if place == "decodings" and len(inner) > 1:
+        scored = inner[1].startswith(_SCORED)
+        record = path.with_name("scoring.json" if scored else "decoding.json")
+        made = "score" if scored else "translate"
+        return _deleted(record) + verb(made, *_options(inner[0].split(".")))
+    if place == "window" and len(inner) > 1:
+        record = path.with_name("hypotheses.json")
+        return _deleted(record) + verb("best-window", *_options([inner[0]]))
+    if place == "pruned" and len(inner) > 1:
+        return verb("prune", "--task", inner[0])
+    folder = path.parents[len(rest) - 4]
+    return f"rm -r {shlex.quote(str(folder))} && {verb('train')}"
+
+
+def _options(words: list[str]) -> list[str]:
+    """Return the options of `<split>.<gates>-<hash8>`, of which the split may be missing."""
+    *split, gates = [*words] or [""]
+    options = ["--split", split[0]] if split else []
+    return [*options, "--gates", gates.rpartition("-")[0]] if gates else options
+
+
+def _deleted(path: Path) -> str:
+    """Return the beginning of a command that deletes a record, if it is there."""
+    return f"rm {shlex.quote(str(path))} && " if path.exists() else ""
+
+
+def _verb(path: Path, below: int, *words: str) -> str:
+    """Return a command of fathom; `below` folders up from the file is a folder of results."""
+    results = str(path.parents[below])
+    words = words if results == "results" else (*words, "--results", results)
+    return shlex.join(("fathom", *words))

@@ -1,0 +1,103 @@
+"""Sealed files: a checkpoint that ends in the SHA-256 of everything before it.
+
+PyTorch writes checkpoints as zip files and compares none of their checksums when it reads them. A
+zip file may end in a comment; the seal is that comment, so that `torch.load` and other programs
+read a sealed file as it is.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from fathom.errors import FathomError
+from fathom.io.commands import again
+from fathom.io.files import replacing
+
+DIGITS = 64
+# A zip file ends in the length of its comment, two bytes, the low one first.
+_LENGTH = DIGITS.to_bytes(2, "little")
+_CHUNK = 1 << 20
+Buffer = bytes | memoryview
+
+
+class Sealing:
+    """Takes the bytes of a zip file without a comment, hashes them as they pass, and seals them.
+
+    Attributes:
+        error: what the disk refused; torch replaces it by an error of its own.
+    """
+
+    def __init__(self, stream: IO[bytes]):
+        """Write to a stream that is open."""
+        self.error: OSError | None = None
+        self._stream, self._digest, self._last = stream, hashlib.sha256(), b""
+
+    def write(self, data: Buffer) -> int:
+        """Write all but the last two bytes so far, which say how long the comment is."""
+        view = memoryview(data).cast("B")
+        if len(view) < len(_LENGTH):
+            view = memoryview(self._last + bytes(view))
+            self._last = b""
+        self._pass(self._last)
+        self._pass(view[: -len(_LENGTH)])
+        self._last = bytes(view[-len(_LENGTH) :])
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        """Do nothing: what is held back comes with the seal."""
+
+    def seal(self) -> None:
+        """Write the comment's length and the comment."""
+        self._pass(_LENGTH)
+        self._pass(self._digest.hexdigest().encode())
+
+    def _pass(self, data: Buffer) -> None:
+        self._digest.update(data)
+        try:
+            self._stream.write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+
+@contextmanager
+def sealed(path: Path) -> Iterator[Sealing]:
+    """Open a file that is sealed, and replaces `path`, if the block ends without an error.
+
+    Args:
+        path: the file; the block writes a zip file without a comment.
+    """
+    with replacing(path, "wb") as stream:
+        sealing = Sealing(stream)
+        try:
+            yield sealing
+        except RuntimeError:
+            if sealing.error:
+                raise sealing.error from None
+            raise
+        sealing.seal()
+
+
+def checked_seal(path: Path) -> str:
+    """Return the SHA-256 of a sealed file, after comparing its seal.
+
+    Raises:
+        FathomError: the file is missing, has no seal, or is not the file that was sealed.
+    """
+    if not path.is_file():
+        raise FathomError("no such checkpoint", str(path), again(path))
+    digest, left = hashlib.sha256(), path.stat().st_size - DIGITS
+    with open(path, "rb") as stream:
+        while left > 0 and (chunk := stream.read(min(left, _CHUNK))):
+            digest.update(chunk)
+            left -= len(chunk)
+        end = stream.read(DIGITS + 1)
+    if len(end) != DIGITS or not set(end) <= set(b"0123456789abcdef"):
+        what = "without the checksum at its end: cut off, or not written by fathom"
+        raise FathomError(what, str(path), again(path))
+    if end.decode() != digest.hexdigest():
+        raise FathomError("damaged: its checksum does not fit", str(path), again(path))
+    digest.update(end)
+    return digest.hexdigest()

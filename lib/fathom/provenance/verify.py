@@ -1,0 +1,112 @@
+"""Every file below folders of results, compared with what was recorded of it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import FathomError
+from fathom.io.commands import again
+from fathom.io.integrity import Recorded, read_record
+from fathom.io.seals import checked_seal
+
+# It repeats what other records say, so theirs counts.
+LAST = "manifest.json"
+RECORDS = (
+    "source.json",
+    "corpus.json",
+    "statistics.json",
+    "subwords.json",
+    "tensors.json",
+    "training.json",
+    "decoding.json",
+    "scoring.json",
+    "hypotheses.json",
+    "pruned.json",
+    LAST,
+)
+# In the order in which they are made, and so made again.
+STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
+
+
+@dataclass
+class Verified:
+    """What was compared.
+
+    Attributes:
+        files: everything that was compared, records included.
+        findings: what does not fit, by path.
+    """
+
+    files: set[Path] = field(default_factory=set)
+    findings: dict[Path, FathomError] = field(default_factory=dict)
+
+    def in_order(self) -> list[FathomError]:
+        """Return the findings so that each one's command finds what it reads."""
+
+        def place(path: Path) -> tuple[int, bool, Path]:
+            stage = next((at for at, name in enumerate(STAGES) if name in path.parts), 0)
+            return stage, path.name == LAST, path
+
+        return [self.findings[path] for path in sorted(self.findings, key=place)]
+
+    def compare(self, record: Path, content: dict[str, Any], records: dict[Path, Any]) -> None:
+        """Compare the files of a record that were not compared before.
+
+        Args:
+            record: the record.
+            content: of it.
+            records: the content of all records that are as they were written.
+        """
+        recorded = Recorded(record, content.get("files", {}))
+        for name in recorded.files:
+            path = recorded.path(name)
+            if path in records and recorded.unfit(name):
+                what = f"older than {name}"
+                self.findings[record] = FathomError(what, str(record), again(record))
+            elif path not in self.files:
+                self.files.add(path)
+                if reason := recorded.unfit(name):
+                    self.findings[path] = FathomError(reason, str(path), again(path))
+
+
+def verify(folders: Iterable[Path]) -> Verified:
+    """Compare every record, every file that a record names, and every checkpoint.
+
+    Args:
+        folders: of results.
+    """
+    folders, verified = list(folders), Verified()
+    records: dict[Path, dict[str, Any]] = {}
+    for path in _records(folders):
+        verified.files.add(path)
+        try:
+            records[path] = read_record(path)
+        except FathomError as error:
+            verified.findings[path] = error
+    for record, content in records.items():
+        verified.compare(record, content, records)
+    for path in _below(folders, "checkpoints/*.pt"):
+        if path not in verified.files:
+            verified.files.add(path)
+            try:
+                checked_seal(path)
+            except FathomError as error:
+                verified.findings[path] = error
+    return verified
+
+
+def _records(folders: Iterable[Path]) -> list[Path]:
+    """Return all records, manifests last."""
+    paths = [
+        path
+        for path in _below(folders, "*.json")
+        if path.name in RECORDS or path.parent.name == "measurements"
+    ]
+    return sorted(paths, key=lambda path: (path.name == LAST, path))
+
+
+def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:
+    """Yield the files below folders that fit a pattern, sorted; no folder is inside another."""
+    for folder in folders:
+        yield from sorted(path for path in folder.rglob(pattern) if path.is_file())

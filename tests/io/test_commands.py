@@ -1,0 +1,72 @@
+"""For every place of a file, the command that makes it again."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fathom.io.commands import again
+from fathom.provenance.measurements import file_name
+from fathom.runs.paths import Paths
+from tests.support.small_corpus import small_data
+from tests.support.specs import small_spec
+
+SPEC = replace(small_spec(), data=small_data())
+PATHS = Paths(Path("results"), "tiny")
+DATA, RUN = SPEC.data, PATHS.run(SPEC, 3)
+NAME = f"paper/{SPEC.folder} --seed 3"
+DECODING = PATHS.decoding(SPEC, 3, "valid", "plain")
+WINDOW = PATHS.window(SPEC, 3, "soft")
+
+
+def measured(rule, *place):
+    return PATHS.measurements(SPEC, 3, file_name(rule, SPEC, *place))
+
+
+COMMANDS = {
+    PATHS.source("django") / "django.whl": "fathom fetch django",
+    PATHS.corpus(DATA) / "corpus.json": f"fathom prepare {DATA.corpus_folder}",
+    PATHS.corpus(DATA) / "bos" / "test.eng": f"fathom prepare {DATA.corpus_folder}",
+    PATHS.statistics(DATA): f"fathom statistics {DATA.corpus_folder}",
+    PATHS.subwords(DATA) / "foreign.model": f"fathom subwords {DATA.subwords_folder}",
+    PATHS.tensors(DATA) / "tensors.json": f"fathom encode {DATA.folder}",
+    PATHS.tensors(DATA) / "bos" / "train.source.bin": f"fathom encode {DATA.folder}",
+    PATHS.training(SPEC, 3): f"fathom train {NAME}",
+    RUN / "checkpoints" / "update_5.pt": f"fathom train {NAME}",
+    RUN / "metrics.tsv": f"rm -r {RUN} && fathom train {NAME}",
+    RUN / "diagnostics" / "encoder_alpha.tsv.gz": f"rm -r {RUN} && fathom train {NAME}",
+    DECODING / "bos.txt": f"fathom translate {NAME} --split valid --gates plain",
+    DECODING / "decoding.json": f"fathom translate {NAME} --split valid --gates plain",
+    DECODING / "scores.tsv": f"fathom score {NAME} --split valid --gates plain",
+    DECODING / "sentences.bos.tsv.gz": f"fathom score {NAME} --split valid --gates plain",
+    WINDOW / "bos.test.5.txt": f"fathom best-window {NAME} --gates soft",
+    PATHS.pruned(SPEC, 3, "bos") / "model.pt": f"fathom prune {NAME} --task bos",
+    PATHS.manifest(SPEC, 3): f"fathom summarise {NAME}",
+    measured("training"): f"fathom summarise {NAME}",
+    measured("gates"): f"fathom gates {NAME}",
+    measured("scores", "test", "hard"): f"fathom score {NAME} --split test --gates hard",
+    measured("likelihood", "valid", "soft"): f"fathom likelihood {NAME} --split valid --gates soft",
+    measured("window", None, "plain"): f"fathom best-window {NAME} --gates plain",
+}
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=str)
+def test_each_file_has_the_command_of_its_stage(path):
+    assert again(path) == COMMANDS[path]
+
+
+def test_a_record_that_is_there_is_deleted_so_that_snakemake_runs_its_stage_too(tmp_path):
+    folder = Paths(tmp_path / "a folder", "tiny").tensors(DATA)
+    folder.mkdir(parents=True)
+    results = shlex.quote(str(tmp_path / "a folder"))
+    command = f"fathom encode {folder.name} --results {results}"
+    assert again(folder / "tensors.json") == command
+    (folder / "tensors.json").touch()
+    record = shlex.quote(str(folder / "tensors.json"))
+    for name in ("tensors.json", "dictionary.source.txt", "bos/test.source.idx"):
+        assert again(folder / name) == f"rm {record} && {command}"
+
+
+def test_a_file_elsewhere_has_no_command():
+    assert again(Path("somewhere") / "last.pt") == "make it with the stage that writes it"

@@ -1,0 +1,166 @@
+"""Files of results that are not those that were recorded, each found once."""
+
+import shutil
+
+import pytest
+
+from fathom.checkpoints.read import write_checkpoint
+from fathom.evaluation.score import score
+from fathom.evaluation.summarise import summarise
+from fathom.inference.translate import translate
+from fathom.io.files import write_lines, write_text
+from fathom.io.integrity import hashes, read_record, write_record
+from fathom.provenance.verify import verify
+from fathom.runs.paths import Paths
+from tests.support.refused import says
+from tests.support.small_corpus import silent
+from tests.support.trained import trained_spec, write_trained
+from tests.support.trained import write_text as write_data
+
+SPEC = trained_spec()
+
+
+@pytest.fixture(scope="session")
+def original(tmp_path_factory):
+    """Results from a source to a manifest."""
+    paths = Paths(tmp_path_factory.mktemp("verified"), "tiny")
+    write_data(paths)
+    source = paths.source("talks")
+    write_lines(source / "talks.txt", ["text"])
+    write_record(source / "source.json", {"files": hashes(source, "talks.txt")})
+    run = write_trained(SPEC, paths, updates=(3,))
+    write_text(run.folder / "metrics.tsv", "update\tnll\n1\t5.0\n")
+    write_text(run.folder / "spec.yaml", "model: {}\n")
+    write_checkpoint(run.checkpoints / "before_last.pt", {"update": 4})
+    record = run.folder / "training.json"
+    files = {"files": hashes(run.folder, "spec.yaml", "metrics.tsv", "checkpoints/[!b]*.pt")}
+    write_record(record, read_record(record) | files)
+    translate(run, [("test", "plain")], silent)
+    score(SPEC, 1, "test", "plain", paths, silent)
+    summarise(SPEC, 1, paths, silent)
+    return paths
+
+
+@pytest.fixture
+def paths(original, tmp_path):
+    shutil.copytree(original.results, tmp_path / "results")
+    return Paths(tmp_path / "results", "tiny")
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def edit(path):
+    text = path.read_text(encoding="utf-8")
+    edited = text.replace("1", "2", 1) if "1" in text else f"Edited {text}"
+    path.write_text(edited, encoding="utf-8")
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def delete(path):
+    path.unlink()
+
+
+def exchange(path):
+    shutil.copy(path.with_name("english.model"), path)
+
+
+# Ten changes, each with a part of the command that makes the file again.
+CHANGES = [
+    ("runs/*/*/1/decodings/*/scores.tsv", edit, "fathom score"),
+    ("runs/*/*/1/checkpoints/last.pt", flip, "fathom train"),
+    ("tensors/*/bos/train.target.bin", delete, "fathom encode"),
+    ("corpora/*/kor/test.eng", edit, "fathom prepare"),
+    ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
+    ("runs/*/*/1/manifest.json", edit, "fathom summarise"),
+    ("runs/*/*/1/metrics.tsv", cut, "fathom train"),
+    ("subwords/*/foreign.model", exchange, "fathom subwords"),
+    ("tensors/*/dictionary.source.txt", cut, "fathom encode"),
+    ("sources/talks/talks.txt", edit, "fathom fetch talks"),
+    # And others, alone.
+    ("runs/*/*/1/training.json", edit, "fathom train"),
+    ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
+    ("runs/*/*/1/measurements/training.json", cut, "fathom summarise"),
+    ("runs/*/*/1/decodings/*/decoding.json", edit, "fathom translate"),
+    ("runs/*/*/1/decodings/*/scoring.json", edit, "fathom score"),
+    ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
+    ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
+    ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom train"),
+    ("runs/*/*/1/spec.yaml", edit, "fathom train"),
+    ("corpora/*/corpus.json", edit, "fathom prepare"),
+    ("subwords/*/subwords.json", edit, "fathom subwords"),
+    ("tensors/*/tensors.json", edit, "fathom encode"),
+    ("tensors/*/kor/test.source.idx", cut, "fathom encode"),
+    ("sources/talks/source.json", edit, "fathom fetch talks"),
+]
+
+
+def plant(paths, pattern, change):
+    """Change the file that fits a pattern; return it."""
+    (path,) = paths.results.glob(pattern)
+    before = path.read_bytes()
+    change(path)
+    assert not path.exists() or path.read_bytes() != before
+    return path
+
+
+def test_results_as_they_were_written_fit(paths):
+    verified = verify([paths.results])
+    assert verified.findings == {}
+    records = {path for path in paths.results.rglob("*.json") if path.name != "decodings"}
+    assert records <= verified.files
+    others = {path for path in paths.results.rglob("*") if path.is_file()}
+    assert others == verified.files
+
+
+def test_ten_changes_are_ten_findings(paths):
+    planted = {plant(paths, *change[:2]): change[2] for change in CHANGES[:10]}
+    verified = verify([paths.results])
+    findings = verified.findings
+    assert set(findings) == set(planted)
+    stages = [one.remedy.split("fathom ")[-1].split()[0] for one in verified.in_order()]
+    assert stages[:5] == ["fetch", "prepare", "subwords", "encode", "encode"]
+    assert stages[-1] == "summarise"
+    for path, command in planted.items():
+        says(where=path, remedy=command).check(findings[path])
+
+
+@pytest.mark.parametrize(("pattern", "change", "command"), CHANGES)
+def test_one_change_is_one_finding_with_its_command(paths, pattern, change, command):
+    path = plant(paths, pattern, change)
+    findings = verify([paths.results]).findings
+    assert set(findings) == {path}
+    says(where=path, remedy=command).check(findings[path])
+
+
+def test_a_record_that_was_made_again_leaves_those_that_repeat_it_too_old(paths):
+    record = paths.training(SPEC, 1)
+    totals = {"totals": {"updates": 5, "target_tokens": 960, "seconds": 2.5}}
+    write_record(record, read_record(record) | totals)
+    findings = verify([paths.results]).findings
+    assert set(findings) == {paths.manifest(SPEC, 1)}
+    says("older", "training.json", remedy="fathom summarise").check([*findings.values()])
+    summarise(SPEC, 1, paths, silent)
+    assert verify([paths.results]).findings == {}
+
+
+def test_the_text_of_a_run_alone_is_compared_where_it_alone_is_given(paths):
+    plant(paths, "tensors/*/dictionary.source.txt", cut)
+    assert verify([paths.results / "runs", paths.results / "corpora"]).findings == {}
+    assert len(verify([paths.results / "tensors"]).findings) == 1
+
+
+def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
+    paths.training(SPEC, 1).unlink()
+    paths.manifest(SPEC, 1).unlink()
+    plant(paths, "runs/*/*/1/metrics.tsv", cut)
+    (paths.tensors(SPEC.data) / "tensors.json").unlink()
+    assert verify([paths.results]).findings == {}
+    plant(paths, "runs/*/*/1/checkpoints/last.pt", flip)
+    assert len(verify([paths.results]).findings) == 1
