@@ -82,10 +82,12 @@ def nearest(name: object, valid: Iterable[object]) -> str:
         valid: what could have been written.
     """
     names = [str(option) for option in valid]
-    close = closest(name, names)
+    # The name without its paper.
+    longer = [option for option in names if option.endswith((f"_{name}", f"/{name}"))]
+    close = closest(name, names) if not longer else longer[0] if len(longer) == 1 else None
     if close is not None:
         return f"nearest valid name: '{close}'"
-    return f"valid names: {shortened(names) or 'none'}"
+    return f"valid names: {shortened(longer or names) or 'none'}"
 
 
 def shortened(names: Iterable[str]) -> str:

@@ -134,8 +134,8 @@ def test_the_command_as_a_shell_starts_it(project):
         ("trian", RUN),
         ("show", RUN, GATED),
         ("show", RUN, "--sclae", "tiny"),
-        ("train", RUN, "--seed", "one"),
-        ("train", RUN, "--seed", "-1"),
+        ("best-window", RUN, "--size", "one"),
+        ("best-window", RUN, "--size", "0"),
     ],
 )
 def test_a_wrong_command_line_ends_in_2(project, call, words):

@@ -35,7 +35,9 @@ def test_altered_hypotheses_are_refused_and_no_scores_are_left(decoding, call):
 
 def test_what_is_not_translated_is_named(decoding, call):
     (decoding / "decoding.json").unlink()
-    says("no such file", where="decoding.json").check(call("score", RUN).one_line)
+    command = f"`fathom translate sample/{RUN} --scale small --seed 1`"
+    line = call("score", RUN).one_line
+    says("no such file", where="decoding.json", remedy=command).check(line)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,14 @@ def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):
     assert (place / "training.json").read_bytes() == before
 
 
+def test_text_that_is_not_encoded_is_named_with_the_command(own, text, call):
+    folder = own(text)
+    data = load(folder).spec(f"sample/{RUN}", "small").data
+    line = call("train", RUN).one_line
+    command = f"`fathom encode {data.folder} --scale small`"
+    says("no such file", where="tensors.json", remedy=command).check(line)
+
+
 def test_another_seed_has_its_own_folder(place, call):
     assert call("train", RUN, "--seed", "2").code == 0
     assert [path.name for path in place.parent.iterdir()] == ["2"]

@@ -9,6 +9,7 @@ from fathom.runs.paths import Paths
 from fathom.tables.comparison import counts
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
+from tests.support.refused import refused
 
 KEY = "bleu.test.plain.13a"
 RUN = "latent_depth/m2o_diverse_12_12"
@@ -135,12 +136,19 @@ def test_a_figure_gets_its_runs_and_tables(artefacts):
     ],
 )
 def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, missing, verb):
-    with pytest.raises(FathomError) as refused:
+    with pytest.raises(FathomError) as caught:
         artefacts.require(*drawn(artefacts, paper, name))
-    assert missing in refused.value.what
+    assert missing in caught.value.what
     target = f"{paper}_{name}"
-    assert f"snakemake {target} --config scale=tiny" in refused.value.remedy
-    assert f"fathom {verb} {target} --scale tiny --partial" in refused.value.remedy
+    assert f"snakemake {target} --config scale=tiny" in caught.value.remedy
+    assert f"fathom {verb} {target} --scale tiny --partial" in caught.value.remedy
+
+
+def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(artefacts):
+    with refused("not made yet", where="latent_depth_table3") as caught:
+        artefacts.require(*drawn(artefacts, "latent_depth", "table3"))
+    assert "snakemake" not in caught.value.remedy
+    assert "fathom table latent_depth_table3 --scale tiny --partial" in caught.value.remedy
 
 
 def test_files_have_a_stem_in_the_scales_folder(artefacts, tmp_path):

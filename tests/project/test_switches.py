@@ -1,11 +1,21 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.project.switches import VARIABLE, Switches, layers, merge, seed_list
-from tests.support.refused import refused
+from fathom.errors import FathomError
+from fathom.project.switches import (
+    VARIABLE,
+    Switches,
+    layers,
+    merge,
+    one_seed,
+    open_results,
+    seed_list,
+)
+from tests.support.refused import prose, refused, says
 
 FILE = YamlFile("config/config.yaml", {"scale": "tiny", "log_every": 25}, {("scale",): 3})
 
@@ -43,6 +53,45 @@ def test_a_verbs_seeds_are_read_alike():
     assert seed_list("2-3") == (2, 3)
     with refused("no seeds", "x", where="seeds"):
         seed_list("x")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("file", says("file as folder", where="results file")),
+        ("file/inside", says("file as folder", where="results file")),
+        ("dangling", says("broken link", where="results dangling")),
+        ("dangling/inside", says("broken link", where="results dangling")),
+        ("circle", says("broken link", where="results circle")),
+        ("x" * 300, says(remedy=prose("another folder"))),
+        ("", says("no folder", "")),
+        ("re{x}sults", says("no folder", "re{x}sults")),
+        ("a\nb", says("no folder")),
+    ],
+)
+def test_what_cannot_be_the_folder_of_results_is_refused(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(FathomError) as caught:
+        open_results(name)
+    message.check(str(caught.value))
+
+
+def test_a_folder_of_results_may_be_a_link_and_need_not_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk")
+    for name in ("link", "link/inside", "new/inside", str(tmp_path / "new")):
+        assert open_results(name) == Path(name)
+
+
+@pytest.mark.parametrize("written", ["1,2", "1-2", "one", "-1", "", "1.0", "²", 2**31, 2**64])
+def test_what_is_no_seed_of_one_training_is_refused(written):
+    with refused("no seed", where="--seed"):
+        one_seed(written)
+    assert one_seed(2**31 - 1) == one_seed("2147483647")
 
 
 def test_a_number_is_a_row_or_a_folder_as_written():

@@ -46,3 +46,9 @@ def test_the_text_of_another_data_sets_pieces_is_that_data_sets_corpus():
     assert paths.pieces_corpus(borrowed) == paths.corpus_named(folder) != paths.corpus(borrowed)
     assert paths.subwords(borrowed).name.startswith("other-")
     assert paths.tensors(borrowed).name.startswith("small-")
+
+
+def test_a_command_names_what_it_needs_and_a_folder_that_is_not_the_usual_one():
+    usual, other = Paths(Path("results"), "mine"), Paths(Path("/my results"), "mine")
+    assert usual.command("train", "p/r", 2) == "fathom train p/r --scale mine --seed 2"
+    assert other.command("encode", "d") == "fathom encode d --scale mine --results '/my results'"

@@ -14,6 +14,14 @@ def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
     assert device_facts(choose_device("cpu"))["threads"] == 1
 
 
+def test_a_device_beyond_the_last_is_refused_with_their_number(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("cuda:1").index == 1
+    with refused("unknown", "device", "cuda:2", remedy="below 2"):
+        choose_device("cuda:2")
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_missing_device_is_said_with_a_remedy():
     with refused("no CUDA", remedy=prose("auto or cpu")):

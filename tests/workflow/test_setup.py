@@ -16,7 +16,7 @@ from tests.support.targets import ROOT
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch):
     """Bring the environment back: a start of the workflow changes it for its jobs."""
-    for name in ("PATH", "PYTHONPATH", VARIABLE, setup.PROJECT_VARIABLE):
+    for name in ("PATH", "PYTHONPATH", VARIABLE, setup.PROJECT_VARIABLE, setup.MODULE_VARIABLE):
         monkeypatch.setenv(name, os.environ.get(name, ""))
     monkeypatch.delenv(VARIABLE)
 
@@ -38,6 +38,34 @@ def test_a_job_asks_for_the_same_files_as_the_process_that_the_user_started(monk
     job = setup.begin(ROOT, {"scale": "tiny"}, head=False)
     for target in ("compare", "latent_depth_table5", "latent_depth", "all"):
         assert head.files(target) == job.files(target)
+
+
+def test_a_second_module_with_other_switches_is_refused(tmp_path, monkeypatch):
+    """The commands of the first one's rules took the second one's switches."""
+    monkeypatch.chdir(tmp_path)
+    setup.begin(ROOT, {"results": "one"}, head=False)
+    with refused("two modules"):
+        setup.begin(ROOT, {"results": "two"}, head=False)
+    with refused("two modules"):
+        setup.begin(ROOT, {}, head=False)
+
+
+def test_a_second_module_with_the_same_switches_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second = (setup.begin(ROOT, {"results": "one"}, head=False) for _ in range(2))
+    assert first.paths == second.paths
+
+
+def test_the_switches_of_another_process_are_no_module_of_this_one(monkeypatch):
+    monkeypatch.setenv(setup.MODULE_VARIABLE, "1 elsewhere")
+    monkeypatch.setenv(VARIABLE, '{"results": "out"}')
+    assert setup.begin(ROOT, {}, head=False).paths.results == Path("out")
+
+
+def test_a_file_where_results_should_be_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with refused("file as folder", where=f"results {tmp_path}/file"):
+        setup.begin(ROOT, {"results": f"{tmp_path}/file/inside"}, head=False)
 
 
 def test_a_mistyped_scale_is_refused_with_the_nearest_name():

@@ -165,8 +165,10 @@ def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
 
 def test_patterns_match_artefacts_of_their_kind_alone(tmp_path):
     made = targets(tmp_path)
-    assert "table5" in made.pattern("table").split("|")
-    assert "table5" not in made.pattern("figure").split("|")
+    assert "table5" in made.table_names.split("|")
+    files = ("table5.csv", "table55.csv", "figure4.csv")
+    others = [name for name in files if re.match(made.other_names, name)]
+    assert others == ["table55.csv", "figure4.csv"]
 
 
 def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_path):
@@ -199,3 +201,8 @@ def test_no_title_ends_the_reports_script():
     text = script_text("a < b </script><!-- c")
     assert not re.search("<[!/a-z]", json.dumps(text, ensure_ascii=False))
     assert text.replace("\u2060", "") == "a < b </script><!-- c"
+
+
+def test_what_is_no_artefact_is_refused_with_the_nearest(tmp_path):
+    with refused("unknown", "target", "latent_depth_table55", nearest="latent_depth_table5"):
+        targets(tmp_path).artefact("latent_depth_table55")

@@ -18,7 +18,7 @@ rule draw_table:
     log:
         f"{SCALE}/logs/draw_table/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
-        artefact=TARGETS.pattern("table"),
+        artefact=TARGETS.table_names,
     localrule: True
     conda:
         "../../envs/fathom.yaml"
@@ -50,7 +50,7 @@ rule draw_figure:
     log:
         f"{SCALE}/logs/draw_figure/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
-        artefact=TARGETS.pattern("figure"),
+        artefact=TARGETS.other_names,
     localrule: True
     conda:
         "../../envs/fathom.yaml"

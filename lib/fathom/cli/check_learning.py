@@ -4,6 +4,7 @@ import typer
 
 from fathom.cli.options import Results, Scale, Seed, open_paths, open_project
 from fathom.errors import FathomError
+from fathom.inference.ready import require_made
 from fathom.provenance.manifest import read
 from fathom.provenance.measurements import Record
 
@@ -24,6 +25,7 @@ def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1)
         raise typer.Exit
     run = project.run_name(required.run)
     path = paths.manifest(project.spec(run, name), seed)
+    require_made(path, paths.command("summarise", run, seed))
     manifest = read(path)
     keys = ("unigram_nll", "last_validation")
     unigram, last = (manifest.measurements.get(key, Record()).all for key in keys)

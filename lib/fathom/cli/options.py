@@ -13,7 +13,7 @@ from fathom.errors import FathomError, nearest
 from fathom.project.artefacts import Artefacts
 from fathom.project.load import load
 from fathom.project.project import Project
-from fathom.project.switches import layers, seed_list
+from fathom.project.switches import layers, one_seed, open_results, seed_list
 from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
@@ -24,10 +24,8 @@ PROJECT_VARIABLE = "FATHOM_PROJECT"
 Scale = Annotated[
     str | None, typer.Option(help="A scale of config/scales. Default: config.yaml's.")
 ]
-Results = Annotated[
-    Path | None, typer.Option(help="The folder of results. Default: config.yaml's.")
-]
-Seed = Annotated[int, typer.Option(help="The training's seed.", min=0, max=2**63 - 1)]
+Results = Annotated[str | None, typer.Option(help="The folder of results. Default: config.yaml's.")]
+Seed = Annotated[int, typer.Option(help="The training's seed.", parser=one_seed, metavar="INTEGER")]
 Seeds = Annotated[
     str | None,
     typer.Option(help="Seeds in place of the runs' own: 3 (1 to 3), 1-5, 2,5, or all there are."),
@@ -76,18 +74,22 @@ def open_project(check: bool = True) -> Project:
 
 
 def open_paths(
-    project: Project, scale: str | None, results: Path | None = None
+    project: Project, scale: str | None, results: str | None = None
 ) -> tuple[str, Paths]:
     """Return the scale's name, and the places of its files.
 
     A relative folder of results is below the working folder.
+
+    Raises:
+        FathomError: there is no such scale, or no folder can be where results should be.
     """
     name = scale or project.switches.scale
     project.scale(name)
-    return name, Paths(Path(results or project.switches.results), name)
+    folder = project.switches.results if results is None else results
+    return name, Paths(open_results(folder), name)
 
 
-def open_artefacts(scale: str | None, results: Path | None, seeds: str | None) -> Artefacts:
+def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> Artefacts:
     """Return the tables and figures of the project at the scale that is meant."""
     project = open_project()
     _, paths = open_paths(project, scale, results)

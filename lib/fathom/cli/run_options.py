@@ -1,7 +1,6 @@
 """What the verbs on one run share: its options, and what they open before torch is loaded."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -93,7 +92,7 @@ class OpenRun:
 
 
 def open_run(
-    run: str, scale: str | None, results: Path | None, device: str | None = None
+    run: str, scale: str | None, results: str | None, device: str | None = None
 ) -> OpenRun:
     """Return a run of the project in whose folder the user is.
 
@@ -109,7 +108,7 @@ def open_run(
     """
     project = open_project(check=False)
     name, paths = open_paths(project, scale, results)
-    require_device(device or project.switches.device)
+    require_device(project.switches.device if device is None else device)
     spec = project.run_named(run, name)
     reason = project.not_built(spec.name, name)
     if reason:

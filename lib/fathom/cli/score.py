@@ -2,7 +2,7 @@
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import Gates, Split, open_run
-from fathom.inference.ready import require_decoder
+from fathom.inference.ready import require_decoder, require_made, require_training
 
 
 def score(
@@ -20,9 +20,16 @@ def score(
     Example: fathom score m2o_diverse_12_12
     """
     opened = open_run(run, scale, results)
-    require_decoder(opened.spec)
+    spec, paths = opened.spec, opened.paths
+    require_decoder(spec)
+    decodings = opened.decodings(split, gates)
+    require_training(spec, seed, paths)
+    for one, kind in decodings:
+        command = paths.command("translate", spec.name, seed)
+        named = f"{command} --split {one} --gates {kind}" if split or gates else command
+        require_made(paths.decoding(spec, seed, one, kind) / "decoding.json", named)
     from fathom.evaluation.score import score as score_decoding
 
-    for one, kind in opened.decodings(split, gates):
-        report = report_of(f"{opened.spec.folder} {one}, {kind}")
-        score_decoding(opened.spec, seed, one, kind, opened.paths, report)
+    for one, kind in decodings:
+        report = report_of(f"{spec.folder} {one}, {kind}")
+        score_decoding(spec, seed, one, kind, paths, report)

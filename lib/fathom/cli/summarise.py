@@ -2,6 +2,7 @@
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
+from fathom.inference.ready import require_training
 
 
 def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1) -> None:
@@ -12,6 +13,7 @@ def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed
     Example: fathom summarise m2o_diverse_12_12
     """
     opened = open_run(run, scale, results)
+    require_training(opened.spec, seed, opened.paths)
     from fathom.evaluation.summarise import summarise as write_manifest
 
     write_manifest(opened.spec, seed, opened.paths, report_of(opened.spec.folder))

@@ -4,6 +4,7 @@ import typer
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report
 from fathom.cli.run_options import open_run
+from fathom.inference.ready import require_made
 from fathom.provenance import training_file
 
 
@@ -26,6 +27,8 @@ def train(
     if ended := training_file.already_ended(paths.training(spec, seed)):
         report(f"{spec.folder}: {ended}")
         return
+    text = paths.tensors(spec.data)
+    require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
     from fathom.training.loop import RuntimeOptions, Stopped, TrainPaths
     from fathom.training.train import train as train_run
 
@@ -36,7 +39,7 @@ def train(
         diagnose_first=switches.diagnose_first,
         diagnose_every=switches.diagnose_every,
     )
-    folders = TrainPaths(paths.tensors(spec.data), paths.run(spec, seed), paths.start(spec, seed))
+    folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     try:
         train_run(spec, seed, folders, options, report)
     except Stopped as stopped:

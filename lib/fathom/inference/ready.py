@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from fathom.errors import FathomError, nearest
+from fathom.project.switches import DEVICE
 from fathom.provenance import decoding_file, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.training_file import TrainingFile
@@ -11,7 +13,6 @@ from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 
 SPLITS = ("valid", "test")
-_DEVICE = re.compile(r"auto|cpu|cuda(:[0-9]+)?")
 
 
 def require_device(name: str) -> None:
@@ -20,7 +21,7 @@ def require_device(name: str) -> None:
     Raises:
         FathomError: it is none of auto, cpu, cuda and cuda:<n>.
     """
-    if not _DEVICE.fullmatch(name):
+    if not re.fullmatch(DEVICE, name):
         raise FathomError(f"no device '{name}'", "device", "write auto, cpu, cuda or cuda:<n>")
 
 
@@ -57,6 +58,31 @@ def averaged(spec: Spec) -> int:
     return spec.decoding.average_of if spec.decoding else 1
 
 
+def require_made(path: Path, command: str) -> None:
+    """Refuse to work without a file.
+
+    Args:
+        path: the file.
+        command: what makes it.
+
+    Raises:
+        FathomError: the file is missing.
+    """
+    if not path.is_file():
+        raise FathomError("no such file", str(path), f"run `{command}`")
+
+
+def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
+    """Return how a training ended.
+
+    Raises:
+        FathomError: it has not ended, or its training.json is damaged.
+    """
+    path = paths.training(spec, seed)
+    require_made(path, paths.command("train", spec.name, seed))
+    return training_file.read(path)
+
+
 def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
     """Return how a training ended; refuse one that finished and has not the weights to decode.
 
@@ -68,7 +94,7 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
     Raises:
         FathomError: the training has not ended, or weights are missing.
     """
-    training = training_file.read(paths.training(spec, seed))
+    training = require_training(spec, seed, paths)
     folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
     if training.outcome.finished and count == 1 and not (folder / "last.pt").is_file():
         raise FathomError("no such checkpoint", str(folder / "last.pt"), "train the run again")

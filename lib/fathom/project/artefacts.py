@@ -14,6 +14,7 @@ from fathom.papers.figures import Figure
 from fathom.papers.known import full_name
 from fathom.papers.paper import Paper
 from fathom.papers.tables import Table
+from fathom.project.demands import Demands
 from fathom.project.project import Project
 from fathom.provenance.measurements import file_of
 from fathom.runs.paths import Paths
@@ -120,8 +121,8 @@ class Artefacts:
             artefact: a table or figure of it.
 
         Raises:
-            FathomError: with the command that trains what is missing, and the one that draws the
-                rest.
+            FathomError: with the command that trains what is missing, or why it cannot be trained
+                yet, and with the command that draws the rest.
         """
         if isinstance(artefact, Table):
             missing = self._without_files([artefact])
@@ -132,15 +133,20 @@ class Artefacts:
                 if not (run.folder / "training.json").is_file():
                     missing[f"{run.name} seed {run.seed}"] = None
         if missing:
-            more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-            target = f"{paper.name}_{artefact.name}"
-            verb = "table" if isinstance(artefact, Table) else "figure"
-            raise FathomError(
-                f"no measurements of {', '.join([*missing][:NAMED])}{more}",
-                f"{target}, scale {self.scale}",
-                f"train with `snakemake {target} --config scale={self.scale}`, or draw the rest "
-                f"with `fathom {verb} {target} --scale {self.scale} --partial`",
-            )
+            raise self._missing([*missing], f"{paper.name}_{artefact.name}")
+
+    def _missing(self, names: list[str], target: str) -> FathomError:
+        """Return what to do about missing measurements: train, or wait for what is not built."""
+        demands = Demands(self.project, self.scale)
+        drawn = demands.artefacts[target]
+        draw = f"fathom {drawn.verb} {target} --scale {self.scale} --partial"
+        partial = f"draw the rest with `{draw}`"
+        if reason := demands.not_built(drawn):
+            return FathomError(f"cannot be made yet: {reason}", target, partial)
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        what = f"no measurements of {', '.join(names[:NAMED])}{more}"
+        train = f"train with `snakemake {target} --config scale={self.scale}`"
+        return FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
 
     def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
         """Return the runs and corpora, with seeds, of which a table's file is missing."""

@@ -5,22 +5,23 @@ They come from config.yaml of the project, then of the working folder, then `--c
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator
 
-from fathom.config.settings import About, Part
+from fathom.config.settings import About, Form, Part
 from fathom.config.yaml_files import KeyPath, YamlFile, read
-from fathom.errors import FathomError
-from fathom.runs.types import Count, Text, Whole
+from fathom.errors import FathomError, brief
+from fathom.runs.types import MOST_SEEDS, SEED_LIMIT, Count, Text, Whole
 
 FILE = Path("config") / "config.yaml"
 # How a workflow gives its switches, as JSON, to the commands that its rules run.
 VARIABLE = "FATHOM_CONFIG"
-MOST_SEEDS = 100
-SEED_LIMIT = 2**31
+DEVICE = r"^(auto|cpu|cuda(:[0-9]{1,3})?)$"
+_SEED = re.compile("[0-9]{1,10}")
 
 
 def read_seeds(value: Any) -> tuple[int, ...] | None:
@@ -34,13 +35,14 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
     text = str(value)
     if isinstance(value, list | tuple):
         text = ",".join(map(str, value))
-    elif text.isdigit():
+    elif _SEED.fullmatch(text):
         text = f"1-{text}"
     seeds: list[int] = []
     for part in text.replace(" ", "").split(","):
         first, dash, last = part.partition("-")
-        if not (first.isdigit() and (last if dash else first).isdigit()):
-            raise ValueError(f"'{value}' names no seeds; write 3 (seeds 1 to 3), 2-4, or 2,5")
+        if not (_SEED.fullmatch(first) and _SEED.fullmatch(last if dash else first)):
+            forms = "write 3 (seeds 1 to 3), 2-4, or 2,5"
+            raise ValueError(f"'{brief(value)}' names no seeds; {forms}")
         low, high = int(first), int(last or first)
         if max(low, high) >= SEED_LIMIT or not 0 <= high - low < MOST_SEEDS:
             bounds = f"up to {MOST_SEEDS} seeds below {SEED_LIMIT}"
@@ -62,6 +64,56 @@ def seed_list(text: str | int) -> tuple[int, ...]:
         raise FathomError(what, "seeds", remedy) from None
 
 
+def one_seed(text: str | int) -> int:
+    """Return the seed of one training.
+
+    Raises:
+        FathomError: the text is no number, names several seeds, or is out of bounds.
+    """
+    if _SEED.fullmatch(str(text)) and int(text) < SEED_LIMIT:
+        return int(text)
+    remedy = f"write one number below {SEED_LIMIT}; `snakemake … --config seeds=1,2` trains several"
+    raise FathomError(f"'{brief(text)}' is no seed", "--seed", remedy)
+
+
+def results_folder(name: str) -> str:
+    """Return the name of the folder of results.
+
+    Raises:
+        ValueError: it is empty, or Snakemake would read signs of it as its own.
+    """
+    if not name or re.search(r"[{}\x00-\x1f]", name):
+        raise ValueError(f"'{brief(name)}' is no folder; write a path without {{, }} and line ends")
+    return name
+
+
+def open_results(name: str | Path) -> Path:
+    """Return the folder of results, which need not exist yet.
+
+    Raises:
+        FathomError: there can be no folder of this name, or a file or a broken link is there.
+    """
+    try:
+        path = Path(results_folder(str(name)))
+        first = next(place for place in (path, *path.parents) if _exists(place))
+        if first.is_dir():
+            return path
+    except (ValueError, OSError) as error:
+        what, _, remedy = str(getattr(error, "strerror", None) or error).partition("; ")
+        raise FathomError(what, f"results {brief(name)}", remedy or "name another folder") from None
+    what = "a file, not a folder" if first.exists() else "a link to nothing"
+    raise FathomError(what, f"results {first}", "delete it, or name another folder as `results`")
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is a file, a folder or a link; a name that is too long is an error."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def _number_as_text(value: Any) -> Any:
     """Return a number as its text: `--config row=12` and `results=2026` are meant so."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -75,10 +127,15 @@ class Switches(Part):
     """The keys of config/config.yaml, and of `--config key=value`."""
 
     scale: Annotated[Text, About("A scale of config/scales.")]
-    results: Annotated[Text, _Typed, About("The folder of everything that is made.")] = "results"
+    results: Annotated[
+        str,
+        _Typed,
+        AfterValidator(results_folder),
+        About("The folder of everything that is made."),
+    ] = "results"
     device: Annotated[
         str,
-        Field(pattern=r"^(auto|cpu|cuda(:[0-9]+)?)$"),
+        Form(DEVICE, "cuda:1"),
         About("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
     ] = "auto"
     seeds: Annotated[
@@ -133,11 +190,13 @@ def merge(files: Iterable[YamlFile]) -> tuple[dict[str, Any], Callable[[KeyPath]
     """Return the keys of all files, later files winning, and where each key comes from."""
     values: dict[str, Any] = {}
     sources: dict[str | int, YamlFile] = {}
+    files = list(files)
+    first = next(iter(files), YamlFile(str(FILE), {}, {}))
     for file in files:
         values |= file.value
         sources |= dict.fromkeys(file.value, file)
 
     def where(path: KeyPath) -> str:
-        return sources[path[0]].where(path) if path[0] in sources else f"{FILE}: {path[0]}"
+        return sources.get(path[0], first).where(path)
 
     return values, where

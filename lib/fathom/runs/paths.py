@@ -3,6 +3,7 @@
 What a hash names is shared by all scales. A scale's own folder holds what people read.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,19 @@ class Paths:
     def by_hand(self) -> Path:
         """The folder where a user may put a file that cannot be fetched."""
         return self.results / "sources" / "by_hand"
+
+    def command(self, verb: str, name: str, seed: int | None = None) -> str:
+        """Return what a user types to make a file here.
+
+        Args:
+            verb: the command.
+            name: a run or a folder of data.
+            seed: of the training, where the file is of one.
+        """
+        words = ["fathom", verb, name, "--scale", self.scale]
+        words += [] if seed is None else ["--seed", str(seed)]
+        words += [] if self.results == Path("results") else ["--results", str(self.results)]
+        return shlex.join(words)
 
     def source(self, name: str) -> Path:
         """Return the folder of a fetched source."""

@@ -19,7 +19,7 @@ def choose_device(name: str) -> torch.device:
     On a CPU one thread computes, because sums of several threads differ from run to run.
 
     Raises:
-        FathomError: there is no such device, or no CUDA device.
+        FathomError: there is no such device here, or no CUDA device.
     """
     requested, cuda = name, torch.cuda.is_available()
     if name.startswith("cuda") and not cuda:
@@ -33,6 +33,9 @@ def choose_device(name: str) -> torch.device:
     except RuntimeError:
         remedy = "write auto, cpu, cuda or cuda:<n>"
         raise FathomError(f"no device '{requested}'", "device", remedy) from None
+    if device.index is not None and device.index >= torch.cuda.device_count():
+        remedy = f"write a number below {torch.cuda.device_count()}"
+        raise FathomError(f"no device '{requested}'", "device", remedy)
     if device.type == "cpu":
         torch.set_num_threads(1)
     return device

@@ -11,13 +11,15 @@ from typing import Any, TypeVar
 from fathom.errors import FathomError
 from fathom.project.demands import Demands
 from fathom.project.load import load
-from fathom.project.switches import VARIABLE, layers
+from fathom.project.switches import VARIABLE, layers, open_results
 from fathom.runs.paths import Paths
 from fathom.workflow import checked
 from fathom.workflow.targets import Targets
 
 T = TypeVar("T")
 PROJECT_VARIABLE = "FATHOM_PROJECT"
+# What a process has begun a workflow with, after its number.
+MODULE_VARIABLE = "FATHOM_MODULE"
 # What the driver of an NVIDIA GPU leaves on a machine; no need to import torch.
 DRIVER = Path("/proc/driver/nvidia/version")
 
@@ -32,8 +34,11 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
             config/, once for each state of it.
 
     Raises:
+        FathomError: no folder can be where results should be, or another module of the same
+            workflow has other switches: its rules' commands would have the later ones.
         Findings: what is wrong in config/ or after `--config`.
     """
+    first = _first_module()
     given = layers(project, Path.cwd(), changes)
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = checked.state(project, given) if head else ""
@@ -43,12 +48,26 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
         checked.remember(state, Path.cwd())
     switches = loaded.switches
     loaded.scale(switches.scale)
+    own = f"{os.getpid()} {project} {switches}"
+    if first not in (None, own):
+        remedy = "give both the same `config:`, or run two workflows"
+        raise FathomError("two modules of one workflow have other switches", "config", remedy)
+    os.environ[MODULE_VARIABLE] = own
     set_environment(project, switches.model_dump(exclude_none=True))
-    paths = Paths(Path(switches.results), switches.scale)
+    paths = Paths(open_results(switches.results), switches.scale)
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()
     return Targets(Demands(loaded, switches.scale), paths, gpus_for(switches.device))
+
+
+def _first_module() -> str | None:
+    """Return what an earlier module of this process has begun with, and forget its switches."""
+    first = os.environ.get(MODULE_VARIABLE, "")
+    if first.partition(" ")[0] != str(os.getpid()):
+        return None
+    os.environ.pop(VARIABLE, None)
+    return first
 
 
 def set_environment(project: Path, switches: dict[str, Any]) -> None:

@@ -181,10 +181,16 @@ class Targets:
         files += [self.corpora.statistics(name) for name in artefact.corpora]
         return list(dict.fromkeys(files))
 
-    def pattern(self, verb: str) -> str:
-        """Return a pattern of the names of all tables ("table") or all figures ("figure")."""
-        names = {item.drawn.name for item in self.artefacts.values() if item.verb == verb}
+    @cached_property
+    def table_names(self) -> str:
+        """A pattern of the names of all tables."""
+        names = {item.drawn.name for item in self.artefacts.values() if item.verb == "table"}
         return "|".join(sorted(map(re.escape, names))) or "none"
+
+    @property
+    def other_names(self) -> str:
+        """A pattern of all other names: figures, and what `artefact` refuses."""
+        return rf"(?!(?:{self.table_names})(?:\.|$))[a-z0-9_]+"
 
     def definition(self, artefact: Artefact) -> str:
         """Return the hash of an artefact's definition: a changed one is drawn again."""
