@@ -100,9 +100,9 @@ def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed
         ((RUN, "--seed", "99999999999999999999"), says("no seed")),
         (
             (RUN, "--results", "re{x}sults"),
-            says("no folder", "re{x}sults", where="results re{x}sults"),
+            says("impossible folder", "re{x}sults", where="results re{x}sults"),
         ),
-        ((RUN, "--results", ""), says("no folder", "")),
+        ((RUN, "--results", ""), says("impossible folder", "")),
         (
             (RUN, "--seed", "2"),
             says(

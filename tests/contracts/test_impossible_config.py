@@ -61,9 +61,9 @@ MISTAKES = {
     "a device in two lines": (SWITCHES, "device: cpu", "device: \"cpu\\n\"", says("pattern")),
     "a device of another maker": (SWITCHES, "device: cpu", "device: xpu", says("pattern", "xpu")),
     "a folder with braces": (
-        SWITCHES, "device: cpu", "results: re{x}sults", says("no folder", "re{x}sults"),
+        SWITCHES, "device: cpu", "results: re{x}sults", says("impossible folder", "re{x}sults"),
     ),
-    "no folder": (SWITCHES, "device: cpu", 'results: ""', says("no folder", "")),
+    "no folder": (SWITCHES, "device: cpu", 'results: ""', says("impossible folder", "")),
     # Settings that do not go together.
     "one table of two dictionaries": (
         RUNS, "tie_embeddings: decoder", "tie_embeddings: all",

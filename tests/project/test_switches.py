@@ -64,9 +64,9 @@ def test_a_verbs_seeds_are_read_alike():
         ("dangling/inside", says("broken link", where="results dangling")),
         ("circle", says("broken link", where="results circle")),
         ("x" * 300, says(remedy=prose("another folder"))),
-        ("", says("no folder", "")),
-        ("re{x}sults", says("no folder", "re{x}sults")),
-        ("a\nb", says("no folder")),
+        ("", says("impossible folder", "")),
+        ("re{x}sults", says("impossible folder", "re{x}sults")),
+        ("a\nb", says("impossible folder")),
     ],
 )
 def test_what_cannot_be_the_folder_of_results_is_refused(tmp_path, monkeypatch, name, message):

@@ -68,6 +68,6 @@ def test_a_wrong_key_is_named_with_its_line(card, text, where, remedy):
 def test_all_findings_come_at_once(card):
     _, findings = read_card_of_kind(KINDS, "kind", "heron", card("kind: bird\nwing: 2\n"))
     assert sorted(finding.where for finding in findings) == [
-        "heron.yaml: wings",
+        "heron.yaml:1: wings",
         "heron.yaml:2: wing",
     ]
