@@ -53,7 +53,7 @@ def record(run, **changes):
 
 
 def test_a_series_that_is_not_the_recorded_one_is_refused(tmp_path):
-    small = run(tmp_path / "runs" / "paper" / "small-12345678", "1")
+    small = run(tmp_path / "runs" / "paper", "small-12345678")
     write_metrics(small, [(1, 0.1, 4.0, None, 2.0), (2, 0.2, 3.0, 5.0, 1.0)])
     write_series(small, "decoder_utilisation", ("layer",), [(1, ("1",), 0.5)])
     series = [series_named(name) for name in ("nll.train", "utilisation.decoder")]

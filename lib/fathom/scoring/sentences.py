@@ -82,13 +82,10 @@ def read(folder: Path, task: str) -> Sentences | None:
     Raises:
         FathomError: the file is not the one that was written when the decoding was scored.
     """
-    path, record = path_of(folder, task), folder / "scoring.json"
-    if not path.is_file() and not record.is_file():
+    path = path_of(folder, task)
+    if not path.is_file():
         return None
-    scored = Recorded.of(record)
-    if not path.is_file() and path.name not in scored.files:
-        return None
-    scored.require(path.name)
+    Recorded.of(folder / "scoring.json").require(path.name)
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         columns = tuple(stream.readline().rstrip("\n").split("\t"))
         return Sentences(columns, np.loadtxt(stream, dtype=np.int64, delimiter="\t", ndmin=2))
