@@ -5,7 +5,8 @@ import torch
 
 from fathom.inference.beam import Beam
 from fathom.inference.translate import hypotheses
-from fathom.methods.loader import load_network, names
+from fathom.methods.loader import load_network
+from fathom.runs.method_card import module_names
 from tests.contracts.test_methods import LENGTHS, SEARCH, stir
 from tests.support.small_networks import (
     ENTRIES,
@@ -33,7 +34,7 @@ TASKS = torch.tensor([0, 1, 1, 0])
 every = [
     pytest.param(kind, name, id=f"{kind}-{name}")
     for kind in KINDS
-    for name in names()
+    for name in module_names()
     # Its only change is at sub-layers' joints, of which the first recurrent layers have none.
     if (kind, name) != ("rnmt_plus", "rezero")
 ]
@@ -103,7 +104,7 @@ def test_it_trains_and_a_gradient_reaches_every_parameter(kind, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", module_names())
 def test_recurrent_translations_do_not_depend_on_what_a_batch_holds(name):
     if name == "rezero":
         pytest.skip("its only change is at joints, of which the first recurrent layers have none")

@@ -8,10 +8,11 @@ from fathom.batches.tensors import load
 from fathom.methods.loader import build
 from fathom.runs.paths import Paths
 from fathom.subwords.train import train as learn
-from fathom.training.loop import RuntimeOptions, TrainPaths
+from fathom.training.loop import TrainPaths
 from fathom.training.train import train
 from tests.support.refused import refused
 from tests.support.small_corpus import silent, small_data, write_corpus
+from tests.support.small_runs import OPTIONS
 from tests.support.specs import merged, small_spec
 
 TIED = {"model": {"tie_embeddings": "all"}}
@@ -50,7 +51,6 @@ def test_a_tied_run_with_two_dictionaries_never_starts(paths):
     assert text.source_dictionary.symbols != text.target_dictionary.symbols
     spec = small_spec(merged(TIED, {"data": data.settings.model_dump()}))
     folders = TrainPaths(paths.tensors(data), paths.results / "run", None)
-    options = RuntimeOptions("cpu", 4096, 1, 0, 0)
     with refused("two dictionaries", where="model.tie_embeddings: all", remedy="joint"):
-        train(spec, 1, folders, options, silent)
+        train(spec, 1, folders, OPTIONS, silent)
     assert not list((paths.results / "run").rglob("*.pt"))
