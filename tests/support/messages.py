@@ -381,7 +381,6 @@ MESSAGES = {
     "no row": "no row is named",
     "scale": "fathom: scale {}",
     "trainings found": "{} of {} trainings found, {} to train",
-    "dated ahead": "dated in the future",
     "nothing trained": "nothing will be trained",
     "older trainings": "{} trainings of an older recipe: {}",
     "trained again": "trained again from nothing",

@@ -1,10 +1,7 @@
-import os
-import time
-
 from fathom.io.integrity import write_record
 from fathom.workflow.plan import _trainings, lines, title
-from tests.support.refused import prose, refused, says
-from tests.support.targets import ROOT, TABLE, targets
+from tests.support.refused import prose, says
+from tests.support.targets import TABLE, targets
 
 RUN = "latent_depth/m2o_diverse_6_6"
 
@@ -51,25 +48,6 @@ def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
     start = made.project.start_name(name)
     trainings = list(_trainings(made, [name, start]).values())
     assert trainings == [made.paths.training(made.runs.spec(run), 1) for run in (start, name)]
-
-
-def test_a_training_that_is_dated_in_the_future_is_refused(tmp_path):
-    """Snakemake took each translation for too old, deleted it and translated again, without end."""
-    made = targets(tmp_path)
-    finish(made, RUN)
-    path = made.paths.training(made.runs.spec(RUN), 1)
-    os.utime(path, (time.time() + 30, time.time() + 30))
-    assert lines(made, TABLE)
-    os.utime(path, (time.time() + 3600, time.time() + 3600))
-    with refused("dated ahead", where=path, remedy=f"touch {path}"):
-        lines(made, TABLE)
-
-
-def test_the_docs_say_what_to_do_about_a_clock_that_was_ahead():
-    text = (ROOT / "docs" / "output.md").read_text(encoding="utf-8")
-    section = text.split("\n## When something stops\n")[1].split("\n## ")[0]
-    [line] = [line for line in section.split("\n") if prose("dated ahead") in line]
-    assert "`touch <path>`" in line
 
 
 def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):

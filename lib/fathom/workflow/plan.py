@@ -1,17 +1,12 @@
 """What a start finds and what it will train: a few lines, printed before anything happens."""
 
-import shlex
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.errors import FathomError
 from fathom.workflow.targets import ALL, COMPARE, Targets
 
 # Names in one line; Snakemake's own list of jobs has all of them.
 MOST_NAMES = 12
-# Clocks of machines that share a disk differ by less.
-CLOCKS_DIFFER = 60  # seconds
 
 
 def title(targets: Targets) -> str:
@@ -23,13 +18,12 @@ def lines(targets: Targets, target: str) -> list[str]:
     """Return what a target finds, what it trains, and what cannot be made yet.
 
     Raises:
-        FathomError: the target cannot be made, or a training is dated in the future.
+        FathomError: the target cannot be made.
     """
     trainings = _trainings(targets, targets.names_of(target))
     if not trainings:
         note = "; cells without a result say `not run`" if target == COMPARE else ""
         return [f"fathom: {target}: nothing will be trained{note}"]
-    _refuse_future(trainings.values())
     missing = [label for label, path in trainings.items() if not path.exists()]
     finished = len(trainings) - len(missing)
     line = (
@@ -56,18 +50,6 @@ def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
                 label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
                 trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
     return trainings
-
-
-def _refuse_future(trainings: Iterable[Path]) -> None:
-    """Refuse trainings that a wrong clock dated in the future.
-
-    What is made from one is older than it: Snakemake deletes it and makes it again, at each start.
-    """
-    now = time.time() + CLOCKS_DIFFER
-    ahead = [path for path in trainings if path.exists() and path.stat().st_mtime > now]
-    if ahead:
-        remedy = f"set the clock right, then run `touch {shlex.join(map(str, ahead))}`"
-        raise FathomError("dated in the future", str(ahead[0]), remedy)
 
 
 def _first(names: list[str]) -> str:
