@@ -42,7 +42,7 @@ def test_settings_keep_a_promise(promise: Callable, settings, monkeypatch, tmp_p
         return example(name, **(settings | changes))
 
     monkeypatch.setattr(contract, "example", changed)
-    given = {"name": NAME, "tmp_path": tmp_path}
+    given = {"name": NAME, "changes": {}, "tmp_path": tmp_path}
     promise(**{each: given[each] for each in inspect.signature(promise).parameters})
 
 

@@ -12,7 +12,7 @@ import traceback
 from fathom.cli.faults import fault
 from fathom.errors import FathomError, Findings
 from fathom.io.screen import say
-from fathom.io.signals import Stopped, raised
+from fathom.io.signals import Pending, Stopped, raised
 
 
 def main() -> None:
@@ -22,14 +22,14 @@ def main() -> None:
     wrong command line with 2, and a closed pipe with 1.
     """
     try:
-        with raised():
-            _run()
+        with raised() as signal:
+            _run(signal)
     except Stopped as stopped:
         say(f"fathom: {stopped}")
         sys.exit(128 + stopped.number)
 
 
-def _run() -> None:
+def _run(signal: Pending) -> None:
     # fairseq notes at import which packages it could also use, and makes filelock print too.
     for package in ("fairseq", "filelock"):
         logging.getLogger(package).setLevel(logging.WARNING)
@@ -44,6 +44,8 @@ def _run() -> None:
     except FathomError as error:
         _refuse(error)
     except Exception as bug:
+        if signal.number:
+            raise Stopped(signal.number) from None
         if error := fault(bug):
             _refuse(error)
         _refuse_broken_config()

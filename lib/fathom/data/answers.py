@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, Queue
+from functools import partial
+from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any
 
@@ -115,16 +116,18 @@ def _handed_over(items: Iterator[Any], seconds: float) -> Iterator[Any]:
     queue: Queue[Any] = Queue(maxsize=4)
     unwanted = Event()
 
+    put = partial(_put, queue, unwanted)
+
     def run() -> None:
         try:
             for item in items:
+                put(item)
                 if unwanted.is_set():
                     return
-                queue.put(item)
         except FAILURES as error:
-            queue.put(error)
+            put(error)
         finally:
-            queue.put(None)
+            put(None)
 
     Thread(target=run, daemon=True).start()
     try:
@@ -139,10 +142,15 @@ def _handed_over(items: Iterator[Any], seconds: float) -> Iterator[Any]:
                 raise item
             yield item
     finally:
+        # Nothing else: a signal may have left the queue's lock held.
         unwanted.set()
-        with suppress(Empty):
-            while True:
-                queue.get_nowait()
+
+
+def _put(queue: Queue[Any], unwanted: Event, item: Any) -> None:
+    """Wait for room, until nobody wants the item any more."""
+    while not unwanted.is_set():
+        with suppress(Full):
+            return queue.put(item, timeout=1)
 
 
 def _at_rate(chunks: Iterator[bytes], limits: Limits) -> Iterator[bytes]:

@@ -42,14 +42,19 @@ class Pending:
 
 
 @contextmanager
-def raised() -> Iterator[None]:
-    """Raise Stopped inside the block, wherever it is, when a signal comes."""
+def raised() -> Iterator[Pending]:
+    """Raise Stopped inside the block, wherever it is, when a signal comes.
+
+    Compiled code may turn Stopped into an error of its own: `number` says that a signal came.
+    """
+    pending = Pending()
 
     def stop(number: int) -> None:
+        pending.number = number
         raise Stopped(number)
 
     with _handled(stop):
-        yield
+        yield pending
 
 
 @contextmanager
