@@ -209,6 +209,7 @@ MESSAGES = {
     "its runs": "its runs: {}",
     "name rule": "a name has at most 64 small letters, digits and underscores, a letter first",
     "no module": "the card has no module",
+    "all translated": "every translation is there",
     "impossible folder": "'{}' is no folder",
     "file as folder": "a file, not a folder",
     "broken link": "a link to nothing",

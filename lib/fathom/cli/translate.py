@@ -64,6 +64,8 @@ def translate(
             from fathom.inference import translate as decoding
 
             decoding.translate(opened.trained(seed, device), asked, report_of(spec.folder))
+        else:
+            report(f"{spec.folder}: every translation is there")
         if everything:
             # A workflow waits for this file, whose name says which decodings there are.
             write_json(paths.asked(spec, seed, decodings), {"decodings": decodings})
