@@ -60,9 +60,10 @@ def call(capsys, monkeypatch):
 @pytest.fixture
 def interruptible():
     """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before, hook = signal.signal(signal.SIGINT, signal.default_int_handler), sys.unraisablehook
     yield
     signal.signal(signal.SIGINT, before)
+    sys.unraisablehook = hook
 
 
 @pytest.fixture

@@ -17,6 +17,25 @@ from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 from tests.support.stopped_jobs import HEARD
 
+# A package that a signal interrupts: in Python, in compiled code that raises another error in place
+# of the interruption, and in an object that cannot be deleted before it is complete.
+SENT = "import os; os.kill(os.getpid(), {number})"
+HIDDEN = f"""
+try:
+    {SENT}
+except BaseException:
+    raise RuntimeError from None
+"""
+HALF_BUILT = f"""
+class Dataset:
+    def __init__(self):
+        {SENT}
+        self.stream = None
+    def __del__(self):
+        self.stream.close()
+Dataset()
+"""
+
 
 @pytest.mark.parametrize(
     ("words", "kind", "name", "nearest"),
@@ -136,9 +155,10 @@ def test_every_verb_ends_in_one_line_and_128_and_the_signal(project, call, monke
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", HEARD)
-def test_a_signal_is_heard_while_packages_are_imported(project, number):
-    """It ended without a line, or in Python's traceback of Ctrl-C."""
-    (project / "typer.py").write_text(f"import os; os.kill(os.getpid(), {number:d})", "utf-8")
+@pytest.mark.parametrize("package", [SENT, HIDDEN, HALF_BUILT], ids=["sent", "hidden", "half"])
+def test_a_signal_is_heard_while_packages_are_imported(project, package, number):
+    """It ended without a line, in Python's traceback of Ctrl-C, or as a bug."""
+    (project / "typer.py").write_text(package.format(number=int(number)), "utf-8")
     environment = os.environ | {"PYTHONPATH": f"{project}:{ROOT / 'lib'}"}
     script = "from fathom.cli.main import main; main()"
     command = [sys.executable, "-c", script]

@@ -236,7 +236,6 @@ def test_an_interruption_ends_in_130_without_a_traceback(trained, monkeypatch, c
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="fails now and then; the cause is not known yet")
 def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, summarised, call):
     """It ended in -15, with an empty log."""
     folder = own(summarised)

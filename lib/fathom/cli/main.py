@@ -25,6 +25,8 @@ def main() -> None:
         with raised() as signal:
             _run(signal)
     except Stopped as stopped:
+        # What the signal left half built may complain when it is deleted.
+        sys.unraisablehook = lambda _: None
         say(f"fathom: {stopped}")
         sys.exit(128 + stopped.number)
 

@@ -22,8 +22,15 @@ MAX_EXPANSION = 100
 # Small archives are mostly headers, where a ratio says nothing.
 FREE_BYTES = 1 << 20
 _ENCRYPTED = 1
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
-_BROKEN = (*_BROKEN, NotImplementedError, UnicodeDecodeError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    UnicodeDecodeError,
+)
 _REMEDY = "do not use this file; fetch it from another address"
 
 

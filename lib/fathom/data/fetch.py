@@ -45,7 +45,9 @@ def fetch(
         report(f"{source.name}: already fetched, {source.bytes:,} bytes, checksum right")
         return
     with only_writer(folder, report):
-        _delete_leftovers(folder)
+        # What killed processes left of pip's folders; the lock removes their files.
+        for place in folder.glob(f"{_PIP}*"):
+            shutil.rmtree(place)
         _fetch(source, folder, by_hand, report, limits)
 
 
@@ -78,14 +80,6 @@ def _fetch(
     report(f"{source.name}: {source.bytes:,} bytes, checksum right")
     report(f"{source.name}: licence {source.licence}. {source.notice}")
     _write_record(source, folder, origin)
-
-
-def _delete_leftovers(folder: Path) -> None:
-    """Delete what killed processes left: files that were being replaced, and pip's folders."""
-    for file in folder.glob(".*.part"):
-        file.unlink()
-    for place in folder.glob(f"{_PIP}*"):
-        shutil.rmtree(place)
 
 
 def fetched_file(source: Source, folder: Path) -> Path:

@@ -131,7 +131,7 @@ class CheckpointTranslations:
         files, weights = (content["files"], content["weights"]) if same else ({}, {})
         if content and not same:
             self.report("settings, text or recipe have changed: everything is translated again")
-        for old in (*self.folder.glob("*.txt"), *self.folder.glob(".*.part")):
+        for old in self.folder.glob("*.txt"):
             if old.name not in files:
                 old.unlink()
         return files, weights

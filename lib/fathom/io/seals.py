@@ -23,15 +23,10 @@ Buffer = bytes | memoryview
 
 
 class Sealing:
-    """Takes the bytes of a zip file without a comment, hashes them as they pass, and seals them.
-
-    Attributes:
-        error: what the disk refused; torch replaces it by an error of its own.
-    """
+    """Takes the bytes of a zip file without a comment, hashes them as they pass, and seals them."""
 
     def __init__(self, stream: IO[bytes]):
         """Write to a stream that is open."""
-        self.error: OSError | None = None
         self._stream, self._digest, self._last = stream, hashlib.sha256(), b""
 
     def write(self, data: Buffer) -> int:
@@ -55,11 +50,7 @@ class Sealing:
 
     def _pass(self, data: Buffer) -> None:
         self._digest.update(data)
-        try:
-            self._stream.write(data)
-        except OSError as error:
-            self.error = error
-            raise
+        self._stream.write(data)
 
 
 @contextmanager
@@ -71,12 +62,7 @@ def sealed(path: Path) -> Iterator[Sealing]:
     """
     with replacing(path, "wb") as stream:
         sealing = Sealing(stream)
-        try:
-            yield sealing
-        except RuntimeError:
-            if sealing.error:
-                raise sealing.error from None
-            raise
+        yield sealing
         sealing.seal()
 
 
