@@ -1,6 +1,7 @@
 import multiprocessing
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from fathom.checkpoints.average import saved_weights
 from fathom.checkpoints.read import read_checkpoint
 from fathom.checkpoints.training_state import (
     BEFORE,
+    FRESH,
     NEWEST,
     delete_states_after,
     delete_weights_after,
@@ -182,6 +184,31 @@ def test_a_kill_while_a_validated_update_is_written_loses_none_of_its_weights(
     assert process.exitcode == -signal.SIGKILL
     train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
     assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [NEWEST, FRESH])
+def test_a_kill_before_a_complete_state_has_its_name_loses_no_update(tensors, tmp_path, name):
+    """It resumed from the state before."""
+    train_and_be_killed(specification(), tensors, tmp_path, 4)
+
+    def child():
+        def replace(source, target):
+            if source.name == name:
+                os.kill(os.getpid(), signal.SIGKILL)
+            os.replace(source, target)
+
+        checkpoints.os = SimpleNamespace(replace=replace)
+        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    lines = []
+    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
+    says("resuming", 6).check(lines)
+    assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 6
 
 
 def test_weights_kept_before_a_kill_that_lost_their_checkpoint_are_forgotten(tensors, tmp_path):

@@ -6,7 +6,7 @@ from fathom.data import fetch as fetching
 from fathom.data.answers import Limits
 from fathom.data.fetch import fetched_file
 from fathom.errors import FathomError
-from fathom.io.integrity import read_record
+from fathom.io.integrity import read_record, write_record
 from fathom.io.locks import HOLDER, LOCK, only_writer
 from tests.data.small_archives import installable, source, tar_of, zip_of
 from tests.support.refused import prose, refused, says
@@ -82,8 +82,27 @@ def test_a_second_fetch_changes_nothing_and_asks_nobody(site, archive, places, l
     says("already fetched").check(lines[-1])
 
 
-@pytest.mark.parametrize("harm", ["file", "record", "other record", "no file"])
-def test_what_is_not_as_recorded_is_fetched_again(site, archive, places, lines, harm):
+def test_a_download_of_another_file_is_refused(site, archive, places, lines):
+    folder, by_hand = places
+    talks = source(
+        archive, "talks", mirrors=[site.put("/talks.tar.gz", content=archive.read_bytes())]
+    )
+    fetch(talks, folder, by_hand, lines.append)
+    write_record(folder / "source.json", {"files": {talks.file: "0"}})
+    with refused("other source", remedy="fathom fetch talks"):
+        fetched_file(talks, folder)
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        ("file", "changed file"),
+        ("record", "not JSON"),
+        ("older record", "no checksum"),
+        ("no file", "no such file"),
+    ],
+)
+def test_what_is_not_as_recorded_is_fetched_again(site, archive, places, lines, harm, message):
     folder, by_hand = places
     address = site.put("/talks.tar.gz", content=archive.read_bytes())
     talks = source(archive, "talks", mirrors=[address])
@@ -93,13 +112,13 @@ def test_what_is_not_as_recorded_is_fetched_again(site, archive, places, lines, 
         file.write_bytes(altered(file.read_bytes()))
     elif harm == "record":
         record.write_text("{")
-    elif harm == "other record":
+    elif harm == "older record":
         record.write_text('{"sha256": "0"}')
     else:
         file.unlink()
-    with refused("other source") as caught:
+    with refused(message) as caught:
         fetched_file(talks, folder)
-    assert caught.value.remedy == "run `fathom fetch talks`"
+    assert "fathom fetch talks" in caught.value.remedy
     fetch(talks, folder, by_hand, lines.append)
     assert fetched_file(talks, folder).read_bytes() == archive.read_bytes()
 

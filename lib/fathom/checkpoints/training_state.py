@@ -12,7 +12,7 @@ from fathom.checkpoints.average import LAST, saved_weights, weights_path
 from fathom.checkpoints.read import read_checkpoint, write_checkpoint
 from fathom.errors import FathomError
 
-NEWEST, BEFORE = LAST, "before_last.pt"
+FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
 
 
 def save(folder: Path, state: dict[str, Any]) -> None:
@@ -20,9 +20,19 @@ def save(folder: Path, state: dict[str, Any]) -> None:
 
     The newest state replaces the one before only when it is complete on disk.
     """
-    newest = folder / NEWEST
-    fresh = folder / "fresh.pt"
-    write_checkpoint(fresh, state)
+    write_checkpoint(folder / FRESH, state)
+    complete_save(folder)
+
+
+def complete_save(folder: Path) -> None:
+    """Give a state that is complete on disk its name, also after a kill before it had it.
+
+    Args:
+        folder: the run's checkpoints, which no other process reads or writes now.
+    """
+    newest, fresh = folder / NEWEST, folder / FRESH
+    if not fresh.exists():
+        return
     if newest.exists():
         os.replace(newest, folder / BEFORE)
     os.replace(fresh, newest)

@@ -86,28 +86,26 @@ def fetched_file(source: Source, folder: Path) -> Path:
     """Return the file of a fetched source.
 
     Raises:
-        FathomError: it has not been fetched, or was altered since.
+        FathomError: it has not been fetched, or it or its record was altered since.
     """
     remedy = f"run `fathom fetch {source.name}`"
     if not (folder / "source.json").exists():
         raise FathomError(f"the source '{source.name}' has not been fetched", str(folder), remedy)
-    if not _is_there(source, folder):
+    recorded = Recorded.of(folder / "source.json")
+    if recorded.files.get(source.file) != source.sha256:
         what = f"the source '{source.name}' is another file than config/sources says"
         raise FathomError(what, str(folder / source.file), remedy)
+    recorded.require(source.file)
     return folder / source.file
 
 
 def _is_there(source: Source, folder: Path) -> bool:
     """Return whether a folder holds the source's file with a record and the right checksum."""
-    record, file = folder / "source.json", folder / source.file
-    if not (record.exists() and file.exists()):
-        return False
     try:
-        recorded = Recorded.of(record)
+        fetched_file(source, folder)
     except FathomError:
         return False
-    same = recorded.files.get(source.file) == source.sha256
-    return same and recorded.unfit(source.file) is None
+    return True
 
 
 def _require(source: Source, path: Path, where: str, remedy: str) -> None:

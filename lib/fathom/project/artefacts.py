@@ -74,7 +74,7 @@ class Artefacts:
         """Return the seeds with which a run was trained, whoever asked for them."""
         folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
         names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
-        return sorted(int(seed) for seed in names if seed.isdigit())
+        return sorted(int(seed) for seed in names if seed.isdecimal())
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
         """Return a table's cells; tasks are those of the data at the scale."""

@@ -10,6 +10,7 @@ import yaml
 
 from fathom.batches.tensors import load
 from fathom.checkpoints.average import LAST
+from fathom.checkpoints.training_state import complete_save
 from fathom.io.files import write_text
 from fathom.io.integrity import hashes
 from fathom.io.locks import only_writer
@@ -56,11 +57,15 @@ def train(
     """
     folder = paths.run
     # First, since the rest takes seconds; other processes of the same run write nothing.
-    with only_writer(folder, report) if Ranks.joins_first() else nullcontext():
+    first = Ranks.joins_first()
+    with only_writer(folder, report) if first else nullcontext():
         if ended := training_file.already_ended(folder / "training.json"):
             report(f"{spec.folder}: {ended}")
             return
         lost = (folder / "training.json").exists()
+        if first:
+            # Before the other processes join, and read it.
+            complete_save(folder / "checkpoints")
         # Read now: an edit during the training does not change the code that trains.
         origin = sources()
         log = reporter(report, folder / "train.log")
