@@ -210,7 +210,8 @@ def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
 def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch):
     run, given = write_trained(PLAIN, paths), []
     monkeypatch.setattr(
-        "fathom.inference.translate.hypotheses", lambda _, sources, __: given.extend(sources) or []
+        "fathom.inference.translate.hypotheses",
+        lambda _, sources, *others: given.extend(sources) or [],
     )
     translate_lines(run, "plain", "kor", ["</s> <pad>"], silent)
     assert given[0].tolist().count(EOS) == 1
@@ -241,22 +242,22 @@ def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():
 
 def test_hypotheses_have_the_order_of_their_sources():
     class Echo:
-        def best(self, source):
+        def best(self, source, tasks):
             return [row[row != PAD].tolist() for row in source]
 
     sources = sentences(7, 9, seed=2)
     expected = [source.tolist() for source in sources]
     assert sorted(map(len, expected)) != list(map(len, expected))
-    assert hypotheses(Echo(), sources, CPU, sentences=3) == expected
+    assert hypotheses(Echo(), sources, [0] * 7, CPU, sentences=3) == expected
 
 
 def test_a_search_that_loses_a_sentence_is_an_error():
     class Forgetful:
-        def best(self, source):
+        def best(self, source, tasks):
             return [[4]] * (len(source) - 1)
 
     with refused("no hypothesis", 1, 5):
-        hypotheses(Forgetful(), sentences(5, 4, seed=1), CPU)
+        hypotheses(Forgetful(), sentences(5, 4, seed=1), [0] * 5, CPU)
 
 
 def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):

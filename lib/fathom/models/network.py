@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from fathom.models.hooks import Method, Stack
 from fathom.models.stack import Observer
+from fathom.models.steps import Steps
 from fathom.runs.settings import Model
 
 STACKS = ("encoder", "decoder")
@@ -68,6 +69,17 @@ class Network(nn.Module, ABC):
         """
         memory = self.encoder(source, tasks=tasks)
         return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
+
+    def steps(self, source: Tensor, tasks: Tensor) -> Steps:
+        """Encode a batch; return its decoder, which a search calls position by position.
+
+        A network without a decoder has none.
+
+        Args:
+            source: (B, S) right-padded.
+            tasks: (B,) the task of each sentence.
+        """
+        raise RuntimeError("a network without a decoder has no positions to decode")
 
     @property
     def stacks(self) -> dict[str, LayerStack]:

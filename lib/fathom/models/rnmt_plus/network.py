@@ -6,18 +6,23 @@ follow the published code (lingvo) where the paper is silent.
 """
 
 from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.models.hooks import Method, Stack
 from fathom.models.network import Network
 from fathom.models.rnmt_plus.decoder import RnmtDecoder
 from fathom.models.rnmt_plus.encoder import RnmtEncoder
+from fathom.models.rnmt_plus.steps import RnmtSteps
 from fathom.models.stack import Vocabulary
 from fathom.runs.settings import Model
 
 
 class RnmtPlus(Network, FairseqEncoderDecoderModel):
     """An encoder and a decoder of LSTM layers; the width is a cell's and an embedding's, c."""
+
+    encoder: RnmtEncoder
+    decoder: RnmtDecoder
 
     def __init__(
         self,
@@ -44,6 +49,10 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             RnmtEncoder(model, source_dictionary, methods["encoder"]),
             RnmtDecoder(model, target_dictionary, methods["decoder"]),
         )
+
+    def steps(self, source: Tensor, tasks: Tensor) -> RnmtSteps:
+        """Encode a batch, and return its decoder position by position."""
+        return RnmtSteps(self.decoder, self.encoder(source, tasks=tasks), tasks)
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

@@ -1,6 +1,7 @@
 """The Transformer: an encoder and a decoder, each with its method."""
 
 from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.models.hooks import Method, Stack
@@ -8,11 +9,15 @@ from fathom.models.network import Network
 from fathom.models.stack import Vocabulary
 from fathom.models.transformer.decoder import Decoder
 from fathom.models.transformer.encoder import Encoder
+from fathom.models.transformer.steps import TransformerSteps
 from fathom.runs.settings import Model
 
 
 class Transformer(Network, FairseqEncoderDecoderModel):
     """A Transformer as fairseq builds it."""
+
+    encoder: Encoder
+    decoder: Decoder
 
     def __init__(
         self,
@@ -44,6 +49,10 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         )
         if model.tie_embeddings == "all":
             self.encoder.embed_tokens = self.decoder.embed_tokens
+
+    def steps(self, source: Tensor, tasks: Tensor) -> TransformerSteps:
+        """Encode a batch, and return its decoder position by position."""
+        return TransformerSteps(self.decoder, self.encoder(source, tasks=tasks), tasks)
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
