@@ -13,9 +13,9 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from fathom.inference.candidates import Candidates, candidates, greedy
+from fathom.inference.candidates import Candidates, Output, candidates, greedy
 from fathom.models.network import Network
-from fathom.models.steps import Steps, gaps_closed
+from fathom.models.steps import gaps_closed
 from fathom.runs.settings import Decoding
 
 # Log-probabilities that are computed at once. More do not stay in the caches of a processor.
@@ -140,9 +140,10 @@ class Beam:
         caps = [cap(self.settings, length - 1, longest) for length in lengths]
         searched = Searched.start(torch.tensor(caps, device=source.device))
         best, steps = Best(searched.caps), self.network.steps(source, tasks)
+        output = Output(steps.output)
         pieces = source.new_full((len(source),), self.end)
         while True:
-            chosen = self.candidates(steps.advance(pieces), steps, searched)
+            chosen = self.candidates(steps.advance(pieces), output, searched)
             ends = chosen.pieces.eq(self.end) & chosen.scores.gt(-torch.inf)
             self.end_hypotheses(searched, chosen, ends[:, : self.width], best)
             # A stable order: the best candidates that do not end come first.
@@ -157,7 +158,7 @@ class Beam:
             searched, pieces = searched.continued(chosen), chosen.pieces.flatten()
             steps.select(left, chosen.parents)
 
-    def candidates(self, rows: Tensor, steps: Steps, searched: Searched) -> Candidates:
+    def candidates(self, rows: Tensor, output: Output, searched: Searched) -> Candidates:
         """Return the candidates of each sentence from what the decoder returned, (B · K, units)."""
         hypotheses, position = searched.pieces.shape[1:]
         # fairseq's generator does not end an empty hypothesis.
@@ -171,7 +172,7 @@ class Beam:
             last.split(at_once),
             strict=True,
         ):
-            logits = steps.project(block).unflatten(0, (-1, hypotheses))
+            logits = output(block).unflatten(0, (-1, hypotheses))
             if self.width == 1:
                 parts.append(greedy(logits, never, self.end, ending))
             else:

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import linear, pad
+
+# Entries of the vocabulary that are compared as one.
+CHUNK = 32
 
 
 class Candidates(NamedTuple):
@@ -21,6 +25,27 @@ class Candidates(NamedTuple):
     parents: Tensor
 
 
+class Output:
+    """The projection to the vocabulary, with surplus entries that have no probability.
+
+    With them each row of logits is a multiple of CHUNK entries: the product is faster, and the
+    largest entries are found chunk by chunk.
+    """
+
+    def __init__(self, projection: nn.Linear):
+        """Add the surplus entries to the weights."""
+        self.entries = projection.out_features
+        surplus = -self.entries % CHUNK
+        self.weight = pad(projection.weight, (0, 0, 0, surplus))
+        self.bias = None if projection.bias is None else pad(projection.bias, (0, surplus))
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Return the logits (rows, V') of rows (rows, units), V' ≥ V."""
+        logits = linear(rows, self.weight, self.bias)
+        logits[:, self.entries :] = -torch.inf
+        return logits
+
+
 def candidates(
     logits: Tensor, scores: Tensor, count: int, never: Sequence[int], end: int, last: Tensor
 ) -> Candidates:
@@ -29,13 +54,13 @@ def candidates(
     Args:
         logits: (B, K, V) of the next piece of K hypotheses.
         scores: (B, K) of the hypotheses.
-        count: how many candidates, C; of one hypothesis 1 is enough for greedy search.
+        count: how many candidates, C.
         never: pieces that do not follow; they have their share of the probabilities all the same.
         end: the end symbol.
         last: (B,) true for sentences whose hypotheses all end here.
     """
     entries = logits.size(2)
-    total = logits.log_softmax(dim=2, dtype=torch.float32) + scores.unsqueeze(2)
+    total = logits.log_softmax(dim=2, dtype=torch.float32).add_(scores.unsqueeze(2))
     for piece in never:
         total[:, :, piece] = -torch.inf
     best, places = likeliest(total.flatten(1), min(count, total[0].numel() - 1))
@@ -78,5 +103,20 @@ def ended(chosen: Candidates, scores: Tensor, end: int, last: Tensor) -> Candida
 
 
 def likeliest(total: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the largest values of each row and their places, (B, C) each, the largest first."""
-    return total.topk(count, dim=1)
+    """Return the largest values of each row and their places, (B, C) each, the largest first.
+
+    They are in the chunks with the C largest maxima. Sorting what these hold is several times as
+    fast as looking for the largest values among all, which torch does value by value.
+
+    Args:
+        total: (B, n · CHUNK).
+        count: C.
+    """
+    chunks = total.unflatten(1, (-1, CHUNK))
+    if chunks.size(1) <= count:
+        return total.topk(count, dim=1)
+    numbers = chunks.amax(dim=2).topk(count, dim=1).indices
+    first = torch.arange(len(total), device=total.device).unsqueeze(1) * chunks.size(1)
+    values = chunks.flatten(0, 1).index_select(0, (first + numbers).flatten())
+    best, places = values.view(len(total), -1).topk(count, dim=1)
+    return best, numbers.gather(1, places // CHUNK) * CHUNK + places % CHUNK

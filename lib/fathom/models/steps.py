@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fathom.models.hooks import Method
 
@@ -15,23 +15,25 @@ class Steps(ABC):
     hypothesis k of sentence b is row b · K + k.
 
     Attributes:
+        output: the projection of what `advance` returns to the vocabulary.
         tasks: (B,) the task of each sentence.
         hypotheses: of each sentence, K.
     """
 
-    def __init__(self, method: Method, tasks: Tensor):
+    def __init__(self, method: Method, output: nn.Linear, tasks: Tensor):
         """Prepare the method for one row a sentence.
 
         Args:
             method: the decoder's.
+            output: the decoder's projection to the vocabulary.
             tasks: (B,) the task of each sentence.
         """
-        self.method, self.tasks, self.hypotheses = method, tasks, 1
+        self.method, self.output, self.tasks, self.hypotheses = method, output, tasks, 1
         method.begin(tasks)
 
     @abstractmethod
     def advance(self, pieces: Tensor) -> Tensor:
-        """Read one more piece of each hypothesis; return the rows that `project` turns into logits.
+        """Read one more piece of each hypothesis; return the rows that `output` turns into logits.
 
         Args:
             pieces: (B · K,).
@@ -39,10 +41,6 @@ class Steps(ABC):
         Returns:
             (B · K, units).
         """
-
-    @abstractmethod
-    def project(self, rows: Tensor) -> Tensor:
-        """Return the logits (rows, V) of what comes next."""
 
     def select(self, sentences: Tensor, parents: Tensor) -> None:
         """Keep some sentences, and continue some of their hypotheses.

@@ -25,7 +25,7 @@ def test_logits_are_those_of_the_forward_pass_for_any_selection(layers):
         ([0, 1, 2], 2, 3),
         ([2], 3, 2),
     ):
-        logits = steps.project(steps.advance(rows[:, :, -1].flatten()))
+        logits = steps.output(steps.advance(rows[:, :, -1].flatten()))
         spread = [part.repeat_interleave(before, dim=0) for part in (source, tasks)]
         everything = model(spread[0], rows.flatten(0, 1), spread[1])
         assert torch.allclose(logits, everything[:, -1], atol=TOLERANCE)

@@ -35,7 +35,7 @@ def test_logits_are_those_of_the_forward_pass_for_any_selection(name, norm):
         ([2], 3, 2),
     ]
     for sentences, width, before in selections:
-        logits = steps.project(steps.advance(rows[:, :, -1].flatten()))
+        logits = steps.output(steps.advance(rows[:, :, -1].flatten()))
         beams = source.repeat_interleave(before, dim=0), rows.flatten(0, 1)
         wanted_logits = expected(model, *beams, tasks.repeat_interleave(before))
         assert torch.allclose(logits, wanted_logits, atol=TOLERANCE)
@@ -56,7 +56,7 @@ def test_there_is_room_for_many_positions():
     source, _, _ = batch(LENGTHS[:1])
     steps, rows = model.steps(source, TASKS[:1]), torch.full((1, 1), 2)
     for _ in range(40):
-        logits = steps.project(steps.advance(rows[:, -1]))
+        logits = steps.output(steps.advance(rows[:, -1]))
         steps.select(torch.tensor([0]), torch.tensor([[0]]))
         assert torch.allclose(logits, expected(model, source, rows, TASKS[:1]), atol=TOLERANCE)
         rows = torch.cat([rows, logits[:, 4:].argmax(dim=1, keepdim=True) + 4], dim=1)

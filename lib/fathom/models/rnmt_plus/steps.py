@@ -20,7 +20,7 @@ class RnmtSteps(Steps):
             memory: what the encoder returned.
             tasks: (B,) the task of each sentence.
         """
-        super().__init__(decoder.method, tasks)
+        super().__init__(decoder.method, decoder.output_projection, tasks)
         self.decoder = decoder
         (states,), (padding,) = memory["encoder_out"], memory["encoder_padding_mask"]
         attention = cast(QueryLayer, decoder.layers[0]).attention
@@ -29,10 +29,6 @@ class RnmtSteps(Steps):
     def advance(self, pieces: Tensor) -> Tensor:
         """Return the stack's output and the context, (B · K, 2c), of one more piece (B · K,)."""
         return self.decoder.run(pieces.unsqueeze(1), self.shared).squeeze(0)
-
-    def project(self, rows: Tensor) -> Tensor:
-        """Return logits (rows, V) of what `advance` returned."""
-        return self.decoder.output_projection(rows)
 
     def reorder(self, sentences: Tensor, parents: Tensor) -> None:
         """Select cells and contexts by hypothesis, and the source by sentence."""

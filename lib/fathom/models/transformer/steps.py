@@ -6,6 +6,7 @@ of the sentence in one product. The source's keys and values are computed once a
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -18,65 +19,120 @@ from fathom.models.steps import Steps, moved
 from fathom.models.transformer.decoder import Decoder
 from fathom.models.transformer.layers import DecoderLayer
 
-# Positions for which there is room at first; when it is full, the room doubles.
-ROOM = 16
+# torch's softmax over fewer entries than this is several times as slow on a CPU.
+ENTRIES = 16
 
 
 class Past:
     """Keys and values of the positions so far, and which of them each hypothesis sees.
 
     Attributes:
-        stored: (L, 2, places, H, slots, k) keys and values of the slots; the first `used` slots of
-            the first B places are in use.
+        keys: (L, places, H, k, room) keys by slot, for the B sentences at the first places.
+        values: (L, places, H, room, k).
         used: slots in use.
-        hidden: (B, K, used) is added to the scores: 0 at the hypothesis' own past, else −∞.
+        hidden: (B, K, slots) is added to the scores: 0 at the hypothesis' own past, else −∞. There
+            are as many slots as are used, rounded up to a multiple of ENTRIES.
     """
 
     def __init__(self, like: Tensor):
         """Start without slots.
 
         Args:
-            like: (L, 2, B, H, S, k) keys and values of the source.
+            like: (L, B, H, k, S) keys of the source.
         """
-        self.stored = like.new_empty(*like.shape[:4], 0, like.size(5))
+        layers, sentences, heads, units, _ = like.shape
+        self.keys = like.new_empty(layers, sentences, heads, units, 0)
+        self.values = like.new_empty(layers, sentences, heads, 0, units)
         self.used = 0
-        self.hidden = like.new_zeros(like.size(2), 1, 0)
+        self.hidden = like.new_empty(sentences, 1, 0)
 
     def add_slots(self, hypotheses: int) -> None:
         """Add a slot for each hypothesis of every sentence, which sees its own slot alone."""
+        own = torch.arange(hypotheses, device=self.hidden.device)
+        slots = self.used + own
         self.used += hypotheses
-        if self.used > self.stored.size(4):
-            room = max(ROOM * hypotheses, self.stored.size(4))
-            self.stored = pad(self.stored[:, :, : len(self.hidden)], (0, 0, 0, room))
-        own = torch.full((hypotheses, hypotheses), -torch.inf, device=self.hidden.device)
-        own = own.to(self.hidden).fill_diagonal_(0.0).expand(len(self.hidden), -1, -1)
-        self.hidden = torch.cat([self.hidden, own], dim=2)
+        missing = rounded_up(self.used) - self.hidden.size(2)
+        if missing:
+            self.hidden = pad(self.hidden, (0, missing), value=-torch.inf)
+        if self.hidden.size(2) > self.keys.size(4):
+            # The room doubles, so that few copies are made.
+            new = max(missing, self.keys.size(4))
+            self.keys = pad(self.keys[:, : len(self.hidden)], (0, new))
+            self.values = pad(self.values[:, : len(self.hidden)], (0, 0, 0, new))
+        self.hidden[:, own, slots] = 0.0
 
-    def write(self, layer: int, keys_values: Tensor) -> tuple[Tensor, Tensor]:
-        """Store what a layer computed for the last slots; return all its keys and values.
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Store what a layer computed for the last slots.
 
         Args:
             layer: its number.
-            keys_values: (B, K, 2, H, k).
+            keys: (B, K, H, k).
+            values: (B, K, H, k).
 
         Returns:
-            Keys and values of all slots, (B · H, used, k) each.
+            Keys (B · H, k, slots) and values (B · H, slots, k) of all slots.
         """
-        sentences, hypotheses = keys_values.shape[:2]
-        stored = self.stored[layer, :, :sentences]
-        last = stored[:, :, :, self.used - hypotheses : self.used]
-        last.copy_(keys_values.permute(2, 0, 3, 1, 4))
-        keys, values = stored[:, :, :, : self.used].flatten(1, 2)
-        return keys, values
+        sentences, hypotheses = keys.shape[:2]
+        slots, first = self.hidden.size(2), self.used - hypotheses
+        all_keys = self.keys[layer, :sentences, :, :, :slots]
+        all_values = self.values[layer, :sentences, :, :slots]
+        all_keys[..., first : self.used] = keys.permute(0, 2, 3, 1)
+        all_values[:, :, first : self.used] = values.transpose(1, 2)
+        return all_keys.flatten(0, 1), all_values.flatten(0, 1)
 
-    def select(self, sentences: Tensor, parents: Tensor) -> None:
+    def reorder(self, sentences: Tensor, parents: Tensor) -> None:
         """Keep some sentences and hypotheses, as `Steps.select` says."""
-        new, old = moved(sentences)
-        if len(new):
-            self.stored[:, :, new, :, : self.used] = self.stored[:, :, old, :, : self.used]
-        hidden = self.hidden if len(sentences) == len(self.hidden) else self.hidden[sentences]
-        own = parents.unsqueeze(2).expand(-1, -1, self.used)
-        self.hidden = hidden.gather(1, own)
+        if len(sentences) < len(self.hidden):
+            new, old = moved(sentences)
+            self.keys[:, new, :, :, : self.used] = self.keys[:, old, :, :, : self.used]
+            self.values[:, new, :, : self.used] = self.values[:, old, :, : self.used]
+            self.hidden = self.hidden[sentences]
+        self.hidden = self.hidden.gather(
+            1, parents.unsqueeze(2).expand(-1, -1, self.hidden.size(2))
+        )
+
+
+class Source:
+    """Keys and values of the source, computed once a sentence and layer.
+
+    Attributes:
+        keys: (L, places, H, k, S) for the B sentences at the first places; S is rounded up to a
+            multiple of ENTRIES.
+        values: (L, places, H, S, k).
+        hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
+    """
+
+    def __init__(self, layers: Sequence[Any], memory: Memory):
+        """Compute them.
+
+        Args:
+            layers: the decoder's.
+            memory: what the encoder returned.
+        """
+        (padding,) = memory["encoder_padding_mask"]
+        surplus = rounded_up(padding.size(1)) - padding.size(1)
+        keys, values = [], []
+        for layer, states in zip(layers, memory["encoder_out"], strict=True):
+            attention, rows = layer.encoder_attn, pad(states.transpose(0, 1), (0, 0, 0, surplus))
+            heads = (attention.num_heads, attention.head_dim)
+            keys.append(attention.k_proj(rows).unflatten(2, heads).permute(0, 2, 3, 1))
+            values.append(attention.v_proj(rows).unflatten(2, heads).transpose(1, 2))
+        self.keys, self.values = torch.stack(keys), torch.stack(values)
+        hidden = self.keys.new_zeros(padding.shape).masked_fill_(padding, -torch.inf)
+        self.hidden = pad(hidden, (0, surplus), value=-torch.inf)[:, None, None]
+
+    def of_layer(self, layer: int) -> tuple[Tensor, Tensor]:
+        """Return a layer's keys (B · H, k, S) and values (B · H, S, k)."""
+        sentences = len(self.hidden)
+        keys, values = self.keys[layer, :sentences], self.values[layer, :sentences]
+        return keys.flatten(0, 1), values.flatten(0, 1)
+
+    def reorder(self, sentences: Tensor) -> None:
+        """Keep some sentences, as `Steps.select` says."""
+        if len(sentences) < len(self.hidden):
+            new, old = moved(sentences)
+            self.keys[:, new], self.values[:, new] = self.keys[:, old], self.values[:, old]
+            self.hidden = self.hidden[sentences]
 
 
 class TransformerSteps(Steps):
@@ -90,26 +146,13 @@ class TransformerSteps(Steps):
             memory: what the encoder returned.
             tasks: (B,) the task of each sentence.
         """
-        super().__init__(decoder.method, tasks)
+        super().__init__(decoder.method, decoder.output_projection, tasks)
         self.decoder, self.position = decoder, 0
         layers: list[Any] = list(decoder.layers)
-        self.heads = layers[0].self_attn.num_heads
         self.projections = [joined_projections(layer.self_attn) for layer in layers]
         self.queries = [scaled_queries(layer.encoder_attn) for layer in layers]
-        (padding,) = memory["encoder_padding_mask"]
-        stored = [
-            torch.stack([self.by_head(part(states)) for part in (source.k_proj, source.v_proj)])
-            for source, states in zip(
-                [layer.encoder_attn for layer in layers], memory["encoder_out"], strict=True
-            )
-        ]
-        self.source = torch.stack(stored)  # (L, 2, B, H, S, k)
-        self.padding = self.source.new_zeros(padding.shape).masked_fill_(padding, -torch.inf)
-        self.past = Past(self.source)
-
-    def by_head(self, states: Tensor) -> Tensor:
-        """Return (B, H, S, k) of (S, B, D)."""
-        return states.unflatten(2, (self.heads, -1)).permute(1, 2, 0, 3)
+        self.source = Source(layers, memory)
+        self.past = Past(self.source.keys)
 
     def advance(self, pieces: Tensor) -> Tensor:
         """Return the decoder's last hidden states, (B · K, D), of one more piece (B · K,)."""
@@ -122,17 +165,10 @@ class TransformerSteps(Steps):
         x = decoder.method.source(len(decoder.layers), outputs)
         return decoder.layer_norm(x).squeeze(0)
 
-    def project(self, rows: Tensor) -> Tensor:
-        """Return logits (rows, V) of hidden states (rows, D)."""
-        return self.decoder.output_projection(rows)
-
     def reorder(self, sentences: Tensor, parents: Tensor) -> None:
         """Choose what each hypothesis sees; what is stored moves only with its sentence."""
-        self.past.select(sentences, parents)
-        if len(sentences) < len(self.tasks):
-            new, old = moved(sentences)
-            self.source[:, :, new] = self.source[:, :, old]
-            self.padding = self.padding[sentences]
+        self.past.reorder(sentences, parents)
+        self.source.reorder(sentences)
 
     def embedded_position(self) -> Tensor:
         """Return the embedding of this position, (1, D)."""
@@ -149,20 +185,20 @@ class TransformerSteps(Steps):
 
     def attend(self, number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
         """Return the attention of each hypothesis to its past, (1, B · K, D)."""
-        projected = linear(x, *self.projections[number])
-        # (B, K, 3, H, k)
-        split = projected.view(-1, self.hypotheses, 3, self.heads, x.size(2) // self.heads)
-        keys, values = self.past.write(number, split[:, :, 1:])
-        y = attended(split[:, :, 0], keys, values, self.past.hidden.unsqueeze(1))
-        return layer.self_attn.out_proj(y.reshape(x.shape))
+        attention = layer.self_attn
+        heads = (-1, self.hypotheses, 3, attention.num_heads, attention.head_dim)
+        queries, keys, values = linear(x, *self.projections[number]).view(heads).unbind(2)
+        past = self.past.write(number, keys, values)
+        y = attended(queries, *past, self.past.hidden.unsqueeze(1))
+        return attention.out_proj(y.reshape(x.shape))
 
     def read(self, number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
         """Return the attention of each hypothesis to the source, (1, B · K, D)."""
-        queries = linear(x, *self.queries[number])
-        split = queries.view(-1, self.hypotheses, self.heads, x.size(2) // self.heads)
-        keys, values = self.source[number, :, : len(self.tasks)].flatten(1, 2)
-        y = attended(split, keys, values, self.padding[:, None, None])
-        return layer.encoder_attn.out_proj(y.reshape(x.shape))
+        attention: Any = layer.encoder_attn
+        heads = (-1, self.hypotheses, attention.num_heads, attention.head_dim)
+        queries = linear(x, *self.queries[number]).view(heads)
+        y = attended(queries, *self.source.of_layer(number), self.source.hidden)
+        return attention.out_proj(y.reshape(x.shape))
 
 
 def attended(queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor) -> Tensor:
@@ -170,15 +206,20 @@ def attended(queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor) -> T
 
     Args:
         queries: (B, K, H, k), scaled.
-        keys: (B · H, S, k).
+        keys: (B · H, k, S).
         values: (B · H, S, k).
         hidden: (B, 1, K or 1, S) 0 or −∞.
     """
     sentences, hypotheses, heads, units = queries.shape
     by_head = queries.transpose(1, 2).reshape(-1, hypotheses, units)
-    scores = torch.bmm(by_head, keys.transpose(1, 2)).view(sentences, heads, hypotheses, -1)
+    scores = torch.bmm(by_head, keys).view(sentences, heads, hypotheses, -1)
     weights = scores.add_(hidden).softmax(dim=-1).flatten(0, 1)
     return torch.bmm(weights, values).view(sentences, heads, hypotheses, units).transpose(1, 2)
+
+
+def rounded_up(entries: int) -> int:
+    """Return a number rounded up to a multiple of ENTRIES."""
+    return entries + -entries % ENTRIES
 
 
 def scaled_queries(attention: nn.Module) -> tuple[Tensor, Tensor]:
