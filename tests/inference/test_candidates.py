@@ -33,7 +33,7 @@ def test_the_output_is_the_projection_with_entries_that_have_no_probability(bias
 def test_scores_are_sums_of_log_probabilities_the_largest_first():
     logits, scores = numbers(3, 2, 7), numbers(3, 2)
     chosen = candidates(widened(logits), scores, 4, NEVER, END, GOING)
-    total = logits.log_softmax(2) + scores[:, :, None]
+    total = widened(logits).log_softmax(2) + scores[:, :, None]
     for row in range(3):
         every = sorted(
             ((total[row, k, v].item(), v, k) for k in range(2) for v in range(7) if v not in NEVER),
@@ -48,7 +48,7 @@ def test_a_sentence_at_its_cap_has_only_hypotheses_that_end_the_best_first():
     last = torch.tensor([False, True, False])
     chosen = candidates(widened(logits), scores, 4, NEVER, END, last)
     going = candidates(widened(logits), scores, 4, NEVER, END, GOING)
-    total = (logits.log_softmax(2) + scores[:, :, None])[1, :, END]
+    total = (widened(logits).log_softmax(2) + scores[:, :, None])[1, :, END]
     assert chosen.pieces[1, :2].tolist() == [END, END]
     assert torch.equal(chosen.scores[1, :2], total.sort(descending=True).values)
     assert chosen.parents[1, :2].tolist() == total.argsort(descending=True).tolist()
