@@ -13,11 +13,14 @@ from fairseq.modules import LearnedPositionalEmbedding
 from fairseq.utils import get_activation_fn
 from torch import Tensor, nn
 
+from fathom.kernels.packing import Packing
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.models.hooks import Method, Stack
-from fathom.models.network import Network
+from fathom.models.network import Examples, Network, Predicted
 from fathom.models.stack import Vocabulary
 from fathom.models.transformer.encoder import Encoder
-from fathom.models.transformer.layers import output_table
+from fathom.models.transformer.packed import PackedPass
+from fathom.models.transformer.tables import output_table
 from fathom.runs.settings import Model
 
 # The standard deviation of BERT's initial weights, for any width.
@@ -84,9 +87,9 @@ class MaskedEncoder(Encoder):
         self.layers.apply(initialise)
         self.head = Head(model, self.embed_tokens)
 
-    def embed(self, src_tokens: Tensor) -> Tensor:
-        """Return what enters the stack before dropout, (B, S, D), of tokens (B, S)."""
-        return self.embedding_norm(super().embed(src_tokens))
+    def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (…, D), of tokens (…) at positions."""
+        return self.embedding_norm(super().embed(tokens, positions))
 
 
 class MaskedLm(Network, FairseqEncoderModel):
@@ -137,6 +140,19 @@ class MaskedLm(Network, FairseqEncoderModel):
         """
         (x,) = self.encoder(source, tasks=tasks)["encoder_out"]  # (S, B, D)
         return self.encoder.head(x.transpose(0, 1))
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's hidden pieces; no others reach the head."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().predict(batch)
+        precision = self.arithmetic.products.precision
+        packing = Packing.of(batch.source.eq(self.padding), self.arithmetic.multiple)
+        this = PackedPass(packing, precision)
+        (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
+        target = packing.of_ids(batch.target, self.padding)
+        hidden = target.ne(self.padding).nonzero().squeeze(1)
+        tasks = packing.of_tokens(batch.tasks)
+        return Predicted(self.encoder.head(x[0, hidden]), target[hidden], tasks[hidden])
 
 
 def learned_table(vocabulary: Vocabulary, positions: int, width: int) -> LearnedPositionalEmbedding:
