@@ -11,6 +11,7 @@ import torch
 from fathom.kernels.products import Products, choose_products
 
 FAST, FAIRSEQ = "fast", "fairseq"
+HIGHEST = Products("highest", {})
 # oneDNN makes code for each shape of a product and keeps 1,024 of them: rows are rounded up.
 ROWS = 128
 
@@ -25,7 +26,7 @@ class Arithmetic:
     """
 
     kernels: str = FAST
-    products: Products = Products("highest", {})
+    products: Products = HIGHEST
 
     @property
     def multiple(self) -> int:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import torch
 from torch import Tensor, nn
 
-from fathom.models.arithmetic import Arithmetic
+from fathom.errors import FathomError
+from fathom.models.arithmetic import FAST, Arithmetic
 from fathom.models.hooks import Method, Stack
 from fathom.models.stack import Observer
 from fathom.runs.settings import Model
@@ -168,6 +169,19 @@ class Network(nn.Module, ABC):
         """Set what `predict` computes with, and return the network."""
         self.arithmetic = arithmetic
         return self
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network.
+
+        Args:
+            backend: of torch.compile.
+
+        Raises:
+            FathomError: the layers are fairseq's, or this kind of network computes no packed ones.
+        """
+        fast = self.arithmetic.kernels == FAST
+        remedy = f"write {'compile: false' if fast else 'kernels: fast'}"
+        raise FathomError("only layers on packed states are compiled", "compile: true", remedy)
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
         """Set the gates for inference, and return the network.

@@ -6,6 +6,7 @@ the embeddings are normalised, and there is no last norm. Both have equally many
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from fairseq.models import FairseqEncoderModel
@@ -19,6 +20,7 @@ from fathom.models.hooks import Method, Stack
 from fathom.models.network import Examples, Network, Predicted
 from fathom.models.stack import Vocabulary
 from fathom.models.transformer.encoder import Encoder
+from fathom.models.transformer.layers import compile_packed
 from fathom.models.transformer.packed import PackedPass
 from fathom.models.transformer.tables import output_table
 from fathom.runs.settings import Model
@@ -113,6 +115,13 @@ class MaskedLm(Network, FairseqEncoderModel):
             methods: what changes the encoder's layers.
         """
         super().__init__(MaskedEncoder(model, source_dictionary, methods["encoder"]))
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().compile_layers(backend)
+        compile_packed(self, backend)
+        return self
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

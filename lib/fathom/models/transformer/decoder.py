@@ -34,8 +34,8 @@ class Decoder(FairseqIncrementalDecoder):
 
     Attributes:
         task: the task of every sentence if a call gives none (generation).
-        observer: if set, called with the embeddings and each layer's output, (T, B, D) or (1, rows, D)
-            each.
+        observer: if set, called with the embeddings and each layer's output, (T, B, D)
+            each, or packed, (1, rows, D).
     """
 
     def __init__(self, model: Model, dictionary: Vocabulary, method: Method):

@@ -34,8 +34,8 @@ class Encoder(FairseqEncoder):
 
     Attributes:
         task: the task of every sentence if a call gives none (generation).
-        observer: if set, called with the embeddings and each layer's output, (S, B, D) or (1, rows, D)
-            each.
+        observer: if set, called with the embeddings and each layer's output, (S, B, D)
+            each, or packed, (1, rows, D).
         memories: how many memories the decoder attends to, M.
     """
 

@@ -222,3 +222,15 @@ def future_mask(tokens: Tensor) -> Tensor:
     """Return (T, T), true where the column is later than the row, for tokens (B, T)."""
     length = tokens.size(1)
     return torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
+
+
+def compile_packed(network: nn.Module, backend: str) -> None:
+    """Compile the packed way of each layer of a network.
+
+    Args:
+        network: with layers of this file.
+        backend: of torch.compile.
+    """
+    for module in network.modules():
+        if isinstance(module, EncoderLayer | DecoderLayer):
+            module.packed = torch.compile(module.packed, backend=backend)

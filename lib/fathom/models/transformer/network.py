@@ -1,5 +1,7 @@
 """The Transformer: an encoder and a decoder, each with its method."""
 
+from typing import Self
+
 from fairseq.models import FairseqEncoderDecoderModel
 
 from fathom.errors import FathomError
@@ -10,6 +12,7 @@ from fathom.models.network import Examples, Network, Predicted
 from fathom.models.stack import Vocabulary
 from fathom.models.transformer.decoder import Decoder
 from fathom.models.transformer.encoder import Encoder
+from fathom.models.transformer.layers import compile_packed
 from fathom.models.transformer.packed import PackedPass
 from fathom.runs.settings import Model
 
@@ -63,6 +66,13 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
         target = rows.of_ids(batch.target, self.padding)[: rows.tokens]
         return Predicted(logits, target, rows.of_tokens(batch.tasks)[: rows.tokens])
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().compile_layers(backend)
+        compile_packed(self, backend)
+        return self
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

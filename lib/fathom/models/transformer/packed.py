@@ -5,7 +5,6 @@ needs to know which rows are a sentence.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
