@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.errors import FathomError
+from fathom.kernels.packing import Packing
 from fathom.models.arithmetic import FAST, Arithmetic
 from fathom.models.hooks import Method, Stack
 from fathom.models.stack import Observer
@@ -57,6 +58,19 @@ class Predicted(NamedTuple):
     logits: Tensor
     target: Tensor
     tasks: Tensor
+
+    @classmethod
+    def of(cls, logits: Tensor, batch: Examples, rows: Packing, padding: int) -> Self:
+        """Return what is said of all targets of a batch.
+
+        Args:
+            logits: (rows, V).
+            batch: the texts.
+            rows: the packing of their targets.
+            padding: the index of padding.
+        """
+        target, tasks = rows.of_ids(batch.target, padding), rows.of_tokens(batch.tasks)
+        return cls(logits, target[: rows.tokens], tasks[: rows.tokens])
 
 
 class LayerStack(Protocol):

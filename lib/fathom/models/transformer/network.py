@@ -64,8 +64,7 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         memories = self.encoder.packed(batch.source, batch.tasks, PackedPass(source, precision))
         this = PackedPass(rows, precision, causal=True, memory=source)
         logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
-        target = rows.of_ids(batch.target, self.padding)[: rows.tokens]
-        return Predicted(logits, target, rows.of_tokens(batch.tasks)[: rows.tokens])
+        return Predicted.of(logits, batch, rows, self.padding)
 
     def compile_layers(self, backend: str = "inductor") -> Self:
         """Compile what `predict` runs of each layer, and return the network."""
