@@ -12,8 +12,6 @@ from fathom.kernels.products import Products, choose_products
 
 FAST, FAIRSEQ = "fast", "fairseq"
 HIGHEST = Products("highest", {})
-# oneDNN makes code for each shape of a product and keeps 1,024 of them: rows are rounded up.
-ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,7 @@ class Arithmetic:
     kernels: str = FAST
     products: Products = HIGHEST
 
-    @property
-    def multiple(self) -> int:
-        """To what multiple the rows of packed states are rounded up."""
-        return 1 if self.products.precision == "highest" else ROWS
-
-    def facts(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """Return the choice as training.json records it."""
         if self.kernels == FAIRSEQ:
             return {"kernels": FAIRSEQ}

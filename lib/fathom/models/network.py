@@ -46,7 +46,7 @@ class Examples(Protocol):
 
 
 class Predicted(NamedTuple):
-    """What a network says of a batch's targets, padding left out.
+    """The logits of a batch's targets, without padding.
 
     Attributes:
         logits: (rows, V), of which the first ones belong to the targets, sentence after sentence;
@@ -61,7 +61,7 @@ class Predicted(NamedTuple):
 
     @classmethod
     def of(cls, logits: Tensor, batch: Examples, rows: Packing, padding: int) -> Self:
-        """Return what is said of all targets of a batch.
+        """Return the logits of a batch's targets, with these and their tasks.
 
         Args:
             logits: (rows, V).

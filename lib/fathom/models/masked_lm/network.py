@@ -155,7 +155,7 @@ class MaskedLm(Network, FairseqEncoderModel):
         if self.arithmetic.kernels == FAIRSEQ:
             return super().predict(batch)
         precision = self.arithmetic.products.precision
-        packing = Packing.of(batch.source.eq(self.padding), self.arithmetic.multiple)
+        packing = Packing.of(batch.source.eq(self.padding), self.arithmetic.products.multiple)
         this = PackedPass(packing, precision)
         (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
         target = packing.of_ids(batch.target, self.padding)

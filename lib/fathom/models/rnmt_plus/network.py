@@ -55,7 +55,7 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
         """Return the logits of a batch's targets; the fast kernels project no padding."""
         if self.arithmetic.kernels == FAIRSEQ:
             return super().predict(batch)
-        rows = Packing.of(batch.target.eq(self.padding), self.arithmetic.multiple)
+        rows = Packing.of(batch.target.eq(self.padding), self.arithmetic.products.multiple)
         memory = self.encoder(batch.source, tasks=batch.tasks)
         states = rows.pack(self.decoder.states(batch.previous_target, memory, tasks=batch.tasks))
         output, precision = self.decoder.output_projection, self.arithmetic.products.precision

@@ -58,7 +58,7 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         """Return the logits of a batch's targets; the fast kernels compute on packed states."""
         if self.arithmetic.kernels == FAIRSEQ:
             return super().predict(batch)
-        precision, multiple = self.arithmetic.products.precision, self.arithmetic.multiple
+        precision, multiple = self.arithmetic.products.precision, self.arithmetic.products.multiple
         source = Packing.of(batch.source.eq(self.padding), multiple)
         rows = Packing.of(batch.target.eq(self.padding), multiple)
         memories = self.encoder.packed(batch.source, batch.tasks, PackedPass(source, precision))
