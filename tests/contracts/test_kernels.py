@@ -9,7 +9,7 @@ from torch import Tensor
 
 from fathom.batches.fused import Batch
 from fathom.kernels.loss import smoothed_loss
-from fathom.kernels.products import Products
+from fathom.kernels.products import ONEDNN_ROWS, Products
 from fathom.methods.loader import load_network
 from fathom.models.arithmetic import FAIRSEQ, FAST, Arithmetic
 from fathom.models.network import Network
@@ -26,7 +26,15 @@ MASKED = {
     "tie_embeddings": "all",
 }
 KINDS = {"transformer": {}, "masked_lm": MASKED}
-HIGHEST, ROUNDED = (Arithmetic(FAST, Products(name, {})) for name in ("highest", "medium"))
+
+
+class RoundedUp(Products):
+    """Rows are rounded up as for oneDNN, which on some machines would round values too."""
+
+    multiple = ONEDNN_ROWS
+
+
+HIGHEST, ROUNDED = (Arithmetic(FAST, kind("highest", {})) for kind in (Products, RoundedUp))
 
 
 def cases() -> Iterator[object]:
@@ -92,9 +100,8 @@ def compare(models: list[Network], kind: str, fast: Arithmetic, tolerance: float
         if gradient is None:
             assert reached[name] is None, name
         else:
-            torch.testing.assert_close(
-                reached[name], gradient, atol=tolerance, rtol=tolerance, msg=name
-            )
+            atol = tolerance * max(1.0, gradient.abs().max().item())
+            torch.testing.assert_close(reached[name], gradient, atol=atol, rtol=0, msg=name)
 
 
 @pytest.fixture
