@@ -4,7 +4,7 @@ With p = softmax(z), a target t and smoothing ε, fairseq's loss of a token is
 
     −(1 − ε) log p_t − Σ_{v ≠ t} ε / (V − 1) log p_v
 
-and its gradient by z is p − q, with q the target distribution: 1 − ε at t and ε / (V − 1) elsewhere.
+and its gradient by z is p − q, with q the target distribution: 1 − ε at t, ε / (V − 1) elsewhere.
 """
 
 from typing import Any
