@@ -60,17 +60,16 @@ class Predicted(NamedTuple):
     tasks: Tensor
 
     @classmethod
-    def of(cls, logits: Tensor, batch: Examples, rows: Packing, padding: int) -> Self:
+    def of(cls, logits: Tensor, batch: Examples, packing: Packing) -> Self:
         """Return the logits of a batch's targets, with these and their tasks.
 
         Args:
             logits: (rows, V).
             batch: the texts.
-            rows: the packing of their targets.
-            padding: the index of padding.
+            packing: of their targets.
         """
-        target, tasks = rows.of_ids(batch.target, padding), rows.of_tokens(batch.tasks)
-        return cls(logits, target[: rows.tokens], tasks[: rows.tokens])
+        tasks = batch.tasks.unsqueeze(1).expand_as(batch.target)
+        return cls(logits, packing.real_ids(batch.target), packing.real_ids(tasks))
 
 
 class LayerStack(Protocol):

@@ -158,10 +158,10 @@ class MaskedLm(Network, FairseqEncoderModel):
         packing = Packing.of(batch.source.eq(self.padding), self.arithmetic.products.multiple)
         this = PackedPass(packing, precision)
         (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
-        target = packing.of_ids(batch.target, self.padding)
-        hidden = target.ne(self.padding).nonzero().squeeze(1)
-        tasks = packing.of_tokens(batch.tasks)
-        return Predicted(self.encoder.head(x[0, hidden]), target[hidden], tasks[hidden])
+        real = Predicted.of(x[0], batch, packing)
+        hidden = real.target.ne(self.padding).nonzero().squeeze(1)
+        logits = self.encoder.head(x[0].index_select(0, packing.places[hidden]))
+        return Predicted(logits, real.target[hidden], real.tasks[hidden])
 
 
 def learned_table(vocabulary: Vocabulary, positions: int, width: int) -> LearnedPositionalEmbedding:

@@ -9,7 +9,6 @@ from fairseq.models import FairseqEncoderDecoderModel
 
 from fathom.errors import FathomError
 from fathom.kernels.packing import Packing
-from fathom.kernels.products import linear
 from fathom.models.arithmetic import FAIRSEQ
 from fathom.models.hooks import Method, Stack
 from fathom.models.network import Examples, Network, Predicted
@@ -55,12 +54,11 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
         """Return the logits of a batch's targets; the fast kernels project no padding."""
         if self.arithmetic.kernels == FAIRSEQ:
             return super().predict(batch)
-        rows = Packing.of(batch.target.eq(self.padding), self.arithmetic.products.multiple)
         memory = self.encoder(batch.source, tasks=batch.tasks)
-        states = rows.pack(self.decoder.states(batch.previous_target, memory, tasks=batch.tasks))
-        output, precision = self.decoder.output_projection, self.arithmetic.products.precision
-        logits = linear(states[0], output.weight, output.bias, precision)
-        return Predicted.of(logits, batch, rows, self.padding)
+        states = self.decoder.states(batch.previous_target, memory, tasks=batch.tasks)
+        packing = Packing.of(batch.target.eq(self.padding))
+        real = states.flatten(0, 1).index_select(0, packing.index)
+        return Predicted.of(self.decoder.output_projection(real), batch, packing)
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

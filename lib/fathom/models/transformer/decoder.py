@@ -99,7 +99,9 @@ class Decoder(FairseqIncrementalDecoder):
     def packed(
         self, previous_target: Tensor, memories: list[Tensor], tasks: Tensor, this: PackedPass
     ) -> Tensor:
-        """Return the logits of all rows, (rows, V), with teacher forcing.
+        """Return the logits of the real targets in the order of the batch, with teacher forcing.
+
+        They are (n, V); n is the number of targets, rounded up.
 
         Args:
             previous_target: (B, T) the target shifted by one, right-padded.
@@ -113,7 +115,7 @@ class Decoder(FairseqIncrementalDecoder):
         x = self.embed_scale * self.embed_tokens(tokens) + positions
         x = this.dropout(self.dropout, x.unsqueeze(0))
         x = self.run(x, lambda number, layer, x: layer.packed(x, memories[number], this))
-        return this.linear(self.output_projection, x).squeeze(0)
+        return this.linear(self.output_projection, this.packing.real(x)).squeeze(0)
 
     def run(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> Tensor:
         """Return the stack's output, of the shape of x.

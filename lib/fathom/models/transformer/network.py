@@ -59,12 +59,12 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         if self.arithmetic.kernels == FAIRSEQ:
             return super().predict(batch)
         precision, multiple = self.arithmetic.products.precision, self.arithmetic.products.multiple
-        source = Packing.of(batch.source.eq(self.padding), multiple)
-        rows = Packing.of(batch.target.eq(self.padding), multiple)
+        sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]
+        source, rows = Packing.together(sides, multiple)
         memories = self.encoder.packed(batch.source, batch.tasks, PackedPass(source, precision))
         this = PackedPass(rows, precision, causal=True, memory=source)
         logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
-        return Predicted.of(logits, batch, rows, self.padding)
+        return Predicted.of(logits, batch, rows)
 
     def compile_layers(self, backend: str = "inductor") -> Self:
         """Compile what `predict` runs of each layer, and return the network."""
