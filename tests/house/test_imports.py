@@ -20,6 +20,7 @@ OUTSIDE_PACKAGES = {
     "data": FETCHING | {"polib", "sacrebleu"},
     "subwords": frozenset({"sentencepiece", "numpy"}),
     "batches": NETWORKS,
+    "kernels": frozenset({"torch"}),
     "models": NETWORKS,
     "methods": frozenset({"torch"}),
     "checkpoints": NETWORKS,

@@ -14,6 +14,7 @@ OUTSIDE |= {"results", "__pycache__", "fathom.egg-info"}
 LEVELS = {
     "errors": 0,
     "io": 1,
+    "kernels": 1,
     "config": 2,
     "provenance": 3,
     "runs": 3,

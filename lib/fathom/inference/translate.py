@@ -16,9 +16,11 @@ from fathom.batches import tensors
 from fathom.batches.tensors import PAD, Tensors
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
+from fathom.inference.fairseq_beam import FairseqBeam
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
 from fathom.subwords.encode import join
@@ -155,8 +157,9 @@ def split_lines(
 
 def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
     """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
+    kind = FairseqBeam if run.kernels == FAIRSEQ else Beam
     network = run.network(gates, update)
-    return Beam(network, run.tensors.target_dictionary, run.require_decoder())
+    return kind(network, run.tensors.target_dictionary, run.require_decoder())
 
 
 def hypotheses(

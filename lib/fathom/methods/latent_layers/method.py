@@ -144,7 +144,9 @@ class LatentLayers(Method):
         """Gate the layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
         if self.gate_on == "sub_layer":
             return y
-        return gated_block(x, y, self.sentence_gates[layer].to(y.dtype))
+        # In half precision a layer without residuals may return another type than it got.
+        wide = torch.promote_types(x.dtype, y.dtype)
+        return gated_block(x.to(wide), y.to(wide), self.sentence_gates[layer].to(wide))
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
         """Return β D_KL and λ L_K; the objective adds the network's −log p(y | x, z).

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from fathom.models.stack import Memory, run_layers
 from fathom.models.steps import Steps, moved
 from fathom.models.transformer.decoder import Decoder
 from fathom.models.transformer.layers import DecoderLayer
@@ -102,18 +101,18 @@ class Source:
         hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
     """
 
-    def __init__(self, layers: Sequence[Any], memory: Memory):
+    def __init__(self, layers: Sequence[Any], memories: Sequence[Tensor], padding: Tensor):
         """Compute them.
 
         Args:
             layers: the decoder's.
-            memory: what the encoder returned.
+            memories: (B, S, D) what each layer attends to.
+            padding: (B, S) true at padding.
         """
-        (padding,) = memory["encoder_padding_mask"]
         surplus = rounded_up(padding.size(1)) - padding.size(1)
         keys, values = [], []
-        for layer, states in zip(layers, memory["encoder_out"], strict=True):
-            attention, rows = layer.encoder_attn, pad(states.transpose(0, 1), (0, 0, 0, surplus))
+        for layer, states in zip(layers, memories, strict=True):
+            attention, rows = layer.encoder_attn, pad(states, (0, 0, 0, surplus))
             heads = (attention.num_heads, attention.head_dim)
             keys.append(attention.k_proj(rows).unflatten(2, heads).permute(0, 2, 3, 1))
             values.append(attention.v_proj(rows).unflatten(2, heads).transpose(1, 2))
@@ -138,12 +137,15 @@ class Source:
 class TransformerSteps(Steps):
     """The decoder at one position after another."""
 
-    def __init__(self, decoder: Decoder, memory: Memory, tasks: Tensor):
+    def __init__(
+        self, decoder: Decoder, memories: Sequence[Tensor], padding: Tensor, tasks: Tensor
+    ):
         """Compute the source's keys and values.
 
         Args:
             decoder: in evaluation mode.
-            memory: what the encoder returned.
+            memories: (B, S, D) what each layer attends to.
+            padding: (B, S) true at padding of the source.
             tasks: (B,) the task of each sentence.
         """
         super().__init__(decoder.method, decoder.output_projection, tasks)
@@ -151,7 +153,7 @@ class TransformerSteps(Steps):
         layers: list[Any] = list(decoder.layers)
         self.projections = [joined_projections(layer.self_attn) for layer in layers]
         self.queries = [scaled_queries(layer.encoder_attn) for layer in layers]
-        self.source = Source(layers, memory)
+        self.source = Source(layers, memories, padding)
         self.past = Past(self.source.keys)
 
     def advance(self, pieces: Tensor) -> Tensor:
@@ -159,11 +161,8 @@ class TransformerSteps(Steps):
         decoder = self.decoder
         self.past.add_slots(self.hypotheses)
         x = decoder.embed_scale * decoder.embed_tokens(pieces) + self.embedded_position()
-        outputs = [x.unsqueeze(0)]  # (1, B · K, D)
-        run_layers(decoder.method, decoder.layers, outputs, self.layer)
         self.position += 1
-        x = decoder.method.source(len(decoder.layers), outputs)
-        return decoder.layer_norm(x).squeeze(0)
+        return decoder.run(x.unsqueeze(0), self.layer).squeeze(0)
 
     def reorder(self, sentences: Tensor, parents: Tensor) -> None:
         """Choose what each hypothesis sees; what is stored moves only with its sentence."""
