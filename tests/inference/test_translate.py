@@ -242,17 +242,21 @@ def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():
 
 def test_hypotheses_have_the_order_of_their_sources():
     class Echo:
+        sentences = 3
+
         def best(self, source, tasks):
             return [row[row != PAD].tolist() for row in source]
 
     sources = sentences(7, 9, seed=2)
     expected = [source.tolist() for source in sources]
     assert sorted(map(len, expected)) != list(map(len, expected))
-    assert hypotheses(Echo(), sources, [0] * 7, CPU, sentences=3) == expected
+    assert hypotheses(Echo(), sources, [0] * 7, CPU) == expected
 
 
 def test_a_search_that_loses_a_sentence_is_an_error():
     class Forgetful:
+        sentences = 5
+
         def best(self, source, tasks):
             return [[4]] * (len(source) - 1)
 

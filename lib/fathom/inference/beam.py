@@ -8,7 +8,7 @@ sentence is finished when `beam` hypotheses have ended, or at its cap, where all
 """
 
 from dataclasses import dataclass, fields, replace
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -18,6 +18,9 @@ from fathom.models.network import Network
 from fathom.models.steps import gaps_closed
 from fathom.runs.settings import Decoding
 
+# Hypotheses that are searched together. More need memory, and fewer leave much to the small batches
+# in which the last sentences end.
+HYPOTHESES = 1280
 # Log-probabilities that are computed at once. More do not stay in the caches of a processor.
 AT_ONCE = {"cpu": 2**20, "cuda": 2**28}
 
@@ -110,7 +113,11 @@ class Best:
 
 
 class Beam:
-    """The beam search of one network, for one batch after another."""
+    """The beam search of one network, for one batch after another.
+
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
 
     def __init__(self, network: Network, dictionary: Symbols, settings: Decoding):
         """Prepare the search.
@@ -122,6 +129,7 @@ class Beam:
         """
         self.network, self.settings = network.eval(), settings
         self.width = min(settings.beam, len(dictionary) - 1)
+        self.sentences = max(1, HYPOTHESES // self.width)
         self.entries, self.pad, self.end = len(dictionary), dictionary.pad(), dictionary.eos()
 
     @torch.inference_mode()
@@ -135,9 +143,10 @@ class Beam:
         Returns:
             Its pieces; None if no hypothesis has a probability.
         """
-        longest = self.network.decoder.max_positions()
+        # fairseq's types of a network do not know what its decoder is.
+        decoder: Any = self.network.decoder
         lengths = source.ne(self.pad).sum(dim=1).tolist()
-        caps = [cap(self.settings, length - 1, longest) for length in lengths]
+        caps = [cap(self.settings, length - 1, decoder.max_positions()) for length in lengths]
         searched = Searched.start(torch.tensor(caps, device=source.device))
         best, steps = Best(searched.caps), self.network.steps(source, tasks)
         output = Output(steps.output)

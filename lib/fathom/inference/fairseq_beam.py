@@ -62,7 +62,13 @@ class CappedSearch(BeamSearch):
 
 
 class FairseqBeam:
-    """The beam search of one network, for one batch after another."""
+    """The beam search of one network, for one batch after another.
+
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
+
+    sentences = 128
 
     def __init__(self, network: nn.Module, dictionary: Dictionary, settings: Decoding):
         """Prepare the search.

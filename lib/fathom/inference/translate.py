@@ -25,12 +25,18 @@ from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
 from fathom.subwords.encode import join
 
-# Bounds of a batch: source tokens with padding, and sentences.
-TOKENS, SENTENCES = 4096, 128
+# Bound of a batch's source tokens, padding included.
+TOKENS = 8192
 
 
 class Search(Protocol):
-    """What finds the best hypotheses of a batch."""
+    """What finds the best hypotheses of a batch.
+
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
+
+    sentences: int
 
     def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
         """Return the best hypothesis of each sentence, without the end symbol.
@@ -176,13 +182,15 @@ def hypotheses(
         sources: (S,) each, with its end symbol.
         tasks: the index of each source's task.
         device: where the network is.
-        sentences: bound of a batch's sentences; by default what is fastest.
+        sentences: bound of a batch's sentences; None for the search's own.
 
     Raises:
         FathomError: a source is left without a hypothesis.
     """
     answers: dict[int, list[int]] = {}
-    for batch in batches([len(source) for source in sources], TOKENS, sentences or SENTENCES):
+    for batch in batches(
+        [len(source) for source in sources], TOKENS, sentences or search.sentences
+    ):
         chosen = [sources[number] for number in batch]
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
         numbers = torch.tensor([tasks[number] for number in batch], device=device)

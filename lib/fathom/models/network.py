@@ -137,11 +137,12 @@ class Network(nn.Module, ABC):
     def steps(self, source: Tensor, tasks: Tensor) -> Steps:
         """Encode a batch; return its decoder, which a search calls position by position.
 
-        A network without a decoder has none.
-
         Args:
             source: (B, S) right-padded.
             tasks: (B,) the task of each sentence.
+
+        Raises:
+            RuntimeError: the network has no decoder.
         """
         raise RuntimeError("a network without a decoder has no positions to decode")
 

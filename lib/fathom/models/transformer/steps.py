@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import linear, pad
 
 from fathom.models.steps import Steps, moved
@@ -221,14 +221,14 @@ def rounded_up(entries: int) -> int:
     return entries + -entries % ENTRIES
 
 
-def scaled_queries(attention: nn.Module) -> tuple[Tensor, Tensor]:
+def scaled_queries(attention: Any) -> tuple[Tensor, Tensor]:
     """Return weight and bias of an attention's queries, divided by √k."""
     projection = attention.q_proj
     scale = 1 / math.sqrt(attention.head_dim)
     return projection.weight * scale, projection.bias * scale
 
 
-def joined_projections(attention: nn.Module) -> tuple[Tensor, Tensor]:
+def joined_projections(attention: Any) -> tuple[Tensor, Tensor]:
     """Return weight (3 D, D) and bias (3 D,) of queries, which are scaled, keys and values."""
     weight, bias = scaled_queries(attention)
     return (
