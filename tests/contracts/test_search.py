@@ -20,8 +20,8 @@ from tests.contracts.test_networks import built
 from tests.support.small_networks import ENTRIES, EOS, Dictionary, card, network
 
 CPU = torch.device("cpu")
-BEAMS, PENALTIES = (1, 2, 5), (0.6, 1.0)
-LENGTHS = (3, 9, 0, 5, 12, 2, 7, 1, 6, 6, 0, 4)
+BEAMS_PENALTIES = ((1, 1.0), (2, 0.6), (5, 1.0))
+LENGTHS = (3, 9, 0, 5, 2, 7, 1, 6, 0, 4)
 
 
 def sources() -> list[torch.Tensor]:
@@ -34,17 +34,16 @@ def sources() -> list[torch.Tensor]:
 
 
 def assert_equal(model: Network, tasks: int, kinds: tuple[str, ...]) -> None:
-    """Compare both searches with all widths and penalties."""
+    """Compare both searches with three widths; sentences of all tasks share batches."""
     own_tasks = [number % tasks for number in range(len(LENGTHS))]
-    for kind, beam, penalty in itertools.product(kinds, BEAMS, PENALTIES):
-        settings = Decoding(beam=beam, length_penalty=penalty, cap_ratio=0.5, cap_constant=6)
+    for kind, (beam, penalty) in itertools.product(kinds, BEAMS_PENALTIES):
+        settings = Decoding(beam=beam, length_penalty=penalty, cap_ratio=0.5, cap_constant=4)
         own, stock = (
             search(model.use_gates(kind), Dictionary(ENTRIES), settings)
             for search in (Beam, FairseqBeam)
         )
         expected = hypotheses(stock, sources(), own_tasks, CPU)
-        assert hypotheses(own, sources(), own_tasks, CPU, sentences=5) == expected
-        assert hypotheses(own, sources(), own_tasks, CPU) == expected
+        assert hypotheses(own, sources(), own_tasks, CPU, sentences=7) == expected
         assert len({tuple(pieces) for pieces in expected}) > 2
 
 

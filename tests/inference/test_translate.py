@@ -5,10 +5,19 @@ import pytest
 from fathom.batches.tensors import EOS, PAD, load
 from fathom.evaluation.score import score
 from fathom.evaluation.summarise import summarise
+from fathom.inference.fairseq_beam import FairseqBeam
 from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import batches, hypotheses, translate, translate_lines
+from fathom.inference.translate import (
+    batches,
+    hypotheses,
+    searcher,
+    split_lines,
+    translate,
+    translate_lines,
+)
 from fathom.io.files import read_lines, sha256
 from fathom.io.integrity import read_record
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.provenance import manifest
 from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
@@ -138,6 +147,16 @@ def test_every_task_is_translated_through_its_own_masks_or_adapters(paths, metho
         tested = read_lines(folder / f"{task}.txt")
         same = [own for own in TASKS if through(run, "plain", task, run.task(own)) == tested]
         assert same == [task]
+
+
+def test_fairseqs_generator_translates_where_the_kernels_are_fairseqs_and_says_the_same(paths):
+    own = write_trained(DEEP, paths, layers=OWN_LAYERS)
+    reference = TrainedRun(DEEP, 1, paths, CPU, FAIRSEQ)
+    assert isinstance(searcher(reference, "soft"), FairseqBeam)
+    for gates in ("soft", "hard"):
+        lines = split_lines(own, TASKS, "test", gates)
+        assert split_lines(reference, TASKS, "test", gates) == lines
+        assert {task: len(lines[task]) for task in TASKS} == dict.fromkeys(TASKS, 12)
 
 
 def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
