@@ -63,9 +63,10 @@ def built(kind: str, name: str, norm: str, changes: dict, **model: object) -> Ne
     chosen = method(name, tuple(stack for stack in stacks if stack in this.stacks), **values)
     made = network(chosen, whole)
     stream = torch.Generator().manual_seed(4)
-    for parameter in made.parameters():
-        # Gates and new adapters start where they change nothing.
-        parameter.data += 0.1 * torch.randn(parameter.shape, generator=stream)
+    for part, parameter in made.named_parameters():
+        # Gates and new adapters start where they change nothing, and biases at zero.
+        size = 0.1 if ".method." in part else 0.02
+        parameter.data += size * torch.randn(parameter.shape, generator=stream)
     return made
 
 
@@ -173,3 +174,29 @@ def test_gates_at_zero_and_one_leave_a_layer_out_or_in_to_the_bit(norm):
     found = gradients(model)
     for name, gradient in gradients(static).items():
         assert torch.equal(gradient, found[name]), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("residuals", [("encoder", "decoder"), ()])
+def test_in_bfloat16_they_agree_within_its_rounding(kind, residuals):
+    models = [
+        built(kind, "latent_layers", "pre", {}, dropout=0.0, residuals=residuals) for _ in range(2)
+    ]
+    with torch.autocast("cpu", torch.bfloat16):
+        slow, fast = (
+            outcome(model, arithmetic, kind)[2].item()
+            for model, arithmetic in zip(models, (Arithmetic(FAIRSEQ), HIGHEST), strict=True)
+        )
+    assert fast == pytest.approx(slow, rel=2e-2)
+    assert all(gradient.isfinite().all() for gradient in gradients(models[1]).values())
+
+
+@pytest.mark.parametrize("p", ["dropout", "attention_dropout", "activation_dropout"])
+def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
+    model = built("transformer", "static", "pre", {}, **{p: 0.5})
+    for arithmetic in (Arithmetic(FAIRSEQ), HIGHEST):
+        model.use_arithmetic(arithmetic)
+        for training in (True, False):
+            model.train(training)
+            one, other = (model.predict(texts("transformer")).logits for _ in range(2))
+            assert torch.equal(one, other) is not training
