@@ -14,7 +14,7 @@ from fathom.methods.loader import load_network
 from fathom.models.arithmetic import FAIRSEQ, FAST, Arithmetic
 from fathom.models.network import Network
 from fathom.runs.method_card import module_names
-from tests.contracts.test_methods import LENGTHS, choices
+from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
 from tests.support.small_networks import PAD, batch, card, gradients, method, network, shape
 
 TASKS = torch.tensor([0, 1, 1, 0])
@@ -200,3 +200,17 @@ def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
             model.train(training)
             one, other = (model.predict(texts("transformer")).logits for _ in range(2))
             assert torch.equal(one, other) is not training
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["static", "latent_layers"])
+def test_compiled_layers_learn_the_same(name):
+    """The compiler itself needs a device; here it only traces the layers."""
+    plain, compiled = (two_level(name, {}) for _ in range(2))
+    compiled.network.compile_layers(backend="eager")
+    for number in (1, 2):
+        for run in (plain, compiled):
+            real_update(run, number)
+    expected = dict(plain.network.named_parameters())
+    for part, parameter in compiled.network.named_parameters():
+        assert torch.equal(parameter, expected[part]), part
