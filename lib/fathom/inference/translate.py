@@ -14,11 +14,14 @@ from fathom.batches import tensors
 from fathom.batches.tensors import PAD, Tensors
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
+from fathom.inference.ctranslate2_exports import exports
+from fathom.inference.ctranslate2_model import installed
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
+from fathom.runs.settings import Decoding
 from fathom.subwords.encode import join
 
 # Bounds of a batch: source tokens with padding, and sentences.
@@ -74,7 +77,7 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
         "tasks": tasks,
         "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
-        "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
+        "versions": versions(run.require_decoder()),
     }
     decoding_file.write(folder, content)
 
@@ -112,6 +115,9 @@ def translate_lines(
         if len(pieces) > longest:
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
     sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
+    if search.decoder == "ctranslate2":
+        best = exports(run, gates).best({task: sources})[task]
+        return [text(pieces, encoded) for pieces in best]
     network = run.network(gates).for_task(number)
     beam = Beam(network, encoded.target_dictionary, search)
     return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
@@ -131,10 +137,22 @@ def split_lines(
     """
     encoded = run.tensors
     pairs = encoded.split(task, split)
-    network = run.network(gates, update).for_task(pairs.task)
-    beam = Beam(network, encoded.target_dictionary, run.require_decoder())
+    search = run.require_decoder()
     sources = [pairs.source(number) for number in range(len(pairs))]
+    if search.decoder == "ctranslate2":
+        best = exports(run, gates, update).best({task: sources})[task]
+        return [text(pieces, encoded) for pieces in best]
+    network = run.network(gates, update).for_task(pairs.task)
+    beam = Beam(network, encoded.target_dictionary, search)
     return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
+
+
+def versions(settings: Decoding) -> dict[str, str]:
+    """Return the versions of the packages that a search uses."""
+    versions = {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")}
+    if settings.decoder == "ctranslate2":
+        versions["ctranslate2"] = installed().__version__
+    return versions
 
 
 def hypotheses(
