@@ -1,7 +1,7 @@
 """A training in CTranslate2: one model for each selection of layers, checked for each task."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,26 +46,26 @@ class Exports:
             self._by_layers[str(transformer.active)] = self._by_task[task] = search
         return self._by_task[task]
 
-    def best(self, sources: Mapping[str, Sequence[Tensor]]) -> dict[str, list[list[int]]]:
-        """Return the best hypothesis of each source by task, in the order of the sources.
+    def best(self, sources: Sequence[Tensor], tasks: Sequence[int]) -> list[list[int]]:
+        """Return the best hypothesis of each source, in the order of the sources.
 
         Tasks with the same layers are translated together.
 
         Args:
-            sources: (S,) each, with its end symbol, by task.
+            sources: (S,) each, with its end symbol.
+            tasks: the index of each source's task.
 
         Raises:
             FathomError: as for `of`.
         """
-        together: dict[Search, list[str]] = defaultdict(list)
-        for task in sources:
-            together[self.of(task)].append(task)
-        hypotheses: dict[str, list[list[int]]] = {}
-        for search, tasks in together.items():
-            every = [source for task in tasks for source in sources[task]]
-            best = iter(search.best(every, self.run.require_decoder()))
-            hypotheses |= {task: [next(best) for _ in sources[task]] for task in tasks}
-        return hypotheses
+        numbers: dict[Search, list[int]] = defaultdict(list)
+        for number, task in enumerate(tasks):
+            numbers[self.of(self.run.tasks[task])].append(number)
+        hypotheses: dict[int, list[int]] = {}
+        for search, own in numbers.items():
+            best = search.best([sources[number] for number in own], self.run.require_decoder())
+            hypotheses |= dict(zip(own, best, strict=True))
+        return [hypotheses[number] for number in range(len(sources))]
 
 
 @lru_cache(maxsize=1)

@@ -85,7 +85,8 @@ class Search:
 
 def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
     """Return a sentence's pieces without the end symbol, which CTranslate2 adds."""
-    return [vocabulary[number] for number in sentence[:-1].tolist()]
+    numbers: list[int] = sentence[:-1].tolist()
+    return [vocabulary[number] for number in numbers]
 
 
 def require_equal(search: Search, network: Network, task: int, pairs: Pairs, where: str) -> None:

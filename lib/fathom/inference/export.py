@@ -92,7 +92,9 @@ def _write_ctranslate2(
         for task in tasks:
             pairs, where = run.tensors.split(task, "valid"), f"{run.name}, {task}"
             require_equal(search, run.network(gates), run.task(task), pairs, where)
-        shutil.copytree(temporary, folder, dirs_exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(Path(temporary).iterdir()):
+            shutil.copyfile(path, folder / path.name)
 
 
 def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:

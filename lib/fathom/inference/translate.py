@@ -116,7 +116,7 @@ def translate_lines(
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
     sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
     if search.decoder == "ctranslate2":
-        best = exports(run, gates).best({task: sources})[task]
+        best = exports(run, gates).best(sources, [number] * len(sources))
         return [text(pieces, encoded) for pieces in best]
     network = run.network(gates).for_task(number)
     beam = Beam(network, encoded.target_dictionary, search)
@@ -140,7 +140,7 @@ def split_lines(
     search = run.require_decoder()
     sources = [pairs.source(number) for number in range(len(pairs))]
     if search.decoder == "ctranslate2":
-        best = exports(run, gates, update).best({task: sources})[task]
+        best = exports(run, gates, update).best(sources, [pairs.task] * len(sources))
         return [text(pieces, encoded) for pieces in best]
     network = run.network(gates, update).for_task(pairs.task)
     beam = Beam(network, encoded.target_dictionary, search)
