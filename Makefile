@@ -47,18 +47,18 @@ reproduce: environment ## train the tiny scale and make its table, figure, compa
 	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: test
-test: environment lint ## lint and all tests: first by room, then the full chain from text to table
+test: environment ctranslate2 lint ## lint and all tests: first by room, then the full chain from text to table
 	$(call say,tests)
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline'
 	$(call say,the full chain)
 	$(BIN)/pytest -n 2 --dist loadfile -m pipeline tests/pipeline
 
 .PHONY: fast
-fast: environment ## the quick tests: all but the chain and those that are marked slow
+fast: environment ctranslate2 ## the quick tests: all but the chain and those that are marked slow
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow'
 
 .PHONY: lint
-lint: environment ## check style, rules and config; zero findings
+lint: environment ctranslate2 ## check style, rules and config; zero findings
 	$(call say,lint)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -107,6 +107,14 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@$(PIP) --no-deps --no-build-isolation --editable . $(call logged,fathom)
 	@touch $@
 
+.PHONY: ctranslate2
+ctranslate2: .venv/.ctranslate2 ## install CTranslate2, which can translate in place of fathom's search (43 MB)
+
+.venv/.ctranslate2: envs/ctranslate2.lock .venv/.complete
+	$(call say,CTranslate2)
+	@$(PIP) $(LOCKED) -r envs/ctranslate2.lock $(call logged,CTranslate2)
+	@touch $@
+
 .PHONY: lock
-lock: ## resolve envs/versions.txt and write the locks, with the hashes of all files
+lock: ## resolve the lists in envs/ and write the locks, with the hashes of all files
 	$(PYTHON) envs/lock.py --index '$(TORCH_INDEX)'

@@ -22,7 +22,8 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
 from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.prune import Active, active_layers, fairseq_settings, plain_state
+from fathom.inference.fairseq_checkpoint import fairseq_settings
+from fathom.inference.plain import Active, active_layers, plain_state
 from fathom.inference.translate import hypotheses
 from fathom.methods.loader import build
 from fathom.models.network import Network

@@ -25,7 +25,7 @@ OUTSIDE_PACKAGES = {
     "methods": frozenset({"torch"}),
     "checkpoints": NETWORKS,
     "training": NETWORKS | {"yaml", "rich"},
-    "inference": NETWORKS,
+    "inference": NETWORKS | {"ctranslate2"},
     "scoring": frozenset({"sacrebleu", "numpy"}),
     "evaluation": frozenset(),
     "tables": frozenset({"pandas", "numpy", "jinja2"}),

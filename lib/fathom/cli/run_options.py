@@ -11,6 +11,7 @@ from fathom.inference.ready import SPLITS, require_device, require_name
 from fathom.project.demands import Demands
 from fathom.project.project import Project
 from fathom.runs.paths import Paths
+from fathom.runs.plain import REMEDY, require_plain_gates
 from fathom.runs.spec import Spec
 
 if TYPE_CHECKING:
@@ -47,6 +48,18 @@ class OpenRun:
         valid = self.spec.gates
         require_name(gates or valid[0], valid, "gates", self.spec.name)
         return gates or valid[0]
+
+    def require_decodable(self, *gates: str) -> None:
+        """Refuse gates with which the decoder of the run's settings cannot translate it.
+
+        Raises:
+            FathomError: CTranslate2 shall translate, and the run is no plain Transformer then.
+        """
+        decoding = self.spec.decoding
+        if decoding is not None and decoding.decoder == "ctranslate2":
+            card = self.project.methods[self.spec.method.name]
+            for name in gates:
+                require_plain_gates(card, name, self.spec.name, REMEDY)
 
     def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
         """Return the split and the gates of each decoding that a verb handles.

@@ -58,6 +58,7 @@ def translate(
     if task is None:
         everything = split is None and gates is None
         decodings = opened.decodings(split, gates)
+        opened.require_decodable(*(name for _, name in decodings))
         require_weights(spec, seed, paths)
         asked = missing_decodings(spec, seed, paths, decodings) if everything else decodings
         if asked:
@@ -72,6 +73,7 @@ def translate(
         return
     require_name(task, spec.data.tasks, "task", spec.name)
     chosen = opened.one_gates(gates)
+    opened.require_decodable(chosen)
     require_weights(spec, seed, paths)
     if sys.stdin is None:
         what, remedy = "standard input is closed", "give it text: < sentences.txt"

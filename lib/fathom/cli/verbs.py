@@ -10,7 +10,7 @@ import typer
 VERBS = (
     ("Ask", ("list", "show", "validate", "where", "params")),
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
-    ("Runs", ("train", "translate", "prune", "check-learning")),
+    ("Runs", ("train", "translate", "prune", "export", "check-learning")),
     ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
     ("Results", ("table", "figure", "compare", "verify")),
 )

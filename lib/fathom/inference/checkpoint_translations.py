@@ -5,15 +5,12 @@ complete, and a second start translates only what is not recorded or has changed
 """
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
-
-import torch
 
 from fathom.checkpoints.average import weights_path
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import split_lines
+from fathom.inference.translate import split_lines, versions
 from fathom.io.commands import again
 from fathom.io.files import sha256, write_lines
 from fathom.io.integrity import Recorded, read_record, write_record
@@ -65,12 +62,13 @@ class CheckpointTranslations:
         self.recipe = RECIPE["decoding"]
         self.folder = run.paths.window(run.spec, run.seed, gates)
         # Of one update's weights, whatever number a translation of the run averages.
-        settings = run.require_decoder().model_dump() | {"average_of": 1, "window": None}
+        decoding = run.require_decoder()
+        settings = decoding.identity() | {"average_of": 1, "window": None}
         self._made_with = {
             "settings": settings,
             "tensors_sha256": run.training.tensors_sha256,
             "recipe": self.recipe,
-            "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
+            "versions": versions(decoding),
         }
         self._files, self._weights = self._recorded()
 

@@ -16,6 +16,8 @@ from fathom.batches import tensors
 from fathom.batches.tensors import PAD, Tensors
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
+from fathom.inference.ctranslate2_exports import exports
+from fathom.inference.ctranslate2_model import installed
 from fathom.inference.fairseq_beam import FairseqBeam
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_lines
@@ -23,6 +25,7 @@ from fathom.io.integrity import hashes
 from fathom.models.arithmetic import FAIRSEQ
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
+from fathom.runs.settings import Decoding
 from fathom.subwords.encode import join
 
 # Bound of a batch's source tokens, padding included.
@@ -96,7 +99,7 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
         "tasks": tasks,
         "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
-        "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
+        "versions": versions(run.require_decoder()),
     }
     decoding_file.write(folder, content)
 
@@ -134,7 +137,7 @@ def translate_lines(
         if len(pieces) > longest:
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
     sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
-    answers = hypotheses(searcher(run, gates), sources, [number] * len(sources), run.device)
+    answers = answer(run, gates, sources, [number] * len(sources))
     return [text(pieces, encoded) for pieces in answers]
 
 
@@ -156,9 +159,30 @@ def split_lines(
     sentences = [(own, number) for own in pairs.values() for number in range(len(own))]
     sources = [own.source(number) for own, number in sentences]
     numbers = [own.task for own, _ in sentences]
-    answers = hypotheses(searcher(run, gates, update), sources, numbers, run.device)
+    answers = answer(run, gates, sources, numbers, update)
     lines = iter(text(pieces, run.tensors) for pieces in answers)
     return {task: list(islice(lines, len(own))) for task, own in pairs.items()}
+
+
+def answer(
+    run: TrainedRun,
+    gates: str,
+    sources: Sequence[Tensor],
+    tasks: Sequence[int],
+    update: int | None = None,
+) -> list[list[int]]:
+    """Return the best hypothesis of each source by the decoder that the run's settings name.
+
+    Args:
+        run: a finished training.
+        gates: "plain", "soft" or "hard".
+        sources: (S,) each, with its end symbol.
+        tasks: the task of each source.
+        update: translates with the weights saved after this update instead of the final ones.
+    """
+    if run.require_decoder().decoder == "ctranslate2":
+        return exports(run, gates, update).best(sources, tasks)
+    return hypotheses(searcher(run, gates, update), sources, tasks, run.device)
 
 
 def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
@@ -166,6 +190,14 @@ def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
     kind = FairseqBeam if run.kernels == FAIRSEQ else Beam
     network = run.network(gates, update)
     return kind(network, run.tensors.target_dictionary, run.require_decoder())
+
+
+def versions(settings: Decoding) -> dict[str, str]:
+    """Return the versions of the packages that a search uses."""
+    versions = {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")}
+    if settings.decoder == "ctranslate2":
+        versions["ctranslate2"] = installed().__version__
+    return versions
 
 
 def hypotheses(

@@ -15,7 +15,7 @@ from fathom.papers.paper import Paper
 from fathom.papers.paper import load as load_paper
 from fathom.papers.vocabulary import Vocabulary
 from fathom.papers.vocabulary import load as load_vocabulary
-from fathom.project import consistency
+from fathom.project import consistency, decoders
 from fathom.project.project import Project
 from fathom.project.switches import Switches, merge
 from fathom.runs.datasets import read_dataset
@@ -75,6 +75,8 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     )
     if check:
         findings += consistency.findings(project)
+        # What tables ask for is known only where everything else is right.
+        findings = findings or list(decoders.findings(project))
     # Where all runs of a paper are gone, every name of one is a consequence.
     refuse(findings and (list(_without_runs(files)) or findings))
     return project

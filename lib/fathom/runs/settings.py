@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from pydantic import Field, model_validator
 
-from fathom.config.settings import About, Form, NotBuilt, Part, Several
+from fathom.config.settings import About, Absent, Form, NotBuilt, Part, Several
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
 from fathom.runs.types import (
     BelowOne,
@@ -293,6 +293,14 @@ class Outcome(Part):
 class Decoding(Part):
     """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
 
+    decoder: Annotated[
+        Literal["fathom", "ctranslate2"],
+        About(
+            "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
+            source="ours",
+        ),
+        Absent("fathom"),
+    ] = "fathom"
     average_of: Annotated[
         Count,
         About(
@@ -322,6 +330,10 @@ class Decoding(Part):
             source="the papers keep what the probability says",
         ),
     ] = 0
+
+    def cap(self, source_pieces: int) -> int:
+        """Return the most pieces of a hypothesis; neither count has the end symbol."""
+        return int(self.cap_ratio * source_pieces) + self.cap_constant
 
 
 class Scoring(Part):
