@@ -1,0 +1,104 @@
+"""Cost of Snakemake's plan by jobs, and of a command's start by the runs of a project."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from benchmarks.growth.curves import Curve, Panel
+from benchmarks.peer.workload import ROOT
+
+SEEDS = (1, 2, 5, 10, 20)
+RUNS = (0, 250, 500, 1000)
+STARTS = 5
+BIN = Path(sys.executable).parent
+# Snakemake prints how many jobs it planned.
+TOTAL = re.compile(r"^total\s+(\d+)", re.MULTILINE)
+
+
+def measured(command: Sequence[str], folder: Path) -> tuple[float, float, str]:
+    """Run a command; return user seconds and peak MB of it and its children, and what it printed.
+
+    Raises:
+        subprocess.CalledProcessError: it failed.
+    """
+    environment = os.environ | {"FATHOM_PROJECT": str(folder)}
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=printed)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command)
+        printed.seek(0)
+        return usage.ru_utime, usage.ru_maxrss / 1024, printed.read()
+
+
+def plan(_: object) -> dict[str, list[Panel]]:
+    """Return user seconds and memory of `snakemake -n all` by jobs, which grow with seeds."""
+    times, memory = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for seeds in SEEDS:
+            settings = [f"seeds={seeds}", f"results={folder}"]
+            command = [
+                str(BIN / "snakemake"),
+                "-n",
+                "all",
+                "--quiet",
+                "rules",
+                "--config",
+                *settings,
+            ]
+            spent, peak, printed = measured(command, ROOT)
+            jobs = float(TOTAL.findall(printed)[-1])
+            times.append((jobs, spent))
+            memory.append((jobs, peak))
+    return {
+        "jobs": [
+            Panel("jobs of a plan", "user s", [Curve("snakemake -n", times)]),
+            Panel("jobs of a plan", "peak MB", [Curve("snakemake -n", memory)]),
+        ]
+    }
+
+
+def starts(_: object) -> dict[str, list[Panel]]:
+    """Return user seconds of `fathom show` by the runs of a project."""
+    points = []
+    for added in RUNS:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            grown(root, added)
+            command = [str(BIN / "fathom"), "show", "m2o_diverse_12_12"]
+            # The first start may read more than the others.
+            taken = [measured(command, root)[0] for _ in range(STARTS + 1)][1:]
+            points.append((float(added + runs_of(ROOT)), median(taken)))
+    curve = Curve("fathom show", points, constant=True)
+    return {"runs": [Panel("runs of a project", "user s", [curve])]}
+
+
+def grown(root: Path, runs: int) -> None:
+    """Write the project's config with more runs, which differ from each other in one setting.
+
+    Args:
+        root: the folder to write.
+        runs: how many are added.
+    """
+    shutil.copytree(ROOT / "config", root / "config")
+    if not runs:
+        return
+    numbers = ", ".join(str(100 + number) for number in range(runs))
+    settings = "like: m2o_diverse, outcome: {exploded_for: <n>}"
+    entry = f"  grown_<n>: {{for: {{n: [{numbers}]}}, {settings}}}"
+    with open(root / "config/papers/latent_depth/runs.yaml", "a", encoding="utf-8") as stream:
+        stream.write(f"{entry}  # a copy, to measure\n")
+
+
+def runs_of(root: Path) -> int:
+    """Return the runs of a project."""
+    from fathom.project.load import load
+
+    return len(load(root, check=False).entries)
