@@ -4,7 +4,6 @@ python -m benchmarks.growth.point <json>
 """
 
 import json
-import resource
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, replace
@@ -15,6 +14,7 @@ import torch
 from benchmarks.growth.languages import Dealt
 from benchmarks.peer import contenders
 from benchmarks.peer.contenders import Job
+from benchmarks.peer.resident import resident
 from benchmarks.peer.timing import alternate, clock, spread, timed
 from benchmarks.peer.workload import ROOT, STATIC, Shape
 from fathom.runs.settings import Batch
@@ -50,11 +50,6 @@ class Point:
         done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
         milliseconds, megabytes = done.stdout.split()[-2:]
         return float(milliseconds), float(megabytes)
-
-
-def resident() -> float:
-    """Return the most memory that this process had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

@@ -17,6 +17,13 @@ SEEDS = (1, 2, 5, 10, 20)
 RUNS = (0, 250, 500, 1000)
 STARTS = 5
 BIN = Path(sys.executable).parent
+# Linux counts the memory of the process that starts another as the other's, so a small one starts it.
+SMALL = """
+import os, sys
+_, status, usage = os.wait4(os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
+print(usage.ru_utime, usage.ru_maxrss, flush=True)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 # Snakemake prints how many jobs it planned.
 TOTAL = re.compile(r"^total\s+(\d+)", re.MULTILINE)
 
@@ -28,14 +35,17 @@ def measured(command: Sequence[str], folder: Path) -> tuple[float, float, str]:
         subprocess.CalledProcessError: it failed.
     """
     environment = os.environ | {"FATHOM_PROJECT": str(folder)}
-    with tempfile.TemporaryFile("w+") as printed:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=printed)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise subprocess.CalledProcessError(process.returncode, command)
-        printed.seek(0)
-        return usage.ru_utime, usage.ru_maxrss / 1024, printed.read()
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", SMALL, *command],
+        cwd=folder,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    *printed, last = done.stdout.rstrip("\n").split("\n")
+    user, kilobytes = last.split()
+    return float(user), int(kilobytes) / 1024, "\n".join(printed)
 
 
 def plan(_: object) -> dict[str, list[Panel]]:

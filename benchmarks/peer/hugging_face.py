@@ -20,7 +20,7 @@ from fathom.training import schedules
 
 MARIAN = "HF MarianMT, halves"
 PYTHON = ROOT / ".venv-peers" / "bin" / "python"
-PROGRAM = Path(__file__).with_name("marian_process.py")
+PROGRAM = "benchmarks.peer.marian_process"
 
 
 def exchanged(job: Job) -> dict[str, Any]:
@@ -73,9 +73,9 @@ class HuggingFace:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "job.pt"
             torch.save(exchanged(job), file)
-            command = [str(PYTHON), str(PROGRAM), str(file)]
+            command = [str(PYTHON), "-m", PROGRAM, str(file)]
             pipe = subprocess.PIPE
-            with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+            with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
                 yield cls(process)
                 cast(IO[str], process.stdin).close()
 

@@ -4,8 +4,8 @@ Its model is for one language pair a pass, whose gates are set before; its task 
 that language. Its logits are uninitialised memory there and zeros here.
 """
 
+from argparse import Namespace
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import torch
 from fairseq.examples.latent_depth.latent_depth_src.loss.latent_depth import LatentLayersKLLoss
@@ -13,13 +13,12 @@ from fairseq.examples.latent_depth.latent_depth_src.models.latent_transformer im
     LatentTransformerEncoder,
 )
 from fairseq.models import FairseqEncoderDecoderModel
-from fairseq.models.transformer import TransformerDecoder, TransformerModel, base_architecture
+from fairseq.models.transformer import TransformerDecoder, TransformerModel
 from torch import Tensor
 
-from benchmarks.peer.stock import POSITIONS, Stock
+from benchmarks.peer.stock import Stock, settings
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import Tensors
-from fathom.inference.prune import fairseq_settings
 from fathom.runs.spec import Spec
 
 # The cost of an update does not depend on these sizes.
@@ -44,17 +43,15 @@ class LatentExample(Stock):
             tensors: the encoded text.
             device: where the network is.
         """
-        model = spec.model
-        layers = {"encoder": range(model.encoder_layers), "decoder": range(model.decoder_layers)}
-        settings = SimpleNamespace(**fairseq_settings(model, layers, POSITIONS), **SETTINGS)
-        base_architecture(settings)
+        values = Namespace(**vars(settings(spec.model)), **SETTINGS)
         sides = tensors.source_dictionary, tensors.target_dictionary
-        tables = [TransformerModel.build_embedding(settings, side, model.width) for side in sides]
-        encoder = LatentTransformerEncoder(settings, sides[0], tables[0], len(tensors.tasks))
+        width = spec.model.width
+        tables = [TransformerModel.build_embedding(values, side, width) for side in sides]
+        encoder = LatentTransformerEncoder(values, sides[0], tables[0], len(tensors.tasks))
         torch.nn.init.zeros_(encoder.layer_select.layer_logits)
-        decoder = TransformerDecoder(settings, sides[1], tables[1])
+        decoder = TransformerDecoder(values, sides[1], tables[1])
         super().__init__(FairseqEncoderDecoderModel(encoder, decoder).to(device), spec)
-        self.encoder, self.kl = encoder, LatentLayersKLLoss(settings)
+        self.encoder, self.kl = encoder, LatentLayersKLLoss(values)
         self.updates = 0
 
     def gradients(self, batches: Sequence[Batch]) -> None:

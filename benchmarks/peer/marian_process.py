@@ -1,20 +1,21 @@
 """Hugging Face's MarianMT in a process of the environment .venv-peers; it answers line by line.
 
-    python benchmarks/peer/marian_process.py <job file>
+    .venv-peers/bin/python -m benchmarks.peer.marian_process <job file>
 
 A line `update <n>` makes update n and answers with its seconds; `peak` answers with the MB that the
 process took beyond its imports. Its best settings: attention by torch's fused kernel, torch's
-smoothed loss and fused AdamW, the batch in two halves. This file needs no fathom.
+smoothed loss and fused AdamW, the batch in two halves. It uses nothing of fathom.
 """
 
 import json
-import resource
 import sys
 import time
 
 import torch
 from torch.nn.functional import cross_entropy
 from transformers import MarianConfig, MarianMTModel
+
+from benchmarks.peer.resident import resident
 
 PAD, EOS = 1, 2
 
@@ -97,11 +98,6 @@ class Updates:
         self.adam.step()
         self.network.zero_grad(set_to_none=True)
         return self.now() - start
-
-
-def resident() -> float:
-    """Return the most memory that this process had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

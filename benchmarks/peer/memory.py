@@ -6,7 +6,6 @@ It prints MB: on a CPU what the process took beyond its imports and the text, on
 allocated there.
 """
 
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,14 +13,10 @@ from pathlib import Path
 import torch
 
 from benchmarks.peer import contenders
+from benchmarks.peer.resident import resident
 from benchmarks.peer.workload import ROOT, Shape, Workload, shape_named
 
 UPDATES = 4
-
-
-def resident() -> float:
-    """Return the most memory that this process had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def peak(workload: Workload, shape: Shape, contender: str) -> float:

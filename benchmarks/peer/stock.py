@@ -5,6 +5,7 @@ pass for each language, as in fairseq's multilingual_translation. The gradients 
 summed, so the three compute the same, apart from dropout.
 """
 
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 
@@ -12,13 +13,12 @@ import torch
 from fairseq import utils
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.models import FairseqEncoderDecoderModel
-from fairseq.models.transformer import TransformerModel
+from fairseq.models.transformer import TransformerModel, base_architecture
 from fairseq.optim.adam import Adam
 from torch import Tensor
 
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD, Tensors
-from fathom.inference.prune import fairseq_settings, plain_state
 from fathom.runs.settings import Model
 from fathom.runs.spec import Spec
 from fathom.training import schedules
@@ -26,6 +26,31 @@ from fathom.training.update_batches import MicroBatches
 
 # fairseq's default for --max-source-positions and --max-target-positions.
 POSITIONS = 1024
+
+
+def settings(model: Model) -> Namespace:
+    """Return a shape as fairseq's command line gives it; all else as fairseq has it by default."""
+    values: dict[str, object] = {
+        "activation_fn": model.activation,
+        "dropout": model.dropout,
+        "attention_dropout": model.attention_dropout,
+        "activation_dropout": model.activation_dropout,
+        "share_decoder_input_output_embed": model.tie_embeddings != "none",
+        "share_all_embeddings": model.tie_embeddings == "all",
+        "max_source_positions": POSITIONS,
+        "max_target_positions": POSITIONS,
+    }
+    for stack, layers in (("encoder", model.encoder_layers), ("decoder", model.decoder_layers)):
+        values |= {
+            f"{stack}_layers": layers,
+            f"{stack}_embed_dim": model.width,
+            f"{stack}_ffn_embed_dim": model.ffn,
+            f"{stack}_attention_heads": model.heads,
+            f"{stack}_normalize_before": model.norm == "pre",
+        }
+    filled = Namespace(**values)
+    base_architecture(filled)
+    return filled
 
 
 def transformer(model: Model, tensors: Tensors, weights: Mapping[str, Tensor]) -> TransformerModel:
@@ -36,10 +61,13 @@ def transformer(model: Model, tensors: Tensors, weights: Mapping[str, Tensor]) -
         tensors: the encoded text, whose dictionaries are used.
         weights: of one of our networks of that shape without a method's own parameters.
     """
-    layers = {"encoder": range(model.encoder_layers), "decoder": range(model.decoder_layers)}
-    settings = SimpleNamespace(**fairseq_settings(model, layers, POSITIONS))
-    network = TransformerModel.build_model(settings, tensors)
-    network.load_state_dict(plain_state(weights, layers))
+    network = TransformerModel.build_model(settings(model), tensors)
+    own = {name: value for name, value in weights.items() if ".method." not in name}
+    # fairseq drops the final norms of weights that come without this number.
+    version = {f"{stack}.version": torch.tensor([3.0]) for stack in ("encoder", "decoder")}
+    missing, unexpected = network.load_state_dict(own | version, strict=False)
+    if missing or set(unexpected) - set(version):
+        raise ValueError(f"not fairseq's Transformer: {missing}, {unexpected}")
     return network
 
 
@@ -151,14 +179,14 @@ class Stock:
             tokens: target tokens of the update, by which the gradients are divided.
         """
         self.gradients(batches)
-        self._divide(tokens)
+        self.divide(tokens)
         utils.clip_grad_norm_(self.parameters, self.training.clip)
         for group in self.adam.param_groups:
             group["lr"] = self.rate(number)
         self.adam.step()
         self.network.zero_grad(set_to_none=True)
 
-    def _divide(self, tokens: int) -> None:
+    def divide(self, tokens: int) -> None:
         """Divide the gradients, as fairseq's optimiser does after the backward pass."""
         for parameter in self.parameters:
             if parameter.grad is not None:

@@ -36,7 +36,7 @@ def static(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
         if other.present:
             taking_part[MARIAN] = other.update
         seconds = alternate(taking_part, rounds.counted, rounds.warm_up)
-        memory = {name: peak(workload, shape, name) for name in names}
+        memory = {name: peak(workload, shape, name) for name in names if name != LANGUAGES}
         if other.present:
             memory[MARIAN] = other.peak()
     rows, numbers = _rows(job, shape, seconds, memory, rounds)

@@ -40,38 +40,31 @@ Way = Callable[[int], Hypotheses]
 
 @dataclass(frozen=True)
 class Sources:
-    """The test sentences of all tasks.
+    """The test sentences of all languages.
 
     Attributes:
-        by_task: (S,) ids of each sentence of each task, with the end symbol.
+        sentences: (S,) ids of each, with the end symbol.
+        tasks: the task of each.
     """
 
-    by_task: Sequence[Sequence[Tensor]]
-
-    @property
-    def all(self) -> list[Tensor]:
-        """All sentences, one task after the other."""
-        return [source for sources in self.by_task for source in sources]
+    sentences: Sequence[Tensor]
+    tasks: Sequence[int]
 
     @classmethod
     def of(cls, workload: Workload) -> "Sources":
         """Return the test sentences of a text."""
         splits = workload.tensors.splits("test")
-        return cls([[pairs.source(i) for i in range(len(pairs))] for pairs in splits])
+        return cls(
+            [pairs.source(number) for pairs in splits for number in range(len(pairs))],
+            [pairs.task for pairs in splits for _ in range(len(pairs))],
+        )
 
 
 def ours(workload: Workload, network: Network, settings: Decoding, sources: Sources) -> Way:
     """Return our search, as `fathom translate` runs it but for the size of a batch."""
-    dictionary = workload.tensors.target_dictionary
-
-    def way(size: int) -> Hypotheses:
-        done: Hypotheses = []
-        for task, own in enumerate(sources.by_task):
-            beam = Beam(network.for_task(task), dictionary, settings)
-            done += hypotheses(beam, own, workload.device, sentences=size)
-        return done
-
-    return way
+    beam = Beam(network, workload.tensors.target_dictionary, settings)
+    given = beam, sources.sentences, sources.tasks, workload.device
+    return lambda size: hypotheses(*given, sentences=size)
 
 
 def stock(
@@ -88,7 +81,7 @@ def stock(
         max_len_b=settings.cap_constant,
         len_penalty=settings.length_penalty,
     )
-    every = sources.all
+    every = sources.sentences
 
     @torch.no_grad()
     def way(size: int) -> Hypotheses:
@@ -144,19 +137,20 @@ def table(workload: Workload, network: Network, spec: Spec, beam: int, rounds: i
         for name in ways
     }
     seconds = alternate(taking_part, rounds, warm_up=0)
+    count = len(sources.sentences)
     rows: list[list[Cell]] = []
     numbers: dict[str, float] = {}
     for name, own in seconds.items():
         gain = faster(seconds[STOCK], own)
-        rate = len(sources.all) * len(own) / sum(own)
+        rate = count * len(own) / sum(own)
         same = sum(a == b for a, b in zip(made[name], made[OURS], strict=True))
         quartiles = f"{cell(gain.low)} to {cell(gain.high)}"
-        agreed = f"{same} of {len(sources.all)}"
+        agreed = f"{same} of {count}"
         rows.append([name, str(sizes[name]), rate, agreed, gain.middle, quartiles])
         numbers[f"translation.beam_{beam}.{name}"] = gain.middle
         numbers[f"translation.beam_{beam}.{name}.sentences_per_second"] = rate
         if name == OURS and beam == spec.decoding.beam:
             numbers["translation.sets_per_second"] = len(own) / sum(own)
-    name, tasks = workload.static_shapes[0].name, len(sources.by_task)
-    title = f"Translation of {len(sources.all)} sentences of {tasks} test sets, {name}, beam {beam}"
+    name, tasks = workload.static_shapes[0].name, len(set(sources.tasks))
+    title = f"Translation of {count:,} sentences of {tasks} test sets, {name}, beam {beam}"
     return Table(f"translation.beam_{beam}", title, COLUMNS, rows, numbers)
