@@ -17,7 +17,7 @@ SEEDS = (1, 2, 5, 10, 20)
 RUNS = (0, 250, 500, 1000)
 STARTS = 5
 BIN = Path(sys.executable).parent
-# Linux counts the memory of the process that starts another as the other's, so a small one starts it.
+# Linux counts the memory of a process as that of one that it starts: a small one starts commands.
 SMALL = """
 import os, sys
 _, status, usage = os.wait4(os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)

@@ -48,9 +48,9 @@ def job(workload: Workload, shape: Shape, updates: int) -> Job:
     return Job(workload, spec, workload.updates(workload.training(spec), updates))
 
 
-def ours(job: Job) -> Update:
-    """Return our update, as `fathom train` makes it."""
-    two_level = job.workload.training(job.spec).two_level
+def ours(job: Job, **options: object) -> Update:
+    """Return our update, as `fathom train` makes it with some options that differ."""
+    two_level = job.workload.training(job.spec, **options).two_level
     return lambda number: two_level.update(number, job.batches[number - 1])
 
 
@@ -98,13 +98,12 @@ def example(job: Job) -> Update:
     return update
 
 
-def references() -> list[str]:
-    """Return the names of our own other layers: fairseq's, on which the proofs of equality run."""
-    return []
-
-
 def named(job: Job, name: str) -> Update:
     """Return a contender of this process by its name in tables."""
-    makers: dict[str, Callable[[Job], Update]] = {OURS: ours, EXAMPLE: example}
+    makers: dict[str, Callable[[Job], Update]] = {
+        OURS: ours,
+        REFERENCE: lambda job: ours(job, kernels="fairseq"),
+        EXAMPLE: example,
+    }
     makers |= {f"fairseq, {cut}": lambda job, cut=cut: stock(job, cut) for cut in CUTS}
     return makers[name](job)

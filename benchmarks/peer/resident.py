@@ -1,4 +1,4 @@
-"""The most memory that a process had; this file needs nothing, so that any environment can use it."""
+"""The most memory that a process had; any environment can use this file, which needs nothing."""
 
 import resource
 from pathlib import Path

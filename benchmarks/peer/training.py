@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.peer import contenders
-from benchmarks.peer.contenders import EXAMPLE, HALVES, LANGUAGES, ONE_PASS, OURS, Job
+from benchmarks.peer.contenders import EXAMPLE, HALVES, LANGUAGES, ONE_PASS, OURS, REFERENCE, Job
 from benchmarks.peer.hugging_face import MARIAN, HuggingFace
 from benchmarks.peer.memory import peak
 from benchmarks.peer.results import Cell, Table, cell
@@ -48,7 +48,7 @@ def static(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
 def of_method(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
     """Return a shape that no peer has: ours, and the fairseq layers that it replaces."""
     job = contenders.job(workload, shape, rounds.all)
-    names = [OURS, *contenders.references()]
+    names = (OURS, REFERENCE)
     seconds = alternate(_timed(job, names), rounds.counted, rounds.warm_up)
     memory = {name: peak(workload, shape, name) for name in names}
     rows, numbers = _rows(job, shape, seconds, memory, rounds)

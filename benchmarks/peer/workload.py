@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -135,21 +135,20 @@ class Workload:
         model = base.model.model_copy(update=layers)
         return replace(base, model=model, method=own.method, gates=own.gates)
 
-    def training(self, spec: Spec, seed: int = SEED) -> Training:
-        """Return a training at update 0, as `fathom train` builds it, diagnostics included."""
+    def training(self, spec: Spec, **changes: object) -> Training:
+        """Return a training at update 0, as `fathom train` builds it, diagnostics included.
+
+        Args:
+            spec: the run.
+            changes: options that differ from those in config.yaml.
+        """
         switches = self.project.switches
-        options = RuntimeOptions(
-            device=str(self.device),
-            tokens_per_device=switches.tokens_per_device,
-            log_every=switches.log_every,
-            save_minutes=0,
-            diagnose_first=switches.diagnose_first,
-            diagnose_every=switches.diagnose_every,
-        )
+        options = {field.name: getattr(switches, field.name) for field in fields(RuntimeOptions)}
+        options |= {"device": str(self.device), "save_minutes": 0, **changes}
         folder = Path(tempfile.mkdtemp(prefix="fathom-bench-"))
         reporter = Reporter(sys.stderr.write, folder / "train.log")
         paths = TrainPaths(self.folder, folder)
-        return Training(spec, seed, self.tensors, paths, options, reporter)
+        return Training(spec, SEED, self.tensors, paths, RuntimeOptions(**options), reporter)
 
     def updates(self, training: Training, count: int) -> list[MicroBatches]:
         """Return the batches of the first updates of a training."""
