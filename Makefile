@@ -30,7 +30,7 @@ logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: reproduce
 reproduce: environment ## train the tiny scale and make its table, figure, comparison and report (minutes)
