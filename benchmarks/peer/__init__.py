@@ -4,5 +4,5 @@ import logging
 import warnings
 
 # fairseq names packages that it could also use, and torch two kinds of masks that fairseq mixes.
-logging.getLogger("fairseq").setLevel(logging.WARNING)
+logging.disable(logging.INFO)
 warnings.filterwarnings("ignore", "Support for mismatched|`torch.jit")
