@@ -13,7 +13,7 @@ from statistics import median
 from benchmarks.growth.curves import Curve, Panel
 from benchmarks.peer.workload import ROOT
 
-SEEDS = (1, 2, 5, 10, 20)
+SEEDS = (1, 3, 10, 30)
 RUNS = (0, 250, 500, 1000)
 STARTS = 5
 BIN = Path(sys.executable).parent

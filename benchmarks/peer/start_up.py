@@ -16,7 +16,7 @@ COLUMNS = ("", "user s", "quartiles", "with the system's s")
 def seconds(*arguments: str) -> tuple[float, float]:
     """Return user and system seconds of a process that makes one update."""
     command = [sys.executable, "-m", "benchmarks.peer.first_update", *arguments]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     user, system = done.stdout.split()[-2:]
     return float(user), float(system)
 
