@@ -34,7 +34,7 @@ COLUMNS = (
     "quartiles",
 )
 Hypotheses = list[list[int]]
-# Translates all sentences, in batches of at most so many.
+# Translates all sentences, in batches of at most that many.
 Way = Callable[[int], Hypotheses]
 
 
