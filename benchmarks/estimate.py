@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.growth.languages import Dealt
+from benchmarks.peer.contenders import OURS
 from benchmarks.peer.results import Cell, Table, all_numbers, described, machine, markdown
 from benchmarks.peer.start_up import OURS as START
 from benchmarks.peer.timing import alternate, clock, spread, timed
@@ -105,7 +106,8 @@ def table(costs: Sequence[Cost], translations: int, numbers: Mapping[str, float]
         rows.append([group, len(own), sum(cost.updates for cost in own), mean, total])
     parts = {
         "starts of trainings": len(costs) * numbers[f"first_update.{START}"],
-        f"{translations} translations": translations / numbers["translation.sets_per_second"],
+        f"{translations} translations": translations
+        / numbers[f"translation.beam_5.{OURS}.sets_per_second"],
         "starts of translations": len(costs) * numbers[f"first_update.{START}"],
         f"{JOBS * len(costs)} jobs": JOBS * len(costs) * JOB,
     }

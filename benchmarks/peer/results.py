@@ -43,7 +43,7 @@ def cell(value: Cell) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    if value == 0 or abs(value) >= 1000:
+    if isinstance(value, int) or value == 0 or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.{max(0, 3 - len(str(int(abs(value)))))}f}"
 

@@ -6,6 +6,8 @@ by its longest source, and ours caps each sentence by its own, so hypotheses at 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from fairseq.sequence_generator import SequenceGenerator
@@ -13,10 +15,11 @@ from torch import Tensor
 
 from benchmarks.peer.contenders import OURS
 from benchmarks.peer.results import Cell, Table, cell
-from benchmarks.peer.stock import transformer
+from benchmarks.peer.stock import POSITIONS, transformer
 from benchmarks.peer.timing import alternate, clock, faster, timed
 from benchmarks.peer.workload import Workload
 from fathom.batches.tensors import EOS, PAD
+from fathom.errors import FathomError
 from fathom.inference.beam import Beam
 from fathom.inference.translate import batches, hypotheses
 from fathom.models.network import Network
@@ -101,10 +104,33 @@ def stock(
     return way
 
 
-def best_size(way: Way, now: Callable[[], float]) -> int:
+def by_ctranslate2(
+    workload: Workload, network: Network, spec: Spec, settings: Decoding, sources: Sources
+) -> Way:
+    """Return CTranslate2's search with our network, in the batches of `fathom translate`.
+
+    Raises:
+        FathomError: the package is missing.
+    """
+    from fathom.inference.ctranslate2_search import Search
+    from fathom.inference.plain import plain
+
+    from fathom.inference import ctranslate2_model
+
+    text = workload.tensors
+    sides = text.source_dictionary, text.target_dictionary
+    source, target = map(ctranslate2_model.symbols, sides)
+    with TemporaryDirectory() as name:
+        folder, exported = Path(name), plain(network, spec.model, 0, spec.run)
+        ctranslate2_model.write(folder, exported, source, target, POSITIONS)
+        search = Search(folder, source, target)
+    return lambda _: search.best(sources.sentences, settings)
+
+
+def best_size(way: Way, now: Callable[[], float], sizes: Sequence[int]) -> int:
     """Return the size of batches that is fastest in one try of each."""
     seconds = {}
-    for size in SIZES:
+    for size in sizes:
         start = now()
         way(size)
         seconds[size] = now() - start
@@ -126,31 +152,45 @@ def table(workload: Workload, network: Network, spec: Spec, beam: int, rounds: i
     settings = spec.decoding.model_copy(update={"beam": beam})
     network.eval()
     sources, now = Sources.of(workload), clock(workload.device)
-    ways: Mapping[str, Way] = {
-        OURS: ours(workload, network, settings, sources),
-        STOCK: stock(workload, network, spec, settings, sources),
-    }
-    sizes = {name: best_size(way, now) for name, way in ways.items()}
+    given = workload, network, spec, settings, sources
+    ways = {OURS: ours(workload, network, settings, sources), STOCK: stock(*given)}
+    sizes: dict[str, Sequence[int]] = dict.fromkeys(ways, SIZES)
+    missing: list[list[Cell]] = []
+    if workload.device.type == "cpu":
+        try:
+            # The size of its batches is its own.
+            ways[CTRANSLATE2], sizes[CTRANSLATE2] = by_ctranslate2(*given), (0,)
+        except (FathomError, ImportError) as error:
+            missing.append([f"{CTRANSLATE2}: {error}", *[None] * 5])
+    chosen = {name: best_size(way, now, sizes[name]) for name, way in ways.items()}
     made: dict[str, Hypotheses] = {}
     taking_part = {
-        name: timed(now, lambda _, name=name: made.__setitem__(name, ways[name](sizes[name])))
+        name: timed(now, lambda _, name=name: made.__setitem__(name, ways[name](chosen[name])))
         for name in ways
     }
     seconds = alternate(taking_part, rounds, warm_up=0)
-    count = len(sources.sentences)
+    rows, numbers = _rows(seconds, made, chosen, f"translation.beam_{beam}")
+    name, count = workload.static_shapes[0].name, len(sources.sentences)
+    tasks = len(set(sources.tasks))
+    title = f"Translation of {count:,} sentences of {tasks} test sets, {name}, beam {beam}"
+    return Table(f"translation.beam_{beam}", title, COLUMNS, rows + missing, numbers)
+
+
+def _rows(
+    seconds: Mapping[str, list[float]],
+    made: Mapping[str, Hypotheses],
+    sizes: Mapping[str, int],
+    key: str,
+) -> tuple[list[list[Cell]], dict[str, float]]:
+    """Return a row for each way, and the numbers that goals refer to."""
     rows: list[list[Cell]] = []
-    numbers: dict[str, float] = {}
+    numbers = {}
     for name, own in seconds.items():
-        gain = faster(seconds[STOCK], own)
-        rate = count * len(own) / sum(own)
+        count, gain = len(made[name]), faster(seconds[STOCK], own)
+        sets = len(own) / sum(own)
         same = sum(a == b for a, b in zip(made[name], made[OURS], strict=True))
         quartiles = f"{cell(gain.low)} to {cell(gain.high)}"
         agreed = f"{same} of {count}"
-        rows.append([name, str(sizes[name]), rate, agreed, gain.middle, quartiles])
-        numbers[f"translation.beam_{beam}.{name}"] = gain.middle
-        numbers[f"translation.beam_{beam}.{name}.sentences_per_second"] = rate
-        if name == OURS and beam == spec.decoding.beam:
-            numbers["translation.sets_per_second"] = len(own) / sum(own)
-    name, tasks = workload.static_shapes[0].name, len(set(sources.tasks))
-    title = f"Translation of {count:,} sentences of {tasks} test sets, {name}, beam {beam}"
-    return Table(f"translation.beam_{beam}", title, COLUMNS, rows, numbers)
+        rows.append([name, sizes[name] or None, sets * count, agreed, gain.middle, quartiles])
+        numbers |= {f"{key}.{name}": gain.middle, f"{key}.{name}.sets_per_second": sets}
+    return rows, numbers

@@ -10,7 +10,15 @@ TABLE = Table(
 
 
 def test_a_number_has_three_significant_digits_and_nothing_is_a_dash():
-    numbers = {1.847: "1.85", 61.24: "61.2", 0.834: "0.83", 107.2: "107", 16504.0: "16,504", 0: "0"}
+    numbers = {
+        1.847: "1.85",
+        61.24: "61.2",
+        0.834: "0.83",
+        107.2: "107",
+        16504.0: "16,504",
+        0.0: "0",
+        14: "14",
+    }
     assert {value: cell(value) for value in numbers} == numbers
     assert (cell(None), cell("as it is")) == ("–", "as it is")
 
