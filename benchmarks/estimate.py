@@ -104,6 +104,7 @@ def table(costs: Sequence[Cost], translations: int, numbers: Mapping[str, float]
         total = sum(cost.updates * cost.seconds for cost in own)
         mean = 1000 * sum(cost.seconds for cost in own) / len(own)
         rows.append([group, len(own), sum(cost.updates for cost in own), mean, total])
+    sets = numbers[f"translation.beam_5.{OURS}.sets_per_second"]
     parts = {
         "starts of trainings": len(costs) * numbers[f"first_update.{START}"],
         f"{translations} translations": translations
