@@ -107,8 +107,7 @@ def table(costs: Sequence[Cost], translations: int, numbers: Mapping[str, float]
     sets = numbers[f"translation.beam_5.{OURS}.sets_per_second"]
     parts = {
         "starts of trainings": len(costs) * numbers[f"first_update.{START}"],
-        f"{translations} translations": translations
-        / numbers[f"translation.beam_5.{OURS}.sets_per_second"],
+        f"{translations} translations": translations / sets,
         "starts of translations": len(costs) * numbers[f"first_update.{START}"],
         f"{JOBS * len(costs)} jobs": JOBS * len(costs) * JOB,
     }
