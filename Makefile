@@ -30,7 +30,7 @@ logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: reproduce
 reproduce: environment ## train the tiny scale and make its table, figure, comparison and report (minutes)
@@ -76,9 +76,37 @@ readme: environment ## update the tables of README.md, from config/ and the last
 	$(BIN)/python docs/readme_table.py
 
 .PHONY: bench
-bench: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
+bench: environment ## time training and translation against fairseq, in turns, on this CPU (minutes)
+	$(BIN)/python -m benchmarks.peer
+
+.PHONY: bench-gpu
+bench-gpu: environment ## the same on one CUDA device, at the paper's size (minutes)
+	$(BIN)/python -m benchmarks.peer --device cuda training operations
+
+.PHONY: bench-growth
+bench-growth: environment ## measure cost by depth, tokens, languages, jobs and runs (minutes)
+	$(BIN)/python -m benchmarks.growth
+
+.PHONY: bench-estimate
+bench-estimate: environment ## estimate the cost of all tables and figures at tiny scale (after make bench)
+	$(BIN)/python -m benchmarks.estimate
+
+.PHONY: bench-parts
+bench-parts: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
 	$(BIN)/python benchmarks/pruned_inference.py
 	$(BIN)/python benchmarks/diagnostics.py m2o_diverse_ll_both_24_24 --scale tiny
+
+# Another environment, since its packages need other versions than ours; it uses our torch.
+.PHONY: bench-peers
+bench-peers: environment ## install Hugging Face's transformers for make bench, in .venv-peers
+	@$(BIN)/python -m venv .venv-peers
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		>.venv-peers/lib/python3.11/site-packages/fathom.pth
+	@.venv-peers/bin/python -m pip install $(LOCKED) -r envs/peers.lock
+
+.PHONY: performance
+performance: environment ## write the tables of docs/performance.md, from the last benchmarks
+	$(BIN)/python -m benchmarks.page
 
 .PHONY: mutants
 mutants: environment ## break each equation, and list the test that notices in docs/mutants.md (long)
