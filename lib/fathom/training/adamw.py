@@ -92,6 +92,7 @@ class AdamW:
     def load_state_dict(self, state: dict) -> None:
         """Restore steps and moments; settings are those of the run."""
         parameters = self._parameters
+        self.rate = next((group["lr"] for group in state["param_groups"]), 0.0)
         self.state = {
             parameters[number]: {
                 name: saved.to(parameters[number].device, copy=True)
