@@ -12,7 +12,7 @@ from fathom.errors import FathomError, nearest
 from fathom.io.screen import say
 from fathom.project.load import load
 from fathom.project.project import Project
-from fathom.project.switches import layers, one_seed, open_results, seed_list
+from fathom.project.switches import VARIABLE, layers, one_seed, open_results, seed_list
 from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
@@ -65,13 +65,14 @@ def open_project(check: bool = True) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
     Args:
-        check: whether to check runs and papers too.
+        check: whether to check runs and papers too; a workflow has done so before its jobs.
 
     Raises:
         FathomError: there is no project here.
         Findings: what is wrong in config/.
     """
     root = project_root()
+    check = check and VARIABLE not in os.environ
     return load(root, check=check, layers=layers(root, Path.cwd()))
 
 
