@@ -112,10 +112,9 @@ def by_ctranslate2(
     Raises:
         FathomError: the package is missing.
     """
+    from fathom.inference import ctranslate2_model
     from fathom.inference.ctranslate2_search import Search
     from fathom.inference.plain import plain
-
-    from fathom.inference import ctranslate2_model
 
     text = workload.tensors
     sides = text.source_dictionary, text.target_dictionary

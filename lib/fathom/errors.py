@@ -46,6 +46,11 @@ class Findings(FathomError):
         return "\n".join(str(finding) for finding in self.findings)
 
 
+def unique(findings: Iterable[FathomError]) -> Findings:
+    """Return all findings as one error, each once."""
+    return Findings({str(finding): finding for finding in findings}.values())
+
+
 def without_secrets(text: str) -> str:
     """Return text whose web addresses have no user, password or query, which may be a key."""
     return _QUERY.sub(r"\1…", _USER.sub("", text))

@@ -8,7 +8,6 @@ import typer
 from fathom.cli.options import open_paths, open_project
 from fathom.errors import FathomError
 from fathom.inference.ready import SPLITS, require_device, require_name
-from fathom.project.demands import Demands
 from fathom.project.project import Project
 from fathom.runs.paths import Paths
 from fathom.runs.plain import REMEDY, require_plain_gates
@@ -75,6 +74,8 @@ class OpenRun:
             FathomError: there is no such split, or the run cannot be decoded with these gates.
         """
         if split is None and gates is None:
+            from fathom.project.demands import Demands
+
             return list(Demands(self.project, self.paths.scale).decodings(self.spec.name))
         return [(one_split(split or "test"), self.one_gates(gates))]
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from fathom.config.inheritance import Entry, expand
+from fathom.config.inheritance import Entry, Sections
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import FathomError, Findings, brief, nearest
@@ -13,14 +13,21 @@ _SECTIONS = ("families", "runs")
 _LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
-def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
-    """Return the runs of a runs.yaml by name, each with all that it inherits.
+Families = dict[str, Entry]
+Runs = dict[str, Entry]
+
+
+def read_runs(file: YamlFile) -> tuple[Families, Runs, list[FathomError]]:
+    """Return the families and the runs of a runs.yaml by name, each with all that it inherits.
 
     Args:
         file: a paper's runs.yaml.
 
+    Returns:
+        Families, runs, and what is wrong in a family, whether or not a run uses it.
+
     Raises:
-        Findings: keys other than `families` and `runs`.
+        Findings: keys other than `families` and `runs`, or what is wrong with `for` and `like`.
     """
     unknown = [
         FathomError(f"unknown key '{key}'", file.where((key,)), nearest(key, _SECTIONS))
@@ -29,19 +36,15 @@ def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
     ]
     if unknown:
         raise Findings(unknown)
-    findings = list(_family_findings(file))
-    runs = expand(file, "runs", also=("families",), normal=written_out)
-    return runs, findings
+    sections = Sections(file, [(section,) for section in _SECTIONS], written_out)
+    families = sections.expanded(("families",))
+    findings = list(_family_findings(families))
+    return families, sections.expanded(("runs",)), findings
 
 
-def read_families(file: YamlFile) -> dict[str, Entry]:
-    """Return the families of a runs.yaml by name."""
-    return expand(file, "families", also=("runs",), normal=written_out)
-
-
-def _family_findings(file: YamlFile) -> Iterator[FathomError]:
+def _family_findings(families: Families) -> Iterator[FathomError]:
     """Yield what is wrong in a family, whether or not a run uses it."""
-    for family in read_families(file).values():
+    for family in families.values():
         values = {key: value for key, value in family.values.items() if key != "method"}
         yield from check(Run, values, family.where, partial=True)[1]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from pydantic import Field, model_validator
 
-from fathom.config.settings import About, Absent, Form, NotBuilt, Part, Several
+from fathom.config.settings import About, Absent, Form, NotBuilt, Part, Several, fields_of
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
 from fathom.runs.types import (
     BelowOne,
@@ -359,11 +359,8 @@ class Method(Part):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the card, as the keyword arguments of the method's class."""
-        return {
-            name: getattr(self, name)
-            for name in type(self).model_fields
-            if name not in Method.model_fields
-        }
+        own = fields_of(type(self)).keys() - fields_of(Method).keys()
+        return {name: getattr(self, name) for name in fields_of(type(self)) if name in own}
 
 
 class Run(Part):

@@ -74,7 +74,7 @@ def train(
             if training.ranks.first:
                 prepare_to_resume(folder, log.line)
             # The others wait for this before they read what is left.
-            training.ranks.largest(0, training.device)
+            training.ranks.largest(0)
         training.resume()
         if not training.ranks.first:
             training.run()
