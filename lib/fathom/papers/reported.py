@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from fathom.errors import FathomError, Findings, closest, nearest
+from fathom.errors import Dependent, FathomError, Findings, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
 from fathom.papers.tables import Table, mark_findings
@@ -126,8 +126,8 @@ def findings(
     used: dict[str, Reported] = {}
     for item in reported:
         if item.mark and item.mark not in table.marks:
-            what = f"mark '{item.mark}' has no meaning"
-            yield FathomError(what, item.where, _unknown_mark(item.mark, table))
+            what, remedy = f"mark '{item.mark}' has no meaning", _unknown_mark(item.mark, table)
+            yield Dependent(what, item.where, remedy, [("mark", item.mark)])
         used.setdefault(item.mark, item)
         cell = places[item.row, item.column]
         if item.stderr and cell.kind == "run" and len(known.runs[cell.source].seeds) < 2:
