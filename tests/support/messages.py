@@ -10,6 +10,7 @@ MESSAGES = {
     "valid names": "valid names: {}",
     # io
     "no such file": "no such file",
+    "not a file": "not a file",
     "not JSON": "not JSON ({})",
     "no JSON object": "not a JSON object",
     "locked": "locked by {}",
