@@ -35,6 +35,7 @@ MESSAGES = {
     "merge key": "merge keys are not read",
     "duplicate key": "duplicate key",
     "no number": "{} is no number",
+    "control character": "a control character",
     "tag": "tags are not read",
     "levels": "more than {} levels of mappings and lists",
     "date": "YAML reads {} as a date",
