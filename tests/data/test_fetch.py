@@ -288,6 +288,7 @@ def test_a_package_comes_through_pip(tmp_path, places, lines, monkeypatch):
 
 def test_a_file_of_another_length_by_hand_is_named_by_its_length(archive, places, lines):
     folder, by_hand = places
+    talks = source(archive, "talks", mirrors=["http://127.0.0.1:9/talks"])
     by_hand.mkdir(parents=True)
     (by_hand / "talks.tar.gz").write_bytes(archive.read_bytes() + b"x")
     with refused("wrong length", f"{archive.stat().st_size + 1:,}", f"{archive.stat().st_size:,}"):
