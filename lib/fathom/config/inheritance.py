@@ -8,11 +8,12 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from fathom.config.places import Node, Place, merge, placeholders, substitute
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, closest, nearest, unique
+from fathom.errors import Dependent, FathomError, Partly, closest, nearest, unknown
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -113,7 +114,7 @@ def expand(file: YamlFile, normal: Callable[[Entry], Entry] | None = None) -> di
         normal: writes an entry's short forms out, before entries are merged.
 
     Raises:
-        Findings: everything that is wrong with `for`, `like` and the names.
+        Partly: everything that is wrong with `for`, `like` and the names.
     """
     return Sections(file, ((),), normal).expanded(())
 
@@ -135,11 +136,12 @@ class Sections:
             normal: writes an entry's short forms out, before entries are merged.
         """
         self._findings: list[FathomError] = []
+        self._wrong: list[str] = []
         self._entries: dict[str, Entry] = {}
         self._names: dict[KeyPath, list[str]] = {section: [] for section in sections}
         self._merged: dict[str, Entry] = {}
         for section, names in self._names.items():
-            for entry in _written(file, section, self._findings):
+            for entry in _written(file, section, self._findings, self._wrong):
                 if self._add(entry, normal):
                     names.append(entry.name)
 
@@ -147,24 +149,30 @@ class Sections:
         """Return the entries of a section by name, each with all that it inherits.
 
         Raises:
-            Findings: everything that is wrong with `for` and the names of all sections, and with
+            Partly: everything that is wrong with `for` and the names of all sections, and with
                 `like` of this one.
         """
-        findings, expanded = [*self._findings], {}
-        for name in self._names[section]:
+        findings, wrong, own = [*self._findings], [*self._wrong], self._names[section]
+        expanded: dict[str, Entry] = {}
+        for name in own:
             try:
                 expanded[name] = self._inherited(name)
             except FathomError as error:
-                findings.append(error)
-        if findings:
-            raise unique(findings)
-        return expanded
+                findings += [] if _follows(error, wrong) else [error]
+                wrong.append(name)
+        if not findings:
+            return expanded
+        right = {
+            name: entry for name, entry in expanded.items() if not {*entry.ancestors} & {*wrong}
+        }
+        raise Partly(findings, right, {*wrong, *own} - right.keys())
 
     def _add(self, entry: Entry, normal: Callable[[Entry], Entry] | None) -> bool:
         """Add an entry; return whether its name was free."""
         if not NAME.fullmatch(entry.name):
-            finding = FathomError(NAME_RULE, entry.where(()), "choose another name")
-            self._findings.append(finding)
+            self._findings.append(FathomError(NAME_RULE, entry.where(()), "choose another name"))
+            # Whatever is named elsewhere may mean it.
+            self._wrong += [entry.name, "*"]
         if entry.name in self._entries:
             first = self._entries[entry.name].where(())
             what = f"the name '{entry.name}' is taken by {first}"
@@ -175,6 +183,7 @@ class Sections:
             self._entries[entry.name] = normal(entry) if normal else entry
         except FathomError as error:
             self._findings.append(error)
+            self._wrong.append(entry.name)
         return True
 
     def _inherited(self, name: str, seen: tuple[str, ...] = ()) -> Entry:
@@ -194,8 +203,7 @@ class Sections:
                 what = f"`like` goes in a circle: {circle}"
                 raise FathomError(what, entry.where(("like",)), "delete one of these `like`")
             if parent not in self._entries:
-                remedy = nearest(parent, self._entries)
-                raise FathomError(f"no entry '{parent}'", entry.where(("like",)), remedy)
+                raise unknown("entry", parent, entry.where(("like",)), self._entries)
             above = self._inherited(parent, (*seen, name))
             merged = merge(merged, above.node)
             ancestors += tuple(item for item in above.ancestors if item not in ancestors)
@@ -204,23 +212,35 @@ class Sections:
         return self._merged[name]
 
 
-def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iterator[Entry]:
-    """Yield the entries of a section, one for each combination of `for`, before `like`."""
+def _written(
+    file: YamlFile, path: KeyPath, findings: list[FathomError], wrong: list[str]
+) -> Iterator[Entry]:
+    """Yield the entries of a section, one for each combination of `for`, before `like`.
+
+    Args:
+        file: the file.
+        path: the section.
+        findings: gets why an entry cannot be read.
+        wrong: gets the name of such an entry, with `*` where `for` chooses a part of it.
+    """
     section: Any = file.value
     if path:
         section = section.get(path[0], {})
     if not isinstance(section, dict):
         findings.append(FathomError("this is no mapping", file.where(path), "write `name: {…}`"))
+        wrong.append("*")
         return
     for pattern, value in section.items():
         place = Place(file, (*path, pattern))
         if not isinstance(value, dict):
             findings.append(FathomError("this is no mapping", place.where, "write {…}"))
+            wrong.append(_any(pattern))
             continue
         try:
             choices = combinations(value["for"], place.below(("for",))) if "for" in value else [{}]
         except FathomError as error:
             findings.append(error)
+            wrong.append(_any(pattern))
             continue
         node = Node.read(value, place)
         for chosen in choices:
@@ -228,8 +248,20 @@ def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iter
             missing = placeholders(name)
             if missing:
                 findings.append(_not_chosen(missing[0], chosen, value, place))
+                wrong.append(_any(pattern))
                 break
             yield Entry(name, node.drop("for").substitute(chosen), (), chosen)
+
+
+def _follows(error: FathomError, wrong: Iterable[str]) -> bool:
+    """Return whether an error is only that a name is among the wrong ones."""
+    names = [name for _, name in error.on] if isinstance(error, Dependent) else []
+    return any(fnmatchcase(name, pattern) for name in names for pattern in wrong)
+
+
+def _any(pattern: str) -> str:
+    """Return a name with `*` for what `for` would choose."""
+    return re.sub("<[^>]*>", "*", pattern)
 
 
 def _not_chosen(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fathom.config.inheritance import NAME, NAME_RULE
 from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, Findings, nearest, unique
+from fathom.errors import FathomError, Findings, nearest
 
 _KINDS = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
 # What says what there is to train; the other files say what papers print of it.
@@ -35,6 +35,18 @@ class ConfigFiles(Mapping[str, Mapping[str, YamlFile]]):
             named = {folder.name: folder / f"{kind}.yaml" for folder in self._folders}
             self._places[kind] = {name: path for name, path in named.items() if path.exists()}
         self._read: dict[str, dict[str, YamlFile]] = {}
+        self._unreadable: dict[str, list[str]] = {}
+
+    @property
+    def papers(self) -> list[str]:
+        """The names of the papers, which have a file of any kind; none is read for this."""
+        places = [self._places[kind] for kind in _OF_PAPERS]
+        return sorted({name for named in places for name in named if NAME.fullmatch(name)})
+
+    def unreadable(self) -> Iterator[tuple[str, str]]:
+        """Yield kind and name of the files that were asked for and cannot be read."""
+        for kind, names in self._unreadable.items():
+            yield from ((kind, name) for name in names)
 
     def __getitem__(self, kind: str) -> Mapping[str, YamlFile]:
         """Return the files of a kind by name.
@@ -45,7 +57,7 @@ class ConfigFiles(Mapping[str, Mapping[str, YamlFile]]):
         if kind not in self._read:
             findings = list(self._reading(kind))
             if findings:
-                raise unique(findings)
+                raise Findings(findings)
         return self._read[kind]
 
     def __iter__(self) -> Iterator[str]:
@@ -67,19 +79,18 @@ class ConfigFiles(Mapping[str, Mapping[str, YamlFile]]):
     def _reading(self, kind: str) -> Iterator[FathomError]:
         """Read the files of a kind; yield what cannot be read."""
         files: dict[str, YamlFile] = {}
+        wrong: list[str] = []
         for name, path in sorted(self._places[kind].items()):
-            if not NAME.fullmatch(name):
-                at = path.parent if kind in _OF_PAPERS else path
-                where = str(at.relative_to(self.root))
-                yield FathomError(NAME_RULE, where, "choose another name")
-                continue
             try:
+                if not NAME.fullmatch(name):
+                    at = path.parent if kind in _OF_PAPERS else path
+                    where = str(at.relative_to(self.root))
+                    raise FathomError(NAME_RULE, where, "choose another name")
                 files[name] = read(path, self.root)
-            except Findings as error:
-                yield from error.findings
             except FathomError as error:
-                yield error
-        self._read[kind] = files
+                yield from error.findings if isinstance(error, Findings) else [error]
+                wrong.append(name)
+        self._read[kind], self._unreadable[kind] = files, wrong
 
     def _unread(self, folder: Path) -> Iterator[FathomError]:
         """Yield what nothing reads in a paper's folder; hidden files and notes may be there."""

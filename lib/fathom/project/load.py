@@ -1,22 +1,27 @@
 """config/ read and checked: every file, then every run at every scale; all findings at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fathom.config.inheritance import Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, unique
+from fathom.errors import FathomError, Findings, right_and_wrong
+from fathom.project.causes import KINDS, Causes
 from fathom.project.contents import Contents
 from fathom.project.files import OF_RUNS, ConfigFiles
 from fathom.project.project import Project
 from fathom.project.switches import Switches, merge
 from fathom.runs.datasets import read_dataset
-from fathom.runs.families import read_runs
+from fathom.runs.families import family_findings, read_families, read_runs
 from fathom.runs.method_card import read_card
 from fathom.runs.scales import read_scale
 from fathom.runs.sources import read_source
+
+# As messages name a kind.
+_WORDS = {"dataset": "data set"}
 
 
 def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Project:
@@ -31,32 +36,28 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     Raises:
         Findings: everything that is wrong, a line each.
     """
-    files = ConfigFiles(root)
+    causes, files = Causes(root), ConfigFiles(root)
     findings = list(files.findings(files if check else OF_RUNS))
-    incomplete = bool(findings)
+    for kind, name in files.unreadable():
+        for names in KINDS.get(kind, ()):
+            causes.add(names, f"{name}/*")
+        causes.add(_WORDS.get(kind, kind), name)
     switches, wrong = check_part(Switches, *merge([*files["config"].values(), *layers]))
     findings += wrong if files["config"] else []
-    sources = _parts(files["source"], read_source, findings)
-    datasets = _parts(
-        files["dataset"], lambda name, file: read_dataset(name, file, sources), findings
-    )
-    methods = _parts(files["method"], read_card, findings)
-    scales = _parts(files["scale"], lambda _, file: read_scale(file), findings)
-    entries, families = _entries(files["runs"], findings)
-    contents = Contents(root, files)
-    if check:
-        findings += contents.read()
-        incomplete |= contents.vocabulary is None
-    parts = {"source": sources, "dataset": datasets, "method": methods, "scale": scales}
-    parts |= {"runs": families}
-    incomplete |= any(len(part) < len(files[kind]) for kind, part in parts.items())
-    # A part that cannot be read causes many more findings, which would hide the cause. A paper's
-    # tables cause none elsewhere.
-    if switches is None or incomplete or (findings and not check):
-        raise unique(findings)
+    read_parts = partial(_parts, files, causes, findings)
+    sources = read_parts("source", read_source)
+    datasets = read_parts("dataset", lambda name, file: read_dataset(name, file, sources))
+    methods = read_parts("method", read_card)
+    scales = read_parts("scale", lambda _, file: read_scale(file))
+    entries, families = _entries(files["runs"], causes, findings)
+    contents = Contents(root, files, causes)
+    findings += contents.read() if check else []
+    if findings and not check:
+        refuse(causes.among(findings))
     project = Project(
         root=root,
-        switches=switches,
+        # What is missing here is a finding already.
+        switches=switches or Switches.model_construct(),
         scales=scales,
         sources=sources,
         datasets=datasets,
@@ -69,58 +70,53 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     if check:
         from fathom.project import consistency, decoders
 
-        findings += consistency.findings(project)
+        findings += consistency.findings(project, causes)
         # What tables ask for is known only where everything else is right.
         findings = findings or list(decoders.findings(project))
-    # Where all runs of a paper are gone, every name of one is a consequence.
-    refuse(findings and (list(_without_runs(files)) or findings))
+    refuse(causes.among(findings))
     return project
 
 
 def refuse(findings: Iterable[FathomError]) -> None:
-    """Raise all findings together, each once, if there are any."""
+    """Raise all findings together, if there are any."""
     findings = list(findings)
     if findings:
-        raise unique(findings)
+        raise Findings(findings)
 
 
 def _parts(
-    files: Mapping[str, YamlFile],
-    read_part: Callable[[str, YamlFile], tuple[Any, list[FathomError]]],
+    files: Mapping[str, Mapping[str, YamlFile]],
+    causes: Causes,
     findings: list[FathomError],
+    kind: str,
+    read_part: Callable[[str, YamlFile], tuple[Any, list[FathomError]]],
 ) -> dict[str, Any]:
-    """Return the checked parts of a kind by name; add what is wrong to the findings."""
+    """Return the checked parts of a kind by name; add what is wrong to causes and findings."""
     parts = {}
-    for name, file in files.items():
+    for name, file in files[kind].items():
         part, wrong = read_part(name, file)
         findings += wrong
-        if part is not None:
+        if part is None:
+            causes.add(_WORDS.get(kind, kind), name)
+        else:
             parts[name] = part
     return parts
 
 
 def _entries(
-    files: Mapping[str, YamlFile], findings: list[FathomError]
+    files: Mapping[str, YamlFile], causes: Causes, findings: list[FathomError]
 ) -> tuple[dict[str, Entry], dict[str, tuple[str, ...]]]:
     """Return all runs' entries by full name, and the names of each paper's families."""
     entries: dict[str, Entry] = {}
     families: dict[str, tuple[str, ...]] = {}
     for paper, file in files.items():
-        try:
-            of_paper, runs, wrong = read_runs(file)
-            findings += wrong
-            families[paper] = tuple(of_paper)
-        except FathomError as error:
-            findings += error.findings if isinstance(error, Findings) else [error]
-            continue
+        runs, wrong, names = right_and_wrong(read_runs, file)
+        findings += wrong
+        for kind in ("run", "entry"):
+            causes.add(kind, *(f"{paper}/{name}" for name in names))
         entries |= {f"{paper}/{name}": entry for name, entry in runs.items()}
+        own, wrong, names = right_and_wrong(read_families, file)
+        findings += [*wrong, *family_findings(own.values())]
+        causes.add("family", *(f"{paper}/{name}" for name in names))
+        families[paper] = tuple(own)
     return entries, families
-
-
-def _without_runs(files: Mapping[str, Mapping[str, YamlFile]]) -> Iterator[FathomError]:
-    """Yield the papers that have tables or figures and no runs.yaml."""
-    for paper in {**files["tables"], **files["figures"]}:
-        if paper not in files["runs"]:
-            what = "no such file, and the paper has tables or figures"
-            where = f"config/papers/{paper}/runs.yaml"
-            yield FathomError(what, where, "restore it; a paper without runs has `runs: {}`")

@@ -1,52 +1,53 @@
 """runs.yaml: families of settings, and the runs that are like them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fathom.config.inheritance import Entry, Sections
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, brief, nearest
+from fathom.errors import FathomError, Partly, brief, nearest
 from fathom.runs.settings import Run
 
 _SECTIONS = ("families", "runs")
 _LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
-Families = dict[str, Entry]
-Runs = dict[str, Entry]
-
-
-def read_runs(file: YamlFile) -> tuple[Families, Runs, list[FathomError]]:
-    """Return the families and the runs of a runs.yaml by name, each with all that it inherits.
-
-    Args:
-        file: a paper's runs.yaml.
-
-    Returns:
-        Families, runs, and what is wrong in a family, whether or not a run uses it.
+def read_runs(file: YamlFile) -> dict[str, Entry]:
+    """Return the runs of a runs.yaml by name, each with all that it inherits.
 
     Raises:
-        Findings: keys other than `families` and `runs`, or what is wrong with `for` and `like`.
+        Partly: keys other than `families` and `runs`, and what `Sections` finds.
     """
+    return _sections(file).expanded(("runs",))
+
+
+def read_families(file: YamlFile) -> dict[str, Entry]:
+    """Return the families of a runs.yaml by name.
+
+    Raises:
+        Partly: keys other than `families` and `runs`, and what `Sections` finds.
+    """
+    return _sections(file).expanded(("families",))
+
+
+def family_findings(families: Iterable[Entry]) -> Iterator[FathomError]:
+    """Yield what is wrong in families that can be read, whether or not a run uses them."""
+    for family in families:
+        values = {key: value for key, value in family.values.items() if key != "method"}
+        yield from check(Run, values, family.where, partial=True)[1]
+
+
+def _sections(file: YamlFile) -> Sections:
+    """Return both sections of a runs.yaml, of which each may name entries of the other."""
     unknown = [
         FathomError(f"unknown key '{key}'", file.where((key,)), nearest(key, _SECTIONS))
         for key in file.value
         if key not in _SECTIONS
     ]
     if unknown:
-        raise Findings(unknown)
-    sections = Sections(file, [(section,) for section in _SECTIONS], written_out)
-    families = sections.expanded(("families",))
-    findings = list(_family_findings(families))
-    return families, sections.expanded(("runs",)), findings
-
-
-def _family_findings(families: Families) -> Iterator[FathomError]:
-    """Yield what is wrong in a family, whether or not a run uses it."""
-    for family in families.values():
-        values = {key: value for key, value in family.values.items() if key != "method"}
-        yield from check(Run, values, family.where, partial=True)[1]
+        raise Partly(unknown, {}, ["*"])
+    return Sections(file, [(section,) for section in _SECTIONS], written_out)
 
 
 def written_out(entry: Entry) -> Entry:
