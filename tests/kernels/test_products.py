@@ -21,7 +21,7 @@ def inputs(*shape, bias=True, dtype=torch.float32):
 @pytest.mark.parametrize("shape", [(1, 128, 8), (2, 3, 8), (5, 8), (1, 1, 8), (1, 0, 8)])
 def test_value_and_gradients_are_those_of_torchs_own_layer(shape, bias):
     given = inputs(*shape, bias=bias)
-    ours, theirs = linear(*given, precision="medium"), F.linear(*given)
+    ours, theirs = linear(*given), F.linear(*given)
     assert ours.shape == theirs.shape
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
     present = [x for x in given if x is not None]
@@ -49,9 +49,25 @@ def test_other_types_are_torchs_own_layer_to_the_bit(dtype):
     assert torch.equal(linear(*given, precision="medium"), F.linear(*given))
 
 
-def test_the_highest_precision_is_torchs_own_layer_to_the_bit():
+def test_a_chosen_precision_is_that_of_all_three_products(monkeypatch):
+    asked = []
+
+    def watched(left, right, precision):
+        asked.append(precision)
+        return left.mm(right)
+
+    monkeypatch.setattr(products, "_product", watched)
+    for precision in ("highest", "medium"):
+        linear(*inputs(5, 8), precision=precision).sum().backward()
+        assert asked == [precision] * 3
+        asked.clear()
+
+
+def test_the_medium_precision_computes_the_same_as_far_as_the_machine_rounds():
     given = inputs(5, 8)
-    assert torch.equal(linear(*given), F.linear(*given))
+    torch.testing.assert_close(
+        linear(*given, precision="medium"), F.linear(*given), rtol=0, atol=0.1
+    )
 
 
 def test_the_setting_is_afterwards_as_it_was_before_also_after_an_error():
@@ -78,9 +94,12 @@ def test_the_chosen_precision_is_as_exact_as_the_highest():
 def test_a_machine_that_rounds_is_refused(monkeypatch):
     """As on machines with AMX, where oneDNN may round float32 to bfloat16."""
 
-    def rounded(left, right, bias=None):
-        y = (left.bfloat16() @ right.bfloat16()).float()
-        return y if bias is None else y + bias
+    exact = products._product
+
+    def rounded(left, right, precision):
+        if precision == "highest":
+            return exact(left, right, precision)
+        return (left.bfloat16() @ right.bfloat16()).float()
 
     monkeypatch.setattr(products, "_product", rounded)
     chosen = choose_products(CPU)
