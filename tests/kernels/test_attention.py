@@ -155,6 +155,18 @@ def test_packed_states_take_the_way_of_their_type_and_length(causal, monkeypatch
         torch.testing.assert_close(real(y, rows).double(), real(exact, rows), rtol=0, atol=atol)
 
 
+def test_autocast_takes_the_padded_way_and_its_gradients():
+    rows, _ = packings((5, 2), True)
+    inputs = drawn(rows, rows, torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = attend_packed(*inputs, HEADS, rows, rows, True)
+    assert y.dtype == torch.bfloat16
+    exact = in_batches(*inputs, HEADS, rows, rows, True)
+    torch.testing.assert_close(real(y, rows).float(), real(exact, rows), rtol=0, atol=0.05)
+    for mine, other in zip(gradients(y.float(), inputs), gradients(exact, inputs), strict=True):
+        torch.testing.assert_close(mine, other, rtol=0, atol=0.2)
+
+
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("exact", EXACT)
 def test_the_padded_way_computes_the_formula(causal, exact):

@@ -49,6 +49,18 @@ def test_other_types_are_torchs_own_layer_to_the_bit(dtype):
     assert torch.equal(linear(*given, precision="medium"), F.linear(*given))
 
 
+def test_autocast_rounds_as_it_does_torchs_own_layer():
+    results = []
+    for layer in (linear, F.linear):
+        given = inputs(5, 8)
+        with torch.autocast("cpu", torch.bfloat16):
+            y = layer(*given)
+        y.float().sum().backward()
+        results.append([y, *(x.grad for x in given)])
+    assert results[0][0].dtype == torch.bfloat16
+    assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
+
+
 def test_a_chosen_precision_is_that_of_all_three_products(monkeypatch):
     asked = []
 

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -71,10 +72,11 @@ def attend_packed(
     """
     if queries.blocks != keys.blocks:
         raise RuntimeError("pack queries and keys together")
-    half = q.itemsize < 4
-    if q.device.type == "cpu" and not half and keys.block_rows <= LONGEST_BLOCK:
+    here, half = q.device.type, q.itemsize < 4
+    exact = not half and not torch.is_autocast_enabled(here)
+    if here == "cpu" and exact and keys.block_rows <= LONGEST_BLOCK:
         return in_blocks(q, k, v, heads, queries, keys, causal, p)
-    if q.device.type == "cuda" and half and p == 0:
+    if here == "cuda" and half and p == 0:
         return by_length(q, k, v, heads, queries, keys, causal)
     return in_batches(q, k, v, heads, queries, keys, causal, p)
 

@@ -97,7 +97,7 @@ class _Weighted(torch.autograd.Function):
         of_weights, dropped = torch.bmm(upstream, v.mT), weights
         if mask is not None:
             of_weights, dropped = of_weights.mul_(mask), weights * mask
-        of_scores = torch._softmax_backward_data(of_weights, weights, -1, weights.dtype)
+        of_scores = torch.ops.aten._softmax_backward_data(of_weights, weights, -1, weights.dtype)
         of_q = _scaled(of_scores, k, ctx.scale)
         of_k = _scaled(of_scores.mT, q, ctx.scale)
         return of_q, of_k, torch.bmm(dropped.mT, upstream), None, None

@@ -9,7 +9,7 @@ such as attention's. For this reason it is set around the products of a linear l
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -62,7 +62,7 @@ def linear(
 ) -> Tensor:
     """Return x Wᵀ + b, (…, out).
 
-    In float32 on a CPU it is differentiable once.
+    In float32 on a CPU, without autocast, it is differentiable once.
 
     Args:
         x: (…, in).
@@ -70,7 +70,8 @@ def linear(
         bias: b, (out,), or None.
         precision: "highest" or "medium", of this product and of those of both its gradients.
     """
-    if x.dtype == torch.float32 and x.device.type == "cpu":
+    here = x.device.type
+    if here == "cpu" and x.dtype == torch.float32 and not torch.is_autocast_enabled(here):
         return _Linear.apply(x, weight, bias, precision)
     return F.linear(x, weight, bias)
 
@@ -111,7 +112,8 @@ def _product(left: Tensor, right: Tensor, precision: str) -> Tensor:
     """Return left · right; with "medium" by oneDNN, and the setting is then as it was before."""
     if precision == "highest":
         return left.mm(right)
-    setting = torch.backends.mkldnn.matmul
+    # The narrowest switch; torch.set_float32_matmul_precision is also that of CUDA. Types omit it.
+    setting = cast(Any, torch.backends.mkldnn).matmul
     before = setting.fp32_precision
     setting.fp32_precision = "bf16"
     try:
