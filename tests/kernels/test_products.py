@@ -1,5 +1,7 @@
 """Linear layers by oneDNN, and when they are used."""
 
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -19,9 +21,11 @@ def inputs(*shape, bias=True, dtype=torch.float32):
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("shape", [(1, 128, 8), (2, 3, 8), (5, 8), (1, 1, 8), (1, 0, 8)])
-def test_value_and_gradients_are_those_of_torchs_own_layer(shape, bias):
+def test_value_and_gradients_are_those_of_torchs_own_layer(shape, bias, monkeypatch):
+    # Whether oneDNN rounds depends on the machine.
+    monkeypatch.setattr(products, "_product", torch.mm)
     given = inputs(*shape, bias=bias)
-    ours, theirs = linear(*given), F.linear(*given)
+    ours, theirs = linear(*given, precision="medium"), F.linear(*given)
     assert ours.shape == theirs.shape
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
     present = [x for x in given if x is not None]
@@ -51,7 +55,7 @@ def test_other_types_are_torchs_own_layer_to_the_bit(dtype):
 
 def test_autocast_rounds_as_it_does_torchs_own_layer():
     results = []
-    for layer in (linear, F.linear):
+    for layer in (partial(linear, precision="medium"), F.linear):
         given = inputs(5, 8)
         with torch.autocast("cpu", torch.bfloat16):
             y = layer(*given)
@@ -61,18 +65,9 @@ def test_autocast_rounds_as_it_does_torchs_own_layer():
     assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
 
 
-def test_a_chosen_precision_is_that_of_all_three_products(monkeypatch):
-    asked = []
-
-    def watched(left, right, precision):
-        asked.append(precision)
-        return left.mm(right)
-
-    monkeypatch.setattr(products, "_product", watched)
-    for precision in ("highest", "medium"):
-        linear(*inputs(5, 8), precision=precision).sum().backward()
-        assert asked == [precision] * 3
-        asked.clear()
+def test_the_highest_precision_is_torchs_own_layer_to_the_bit():
+    given = inputs(5, 8)
+    assert torch.equal(linear(*given), F.linear(*given))
 
 
 def test_the_medium_precision_computes_the_same_as_far_as_the_machine_rounds():
@@ -106,11 +101,7 @@ def test_the_chosen_precision_is_as_exact_as_the_highest():
 def test_a_machine_that_rounds_is_refused(monkeypatch):
     """As on machines with AMX, where oneDNN may round float32 to bfloat16."""
 
-    exact = products._product
-
-    def rounded(left, right, precision):
-        if precision == "highest":
-            return exact(left, right, precision)
+    def rounded(left, right):
         return (left.bfloat16() @ right.bfloat16()).float()
 
     monkeypatch.setattr(products, "_product", rounded)

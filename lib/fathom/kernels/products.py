@@ -62,7 +62,7 @@ def linear(
 ) -> Tensor:
     """Return x Wᵀ + b, (…, out).
 
-    In float32 on a CPU, without autocast, it is differentiable once.
+    With "medium", in float32 on a CPU and without autocast, it is differentiable once.
 
     Args:
         x: (…, in).
@@ -71,20 +71,21 @@ def linear(
         precision: "highest" or "medium", of this product and of those of both its gradients.
     """
     here = x.device.type
-    if here == "cpu" and x.dtype == torch.float32 and not torch.is_autocast_enabled(here):
-        return _Linear.apply(x, weight, bias, precision)
+    exact = x.dtype == torch.float32 and not torch.is_autocast_enabled(here)
+    if precision == "medium" and here == "cpu" and exact:
+        return _Linear.apply(x, weight, bias)
+    # At the highest precision torch's own layer is faster than an own function.
     return F.linear(x, weight, bias)
 
 
 class _Linear(torch.autograd.Function):
-    """F.linear with products of a precision, in the passes forward and backward."""
+    """F.linear by oneDNN, in the passes forward and backward."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, precision: str) -> Tensor:
-        ctx.precision = precision
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
         rows = x.reshape(-1, x.size(-1))
-        y = _product(rows, weight.t(), precision)
+        y = _product(rows, weight.t())
         if bias is not None:
             y.add_(bias)
         return y.view(*x.shape[:-1], len(weight))
@@ -93,13 +94,12 @@ class _Linear(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
-        of_x, of_weight, of_bias, _ = ctx.needs_input_grad
+        of_x, of_weight, of_bias = ctx.needs_input_grad
         rows, upstream = x.reshape(-1, x.size(-1)), upstream.reshape(-1, len(weight))
         return (
-            _product(upstream, weight, ctx.precision).view_as(x) if of_x else None,
-            _product(upstream.t(), rows, ctx.precision) if of_weight else None,
+            _product(upstream, weight).view_as(x) if of_x else None,
+            _product(upstream.t(), rows) if of_weight else None,
             _sum(upstream) if of_bias else None,
-            None,
         )
 
 
@@ -108,10 +108,8 @@ def _sum(rows: Tensor) -> Tensor:
     return rows.new_ones(1, len(rows)).mm(rows).squeeze(0)
 
 
-def _product(left: Tensor, right: Tensor, precision: str) -> Tensor:
-    """Return left · right; with "medium" by oneDNN, and the setting is then as it was before."""
-    if precision == "highest":
-        return left.mm(right)
+def _product(left: Tensor, right: Tensor) -> Tensor:
+    """Return left · right by oneDNN; the setting is afterwards as it was before."""
     # The narrowest switch; torch.set_float32_matmul_precision is also that of CUDA. Types omit it.
     setting = cast(Any, torch.backends.mkldnn).matmul
     before = setting.fp32_precision
