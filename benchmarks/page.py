@@ -47,8 +47,9 @@ def parts(bench: Path) -> Iterator[tuple[str, str]]:
         if part == "growth":
             text += [f"![{path.stem}](images/{copied(path)})" for path in pictures(bench)]
         yield part, "\n".join([*text, ""])
-    on_cpu = [contents[part] for part in contents if part != "cuda"]
-    numbers = all_numbers(table for content in on_cpu for table in tables(content))
+    # Where both devices have a number of one name, it is the CPU's.
+    ordered = sorted(contents, key=lambda part: part != "cuda")
+    numbers = all_numbers(table for part in ordered for table in tables(contents[part]))
     if numbers:
         yield "goals", f"{markdown(goals.table(numbers))}\n"
 
