@@ -104,7 +104,7 @@ def table(numbers: Mapping[str, float]) -> Table:
     columns = ("goal", "required", "reached", "prototype", "")
     return Table(
         "goals",
-        "Goals, on a CPU with one thread and tiny shapes where nothing else is said",
+        "Goals; where no device is named, on a CPU with one thread and tiny shapes",
         columns,
         rows,
     )
