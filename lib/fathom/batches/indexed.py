@@ -2,7 +2,7 @@
 
 The files equal those of fairseq's MMapIndexedDatasetBuilder in every byte. They are read and
 written here because importing fairseq takes seconds, and because a batch is gathered from the file
-of ids as a whole, not sentence by sentence.
+of all ids, not sentence by sentence.
 """
 
 import struct
