@@ -36,7 +36,7 @@ class Sentences:
         Args:
             prefix: their path without the endings.
         """
-        index = np.memmap(index_path(prefix), mode="r")
+        index = index_path(prefix).read_bytes()
         _, _, code, count = _HEADER.unpack_from(index)
         lengths = np.frombuffer(index, dtype="<i4", count=count, offset=_HEADER.size)
         kinds = {number: kind for kind, number in _CODES.items()}
