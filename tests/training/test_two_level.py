@@ -218,7 +218,7 @@ def drawn_for_dropout(tensors, seed=1, update=1, rank=0):
         with torch.random.fork_rng(devices=[]):
             drawn.append(torch.rand(8))
 
-    run.network.register_forward_pre_hook(look_ahead)
+    run.network.encoder.embed_tokens.register_forward_pre_hook(look_ahead)
     run.two_level.ranks = Ranks(rank, 1)
     run.update(update)
     return drawn[0]

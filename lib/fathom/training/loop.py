@@ -11,6 +11,8 @@ from fathom.checkpoints import training_state
 from fathom.io import signals
 from fathom.io.metrics import Metrics
 from fathom.methods.loader import build
+from fathom.models import arithmetic
+from fathom.models.arithmetic import FAST
 from fathom.models.network import Network
 from fathom.provenance.training_file import Ended
 from fathom.runs.spec import Spec
@@ -43,6 +45,8 @@ class RuntimeOptions:
         save_minutes: after which the state is saved also between validations; 0 for never.
         diagnose_first: record diagnostics for the first n updates,
         diagnose_every: then for every n-th update; 0 for none.
+        kernels: "fast" or "fairseq".
+        compile: compile each layer.
     """
 
     device: str
@@ -51,6 +55,8 @@ class RuntimeOptions:
     save_minutes: float
     diagnose_first: int
     diagnose_every: int
+    kernels: str = FAST
+    compile: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,9 @@ class Training:
             tensors.source_dictionary,
             tensors.target_dictionary,
         ).to(self.device)
+        self.network.use_arithmetic(arithmetic.choose(options.kernels, self.device))
+        if options.compile:
+            self.network.compile_layers()
         self.inherited: Ended | None = None
         if spec.start is not None:
             if paths.start is None:

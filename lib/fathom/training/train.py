@@ -123,7 +123,7 @@ def described(training: Training) -> dict[str, Any]:
             "target_tokens": training.tokens,
             "seconds": round(training.seconds, 3),
         },
-        "device": environment.device_facts(training.device),
+        "device": environment.device_facts(training.device) | training.network.arithmetic.record(),
         "versions": environment.versions(),
     }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fathom.batches.tensors import PAD
+from fathom.kernels.loss import smoothed_loss
 from fathom.models.hooks import Loss, stream_seed
 from fathom.models.network import Network
 from fathom.runs.settings import Training
@@ -162,10 +162,8 @@ class TwoLevel:
         low = self.training.precision == "bf16"
         for batch in micro_batches.batches:
             with torch.autocast(device.type, torch.bfloat16, enabled=low):
-                logits = self.network(batch.source, batch.previous_target, batch.tasks)
-            smoothed, nll = objective.token_losses(
-                logits, batch.target, PAD, self.training.label_smoothing
-            )
+                logits, target, _ = self.network.predict(batch)
+            smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
             objective.total(smoothed, micro_batches.tokens, extra).backward()
             extra = None
             sums += torch.stack([nll.detach(), smoothed.detach()])
