@@ -310,6 +310,10 @@ MESSAGES = {
     "unequal groups": "{} units cannot be divided into {} equal groups",
     "few groups": "{} tasks need {} groups, and there are {}",
     "active groups": "{} of {} groups cannot be on",
+    # models
+    "uncompiled": "only layers on packed states are compiled",
+    "write fast": "write kernels: fast",
+    "write uncompiled": "write compile: false",
     # training
     "no CUDA": "no CUDA device found",
     "auto or cpu": "write auto or cpu",

@@ -87,8 +87,9 @@ class OpenRun:
         from fathom.inference.trained_run import TrainedRun
         from fathom.training.environment import choose_device
 
-        place = choose_device(device or self.project.switches.device)
-        return TrainedRun(self.spec, seed, self.paths, place)
+        switches = self.project.switches
+        place = choose_device(device or switches.device)
+        return TrainedRun(self.spec, seed, self.paths, place, switches.kernels)
 
 
 def open_run(
