@@ -21,7 +21,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
-from fathom.inference.beam import Beam
+from fathom.inference.fairseq_beam import FairseqBeam
 from fathom.inference.prune import Active, active_layers, fairseq_settings, plain_state
 from fathom.inference.translate import hypotheses
 from fathom.methods.loader import build
@@ -83,7 +83,7 @@ def gated(kept: int, dictionary: Dictionary) -> Network:
         for each in network.methods.values():
             each.alpha.fill_(-1.0)
             each.alpha[:, chosen] = 1.0
-    return network.use_gates("hard").for_task(0).eval()
+    return network.use_gates("hard").eval()
 
 
 def removed(network: Network, kept: Active, dictionary: Dictionary) -> TransformerModel:
@@ -108,8 +108,9 @@ def ways(kept: int, dictionary: Dictionary, sources: Sequence[Tensor]) -> list[W
     }
 
     def decoder(model: torch.nn.Module) -> Callable[[], list[list[int]]]:
-        beam = Beam(model, dictionary, SEARCH)
-        return lambda: hypotheses(beam, sources, CPU)
+        # fairseq's generator searches with all three, since the third is fairseq's own network.
+        beam = FairseqBeam(model, dictionary, SEARCH)
+        return lambda: hypotheses(beam, sources, [0] * len(sources), CPU)
 
     return [Way(name, decoder(model), [], []) for name, model in models.items()]
 

@@ -26,6 +26,8 @@ CPU = torch.device("cpu")
 FIRST = 4  # The first index of the dictionary that is no symbol of its own.
 UPDATES = 100
 SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
+SHORT_CAP = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=0.5, cap_constant=1)
+CONSTANT_CAP = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=0.0, cap_constant=8)
 
 
 def sentences(amount: int, longest: int, seed: int) -> list[Tensor]:
@@ -88,12 +90,12 @@ def babbling() -> Transformer:
 
 @pytest.fixture
 def search() -> Callable[..., list[list[int]]]:
-    """Return hypotheses of a network for sources, in batches of a size."""
+    """Return hypotheses of a network for sources of task 0, in batches of a size."""
 
     def run(
         model: Transformer, sources: list[Tensor], size: int = 64, settings: Decoding = SEARCH
     ) -> list[list[int]]:
         beam = Beam(model, Dictionary(ENTRIES), settings)
-        return hypotheses(beam, sources, CPU, sentences=size)
+        return hypotheses(beam, sources, [0] * len(sources), CPU, sentences=size)
 
     return run

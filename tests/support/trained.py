@@ -140,10 +140,10 @@ def through(
         update: whose saved weights are used; None for the final ones.
     """
     data, search = run.tensors, run.require_decoder()
-    beam = Beam(run.network(gates, update).for_task(own), data.target_dictionary, search)
+    beam = Beam(run.network(gates, update), data.target_dictionary, search)
     pairs = data.split(task, "test")
     sources = [pairs.source(number) for number in range(len(pairs))]
-    return [text(pieces, data) for pieces in hypotheses(beam, sources, CPU)]
+    return [text(pieces, data) for pieces in hypotheses(beam, sources, [own] * len(sources), CPU)]
 
 
 def set_gates(network: Network, layers: Layers) -> None:

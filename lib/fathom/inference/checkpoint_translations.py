@@ -110,15 +110,15 @@ class CheckpointTranslations:
                 f"{self.run.name}, update {update}",
                 "choose other gates",
             )
+        lines = split_lines(self.run, tasks, split, self.gates, update)
         for task in tasks:
-            lines = split_lines(self.run, task, split, self.gates, update)
             path = self._path(task, split, update)
-            write_lines(path, lines)
+            write_lines(path, lines[task])
             self._files[path.name] = sha256(path)
             self._weights[path.name] = self._weights_of(update)
             content = {"made_with": self._made_with, "weights": self._weights, "files": self._files}
             write_record(self.folder / RECORDED, content)
-            self.report(f"{split}, update {update}: {task} {len(lines)} sentences")
+            self.report(f"{split}, update {update}: {task} {len(lines[task])} sentences")
 
     def _recorded(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the hashes of files and of their weights that an earlier start recorded.

@@ -35,7 +35,7 @@ class TrainedRun:
         seed: its seed.
         paths: where all files are.
         device: where the network runs.
-        kernels: what computes likelihoods, "fast" or "fairseq".
+        kernels: what computes likelihoods and translates, "fast" or "fairseq".
         folder: the folder of the training.
         name: "run <run>", as messages name it.
     """

@@ -12,6 +12,7 @@ from fathom.kernels.packing import Packing
 from fathom.models.arithmetic import FAST, Arithmetic
 from fathom.models.hooks import Method, Stack
 from fathom.models.stack import Observer
+from fathom.models.steps import Steps
 from fathom.runs.settings import Model
 
 STACKS = ("encoder", "decoder")
@@ -132,6 +133,18 @@ class Network(nn.Module, ABC):
         """
         memory = self.encoder(source, tasks=tasks)
         return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
+
+    def steps(self, source: Tensor, tasks: Tensor) -> Steps:
+        """Encode a batch; return its decoder, which a search calls position by position.
+
+        Args:
+            source: (B, S) right-padded.
+            tasks: (B,) the task of each sentence.
+
+        Raises:
+            RuntimeError: the network has no decoder.
+        """
+        raise RuntimeError("a network without a decoder has no positions to decode")
 
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's targets.

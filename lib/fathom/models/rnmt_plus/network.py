@@ -6,6 +6,7 @@ follow the published code (lingvo) where the paper is silent.
 """
 
 from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.kernels.packing import Packing
@@ -14,6 +15,7 @@ from fathom.models.hooks import Method, Stack
 from fathom.models.network import Examples, Network, Predicted
 from fathom.models.rnmt_plus.decoder import RnmtDecoder
 from fathom.models.rnmt_plus.encoder import RnmtEncoder
+from fathom.models.rnmt_plus.steps import RnmtSteps
 from fathom.models.stack import Vocabulary
 from fathom.runs.settings import Model
 
@@ -49,6 +51,10 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             RnmtEncoder(model, source_dictionary, methods["encoder"]),
             RnmtDecoder(model, target_dictionary, methods["decoder"]),
         )
+
+    def steps(self, source: Tensor, tasks: Tensor) -> RnmtSteps:
+        """Encode a batch, and return its decoder position by position."""
+        return RnmtSteps(self.decoder, self.encoder(source, tasks=tasks), tasks)
 
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's targets; the fast kernels project no padding."""

@@ -3,17 +3,19 @@
 from typing import Self
 
 from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
 
 from fathom.errors import FathomError
 from fathom.kernels.packing import Packing
 from fathom.models.arithmetic import FAIRSEQ
 from fathom.models.hooks import Method, Stack
 from fathom.models.network import Examples, Network, Predicted
-from fathom.models.stack import Vocabulary
+from fathom.models.stack import Vocabulary, apply_once
 from fathom.models.transformer.decoder import Decoder
 from fathom.models.transformer.encoder import Encoder
 from fathom.models.transformer.layers import compile_packed
 from fathom.models.transformer.packed import PackedPass
+from fathom.models.transformer.steps import TransformerSteps
 from fathom.runs.settings import Model
 
 
@@ -53,6 +55,13 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         )
         if model.tie_embeddings == "all":
             self.encoder.embed_tokens = self.decoder.embed_tokens
+
+    def steps(self, source: Tensor, tasks: Tensor) -> TransformerSteps:
+        """Encode a batch, and return its decoder position by position."""
+        packing = Packing.of(source.eq(self.padding))
+        this = PackedPass(packing, self.arithmetic.products.precision)
+        memories = apply_once(packing.pad, self.encoder.packed(source, tasks, this))
+        return TransformerSteps(self.decoder, memories, packing.padding, tasks)
 
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's targets; the fast kernels compute on packed states."""
