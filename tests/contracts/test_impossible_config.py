@@ -13,6 +13,7 @@ from tests.support.small_project import write_config
 RUNS = "papers/sample/runs.yaml"
 SCALE = "scales/small.yaml"
 SWITCHES = "config.yaml"
+CARD = "methods/group_dropout.yaml"
 LATENT = "name: latent_layers, stacks: [decoder], target_depth: 1"
 BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
 # By what is wrong: the file, its text, what replaces it, and a part of the one finding.
@@ -78,6 +79,23 @@ MISTAKES = {
         SWITCHES, "device: cpu", "results: re{x}sults", says("impossible folder", "re{x}sults"),
     ),
     "no folder": (SWITCHES, "device: cpu", 'results: ""', says("impossible folder", "")),
+    # A card: its runs are not checked against it.
+    "a rule of no setting": (
+        CARD, "rule: active <= groups", "rule: activ <= groups",
+        says("unknown", "setting", "activ", where="requires.0.rule", nearest="active"),
+    ),
+    "a rule that compares nothing": (
+        CARD, "rule: active <= groups", "rule: active + groups",
+        says("no comparison", "active + groups", where="requires.0.rule"),
+    ),
+    "gates refused for no setting": (
+        "methods/latent_layers.yaml", "{sample: noise_free", "{sampel: noise_free",
+        says("unknown key", "sampel", where="settings.sampel", nearest="sample"),
+    ),
+    "a neutral state of no parameter": (
+        "methods/latent_layers.yaml", "{alpha: 200.0}", "{alhpa: 200.0}",
+        says("unknown", "parameter", "alhpa", where="neutral.parameters.alhpa", nearest="alpha"),
+    ),
     # Settings that do not go together.
     "one table of two dictionaries": (
         RUNS, "tie_embeddings: decoder", "tie_embeddings: all",

@@ -200,6 +200,11 @@ MESSAGES = {
     "another cell": "name another cell",
     "one or two keys": "give one or two keys",
     # figures
+    "already": "row '{}' is {} already",
+    "column twice": "column '{}' is there {} times",
+    "several units": "columns of several units ({})",
+    "no task columns": "the table has no columns of single tasks",
+    "range": "{} is not below {}",
     "axis": "{}: no axis '{}'",
     # project
     "settings changed": "the settings of '{}' are no longer those of {}",

@@ -279,6 +279,7 @@ class Project:
                 seeds=self.seeds(name, scale) if scale else _seeds(run),
                 gates=card.gates(run.method.settings),
                 stacks=run.method.stacks if card.about.gates else (),
+                layers={"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers},
             )
         corpora = {name: dataset.tasks for name, dataset in self.datasets.items()}
         return Known(runs, corpora, self.families, tuple(self.methods), tuple(unresolved))
