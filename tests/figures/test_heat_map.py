@@ -75,7 +75,10 @@ def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, text, old, new,
 
 @pytest.mark.parametrize(
     ("text", "old", "new", "key"),
-    [(SIMILARITY, "fra, bos", "fra, fra", "order"), (PLACES, "[1%, 100%]", "[1%, 1%]", "at")],
+    [
+        (SIMILARITY, "fra, bos", "fra, fra", "panels.A.order"),
+        (PLACES, "[1%, 100%]", "[1%, 1%]", "at"),
+    ],
 )
 def test_a_name_or_place_is_there_once(tmp_path, text, old, new, key):
     assert old in text

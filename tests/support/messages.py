@@ -383,6 +383,9 @@ MESSAGES = {
     "not of this run": "measurements of another run than {}",
     # workflow
     "other folder": "no {} of scale {} has this folder",
+    "not in": "no measurements of {} in {}",
+    "not a folder": "no measurements of {} in {}, which is no folder",
+    "no folder of it": "no such file, since there is no folder {}",
     "not made yet": "cannot be made yet: {}",
     "not trained yet": "cannot be trained yet: {}",
     "another target": "ask for another target",
@@ -404,6 +407,7 @@ MESSAGES = {
     "no run to check": "scale {} names no run to check",
     "valid config": "config/ is valid: {}",
     "printed counts": "{} printed counts: {} agree, {} differ",
+    "other code": "not the code of this folder runs, but that in {}",
     "no project": "no fathom project here",
     "change folder": "change to the folder of the clone",
     "several data": "'{}' is cut into pieces in {} ways",

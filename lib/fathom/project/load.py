@@ -10,7 +10,7 @@ from fathom.claims.claims import load as load_claims
 from fathom.config.inheritance import NAME, NAME_RULE, Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, Findings, nearest, right_and_wrong
+from fathom.errors import FathomError, Findings, nearest, right_and_wrong, unknown
 from fathom.figures import kinds
 from fathom.papers.paper import Paper
 from fathom.papers.paper import load as load_paper
@@ -45,7 +45,10 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     """
     causes = Causes(root)
     files, findings = _read_all(root, causes)
-    switches, wrong = check_part(Switches, *merge([*files["config"].values(), *layers]))
+    values, where = merge([*files["config"].values(), *layers])
+    switches, wrong = check_part(Switches, values, where)
+    if switches is not None and switches.scale not in files["scale"]:
+        wrong = [unknown("scale", switches.scale, where(("scale",)), files["scale"])]
     findings += wrong if files["config"] else []
     read_parts = partial(_parts, files, causes, findings)
     sources = read_parts("source", read_source)
