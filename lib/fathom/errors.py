@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher, get_close_matches
-from os.path import commonprefix
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -150,7 +149,10 @@ def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str
     # Of names that are equally like it, the one that begins like it.
     return max(
         close,
-        key=lambda one: (SequenceMatcher(None, one, name).ratio(), len(commonprefix((one, name)))),
+        key=lambda one: (
+            SequenceMatcher(None, one, name).ratio(),
+            [own == given for own, given in zip(one, name, strict=False)],
+        ),
         default=None,
     )
 

@@ -13,6 +13,7 @@ from fathom.figures.settings import SomeNames, Unique, Where, unknown_name
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
+from fathom.papers.table_settings import Id
 from fathom.papers.tables import Table
 from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedCell
@@ -36,8 +37,8 @@ class Settings(KindSettings):
 
     table: Annotated[str, About("The table whose rows are drawn.")]
     columns: Annotated[SomeNames, About("A group of bars for each; `tasks` means all tasks.")]
-    less: Annotated[str, About("The row that is subtracted.")]
-    bars: Annotated[dict[str, str], MinLen(1), About("The row of each bar of a group, by label.")]
+    less: Annotated[Id, About("The row that is subtracted.")]
+    bars: Annotated[dict[str, Id], MinLen(1), About("The row of each bar of a group, by label.")]
     not_drawn: Annotated[Unique, About("Rows that are in the csv alone.")] = ()
 
     @property

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 from annotated_types import MinLen
 from pydantic import AfterValidator, Field
 
-from fathom.config.settings import Form, Several
+from fathom.config.settings import Form
 from fathom.errors import FathomError, nearest, unknown
 from fathom.figures.inputs import MEASUREMENT, SERIES, STACKS, UPDATE, Series, series_named
 from fathom.papers.figures import Figure
 from fathom.papers.known import KnownRun
+from fathom.papers.table_settings import Ids
 from fathom.runs.types import unique
 
 Where = Callable[[tuple[str | int, ...]], str]
@@ -19,8 +20,8 @@ At = (
     Annotated[int, Field(ge=1)]
     | Annotated[str, Form(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
 )
-Names = Annotated[tuple[str, ...], Several]
-Unique = Annotated[Names, AfterValidator(unique)]
+# Ids of a table may be numbers, here as there.
+Unique = Annotated[Ids, AfterValidator(unique)]
 SomeNames = Annotated[Unique, MinLen(1)]
 # A dozen of matplotlib's names, which are checked without it.
 Colour = (

@@ -171,7 +171,9 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
                 if scale is None:
                     copies.add(other)
                 else:
-                    what += f" at scale {scale}"
+                    equal = scales.made_equal(project, other, first, scale)
+                    equal = equal or scales.made_equal(project, first, other, scale)
+                    what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
                     remedy = f"add a rule for `run: {other}` to config/scales/{scale}.yaml"
                 yield FathomError(what, where, remedy)
 
