@@ -199,9 +199,9 @@ def test_all_that_is_wrong_is_found_at_once(written):
 
 def test_a_run_and_a_family_of_one_name_are_refused(written):
     text = "families: {a: {}}\nruns:\n  a: {}\n"
-    with refused(
-        "name taken", "a", "runs.yaml:3: runs.a", where="yaml:1: families.a", error=Findings
-    ):
+    remedy = prose("choose another name")
+    first, where = "runs.yaml:3: runs.a", "yaml:1: families.a"
+    with refused("name taken", "a", first, where=where, remedy=remedy, error=Findings):
         expand(written(text), "runs", also=["families"])
 
 

@@ -87,7 +87,8 @@ MISTAKES = {
         says("warm-up", 5, 4, where="training.schedule.warmup", remedy="4 or less"),
     ),
     "a gain below nothing": (
-        SCALE, "nats_below_unigram: 0.7", "nats_below_unigram: -3", says("limit", -3, prose("too small")),
+        SCALE, "nats_below_unigram: 0.7", "nats_below_unigram: -3",
+        says("limit", -3, prose("too small")),
     ),
     "a misspelled key that is required": (
         RUNS, "heads: 4", "haeds: 4",

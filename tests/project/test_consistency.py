@@ -159,7 +159,13 @@ FAULTS = {
         TINY,
         "  - when: {training.schedule.name: noam}",
         "  - when: {training.schedule.name: noa}",
-        says("unused rule"),
+        says(
+            "no run has",
+            "training.schedule.name",
+            "noa",
+            where="when.training.schedule.name",
+            nearest="noam",
+        ),
     ),
     "a rule for an unknown setting": (
         2,

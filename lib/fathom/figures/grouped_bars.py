@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from annotated_types import MinLen
+from pydantic import Field
 
 from fathom.config.settings import About
 from fathom.errors import FathomError
@@ -38,7 +38,9 @@ class Settings(KindSettings):
     table: Annotated[str, About("The table whose rows are drawn.")]
     columns: Annotated[SomeNames, About("A group of bars for each; `tasks` means all tasks.")]
     less: Annotated[Id, About("The row that is subtracted.")]
-    bars: Annotated[dict[str, Id], MinLen(1), About("The row of each bar of a group, by label.")]
+    bars: Annotated[
+        dict[str, Id], Field(min_length=1), About("The row of each bar of a group, by label.")
+    ]
     not_drawn: Annotated[Unique, About("Rows that are in the csv alone.")] = ()
 
     @property

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Literal
 
-from annotated_types import MinLen
 from pydantic import AfterValidator, Field
 
 from fathom.config.settings import Form
@@ -22,7 +21,7 @@ At = (
 )
 # Ids of a table may be numbers, here as there.
 Unique = Annotated[Ids, AfterValidator(unique)]
-SomeNames = Annotated[Unique, MinLen(1)]
+SomeNames = Annotated[Unique, Field(min_length=1)]
 # A dozen of matplotlib's names, which are checked without it.
 Colour = (
     Literal[
@@ -79,9 +78,13 @@ def check_places(
     for axis, place in select.items():
         labels = _labels(axis, series, run)
         if labels and place not in (*ENDS, *labels):
-            what, ends = f"no {axis} '{place}'", f"{labels[0]} to {labels[-1]}"
+            what = f"no {axis} '{place}'"
             numbered = labels[0].isdecimal()
-            remedy = f"write {ends}, or last" if numbered else nearest(place, (*ENDS, *labels))
+            remedy = (
+                f"write {labels[0]} to {labels[-1]}, or last"
+                if numbered
+                else nearest(place, (*ENDS, *labels))
+            )
             yield FathomError(what, where(axis), remedy)
 
 

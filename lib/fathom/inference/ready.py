@@ -74,7 +74,7 @@ def require_made(path: Path, command: str) -> None:
         return
     what, gone = "no such file", [folder for folder in path.parents if not folder.is_dir()]
     if gone:
-        what += f", since there is no folder {gone[-1].resolve()}"
+        what = f"no such file, since there is no folder {gone[-1].resolve()}"
     raise FathomError(what, str(path), f"run `{command}`")
 
 
