@@ -22,9 +22,9 @@ def figure(folder, text, name="figure1"):
     return load(read(path, folder), "p", kinds.classes())[name]
 
 
-def findings(figure, tables=None):
+def findings(figure, tables=None, known=KNOWN):
     """Return what is wrong with a figure."""
-    return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
+    return [str(finding) for finding in kinds.findings(figure, known, tables or {})]
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=()):

@@ -324,6 +324,7 @@ class _KnownRuns(Mapping[str, KnownRun]):
             seeds=project.seeds(name, self._scale) if self._scale else _seeds(run),
             gates=card.gates(run.method.settings),
             stacks=run.method.stacks if card.about.gates else (),
+            layers={"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers},
         )
 
 
