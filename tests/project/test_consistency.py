@@ -156,7 +156,7 @@ FAULTS = {
     ),
     # Alone: a run that cannot be read may be the one that the rule fits.
     "a rule that fits no run": (
-        7,
+        9,
         TINY,
         "  - when: {training.schedule.name: noam}",
         "  - when: {training.schedule.name: noa}",
