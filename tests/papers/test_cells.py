@@ -126,11 +126,11 @@ TRANSPARENT = "transparent_attention/tables.yaml"
         pytest.param(
             LATENT,
             "    12/24: o2m_related_12_24",
-            "    12/24: o2m_related_12_42",
+            "    12/24: o2m_relatd_12_24",
             says(
                 "unknown",
                 "run",
-                "o2m_related_12_42",
+                "o2m_relatd_12_24",
                 where="table3.rows.12/24",
                 nearest="o2m_related_12_24",
             ),

@@ -104,7 +104,7 @@ UNEQUAL = "unequal: adapters start from the Transformer's weights"
             LATENT,
             "  columns: [avg, tasks]\n  gates: hard",
             "  columns: [avg, bos, tasks]\n  gates: hard",
-            says("cell twice", ..., "bos", 2, remedy=prose("delete a row or column")),
+            says("column twice", "bos", 2, where="table9", remedy=prose("delete a row or column")),
             id="a column twice",
         ),
         pytest.param(

@@ -66,8 +66,13 @@ def test_a_wrong_key_is_named_with_its_line(card, text, where, remedy):
 
 
 def test_all_findings_come_at_once(card):
-    _, findings = read_card_of_kind(KINDS, "kind", "heron", card("kind: bird\nwing: 2\n"))
+    _, findings = read_card_of_kind(KINDS, "kind", "heron", card("kind: bird\ncolour: red\n"))
     assert sorted(finding.where for finding in findings) == [
         "heron.yaml:1: wings",
-        "heron.yaml:2: wing",
+        "heron.yaml:2: colour",
     ]
+
+
+def test_a_misspelled_key_is_one_finding_and_not_also_a_missing_one(card):
+    _, findings = read_card_of_kind(KINDS, "kind", "heron", card("kind: bird\nwing: 2\n"))
+    assert [finding.where for finding in findings] == ["heron.yaml:2: wing"]
