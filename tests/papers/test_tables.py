@@ -109,6 +109,13 @@ UNEQUAL = "unequal: adapters start from the Transformer's weights"
         ),
         pytest.param(
             LAMGD,
+            "    Diverse: {corpus: ted8_diverse",
+            "    Diverse: {corpus: ted8_related",
+            says("row twice", "aze", 2, where="table2", remedy=prose("delete a row or column")),
+            id="a row twice",
+        ),
+        pytest.param(
+            LAMGD,
             "table6:\n",
             "table6:\n  like: tabel5\n",
             says("unknown", "entry", "tabel5", where="table6.like", nearest="table5"),

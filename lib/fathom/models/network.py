@@ -206,7 +206,7 @@ class Network(nn.Module, ABC):
             FathomError: the layers are fairseq's, or this kind of network computes no packed ones.
         """
         fast = self.arithmetic.kernels == FAST
-        remedy = f"write {'compile: false' if fast else 'kernels: fast'}"
+        remedy = "write compile: false" if fast else "write kernels: fast"
         raise FathomError("only layers on packed states are compiled", "compile: true", remedy)
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:

@@ -116,14 +116,14 @@ def mark_findings(
 
 
 def _repeated(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
-    """Yield the cells that are there twice; a column that is, is one finding."""
+    """Yield the rows and columns that are there twice."""
     times = Counter((cell.id, cell.column) for cell in cells)
     repeated = {key: number for key, number in times.items() if number > 1}
-    rows = Counter(column for _, column in repeated)
+    columns, again = Counter(row for row, _ in times), Counter(row for row, _ in repeated)
     findings = {
-        f"column '{column}' is there {number} times"
-        if rows[column] > 1
-        else f"row '{row}' and column '{column}' meet {number} times": None
+        f"row '{row}' is there {number} times"
+        if again[row] == columns[row] > 1
+        else f"column '{column}' is there {number} times": None
         for (row, column), number in repeated.items()
     }
     for what in findings:
