@@ -113,6 +113,7 @@ def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed
         ),
         ((GATED,), says("no such file", where="training.json")),
         ((RUN, "--seed", "2", "--task", "bos"), says("no such file", where="/2/training.json")),
+        ((RUN, "--task", "bos", "--split", "test"), says("text or split", where=RUN)),
     ],
 )
 def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(

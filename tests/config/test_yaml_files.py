@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from fathom.config.yaml_files import read
@@ -18,6 +20,12 @@ def test_a_character_that_yaml_forbids_is_found_in_its_line(tmp_path):
     file.write_text("a: §§§\nb: \x01\n")
     with refused("not YAML", where="a.yaml:2"):
         read(file, tmp_path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.yaml")
+    with refused("not a file", where="a.yaml"):
+        read(tmp_path / "a.yaml", tmp_path)
 
 
 def test_each_key_knows_its_line(tmp_path):

@@ -32,7 +32,17 @@ MISTAKES = {
     "layers in a power": (RUNS, "layers: 2/2", "layers: ²/2", says("layers", "²/2")),
     "5001 epochs": (RUNS, "updates: 4 ", f"updates: {'9' * 5001} epochs ", says("wrong type")),
     "a huge ratio": (SCALE, "seeds: 1", f"times: {{width: {'9' * 5001}/1}}", says("no ratio")),
+    "a share of everything": (
+        RUNS, "dropout: 0.3,", "dropout: 1.0,", says("limit", "1.0", prose("too large")),
+    ),
+    "all mass on the vocabulary": (
+        RUNS, "smoothing: 0.1", "smoothing: 1.0", says("limit", "1.0", where="label_smoothing"),
+    ),
     # Seeds.
+    "a seed twice": (
+        RUNS, "{like: base}", "{like: base, seeds: [1, 1]}", says("twice", 1, 2, where="seeds"),
+    ),
+    "a scale's seed twice": (SCALE, "seeds: 1", "seeds: [2, 2]", says("twice", 2, 2)),
     "float seeds": (RUNS, "{like: base}", "{like: base, seeds: [1.0]}", says("wrong type", "1.0")),
     "a huge seed": (
         RUNS,
@@ -51,6 +61,10 @@ MISTAKES = {
     "open brackets": (RUNS, "method: static", f"method: {'[' * 5000}", says("levels", 32)),
     "brackets": (RUNS, "method: static", f"method: {'[' * 5000}{']' * 5000}", says("levels")),
     "braces": (RUNS, "method: static", f"method: {'{a: ' * 5000}", says("levels")),
+    "a control character in quotes": (
+        "papers/sample/tables.yaml", "A sample table", '"A \\0 table"',
+        says("control character", where="table1.title"),
+    ),
     "a control character": (RUNS, "method: static", "method: \x01", says("not YAML", where="9")),
     # Names.
     "a name in two lines": (RUNS, "gated_2_2:", "\"a\\nb\":", says("name rule", where=r"a\nb")),
@@ -88,6 +102,13 @@ MISTAKES = {
         RUNS, LATENT, "name: group_dropout, active: 17",
         says("requirement", ..., "active <= groups"),
     ),
+    "tasks with more groups than exist": (
+        RUNS, LATENT, "name: fixed_group_dropout, groups: 4, shared_groups: 3, own_groups: 1",
+        says(
+            "requirement", ..., "shared_groups + own_groups * tasks <= groups",
+            where="shared_groups",
+        ),
+    ),
     "one decay rate of two": (
         RUNS, LATENT, "name: group_dropout, phi_betas: [0.9]", says(where="phi_betas"),
     ),
@@ -112,10 +133,10 @@ def small(tmp_path):
 
 def findings(folder):
     """Return what is wrong with the project, found quickly."""
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(Findings) as caught:
         load(folder)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     return caught.value.findings
 
 
@@ -144,7 +165,7 @@ def test_a_paper_whose_runs_are_gone_says_so_and_nothing_else(small):
     """It was a finding for each name of a run, and none of them that the file is missing."""
     (small / "config" / RUNS).unlink()
     (finding,) = findings(small)
-    says("runs missing", where=f"config/{RUNS}").check(finding)
+    says("file missing", where=f"config/{RUNS}").check(finding)
 
 
 def test_a_paper_needs_no_runs_of_its_own(small):

@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.data.answers import Limits
-from tests.data.server import Script, Site
+from tests.data.server import CERTIFICATES, Script, Site
 
 
 @pytest.fixture
@@ -13,6 +13,23 @@ def site(monkeypatch):
     site = Site()
     yield site
     site.close()
+
+
+@pytest.fixture
+def secure(monkeypatch):
+    """A function that starts a server with a certificate, which is trusted or not."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    sites = []
+
+    def start(certificate, trusted):
+        if trusted:
+            monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(CERTIFICATES[certificate]))
+        sites.append(Site(certificate))
+        return sites[-1]
+
+    yield start
+    for site in sites:
+        site.close()
 
 
 @pytest.fixture

@@ -1,12 +1,19 @@
 """A small web server on loopback that misbehaves on request, and one without any rule."""
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+# For 127.0.0.1, signed with their own key: one valid until 2119, one until 2020 has ended.
+CERTIFICATES = {
+    name: Path(__file__).parent / "certificates" / f"{name}.pem" for name in ("own", "past")
+}
 
 
 @dataclass
@@ -40,9 +47,12 @@ class Page:
 
 
 class Site:
-    """Pages by path; `requests` lists path and Range header of what was asked."""
+    """Pages by path; `requests` lists path and Range header of what was asked.
 
-    def __init__(self):
+    With a certificate's name the site speaks TLS.
+    """
+
+    def __init__(self, certificate: str | None = None):
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []
         site = self
@@ -57,13 +67,18 @@ class Site:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self._scheme = "https" if certificate else "http"
+        if certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(CERTIFICATES[certificate])
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
     def put(self, path: str, **page) -> str:
         """Set a page and return its address."""
         self.pages[path] = Page(**page)
-        return f"http://127.0.0.1:{self._server.server_port}{path}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}{path}"
 
     def close(self):
         """Stop serving."""

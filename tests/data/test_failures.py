@@ -1,3 +1,4 @@
+import re
 import socket
 from dataclasses import replace
 
@@ -62,6 +63,28 @@ def test_a_proxy_that_is_dead(limits, monkeypatch, scheme):
 def test_a_server_without_tls(site, limits):
     address = site.put("/file", content=b"x").replace("http:", "https:")
     says("not secure").check(failure(address, limits))
+
+
+@pytest.mark.parametrize(
+    ("certificate", "trusted", "host", "reason"),
+    [
+        ("own", False, "127.0.0.1", "self-signed certificate"),
+        ("past", True, "127.0.0.1", "certificate has expired"),
+        ("own", True, "localhost", "Hostname mismatch"),
+    ],
+)
+def test_a_certificate_that_is_not_accepted(secure, limits, certificate, trusted, host, reason):
+    site = secure(certificate, trusted)
+    address = site.put("/file?key=secret", content=b"x").replace("127.0.0.1", host)
+    printed = failure(address, limits)
+    says("certificate", host, re.compile(f"{reason}.*")).check(printed)
+    assert "secret" not in printed
+    assert site.requests == []
+
+
+def test_a_trusted_certificate_is_no_failure(secure, limits):
+    address = secure("own", trusted=True).put("/file", content=b"bytes")
+    assert b"".join(ask(address, {}, limits)[1]) == b"bytes"
 
 
 def test_a_host_that_does_not_answer(limits, monkeypatch):

@@ -103,12 +103,24 @@ def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path):
     assert "fathom prepare small" in caught.value.remedy
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"{'a': 1}", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"{'a': 1}", b"\xff\xfe", b'{"a":' * 99999])
 def test_a_file_that_is_not_json_is_named(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
     with refused("not JSON", remedy=prose("delete and run")) as caught:
         read_json(tmp_path / "a.json")
     assert caught.value.where == str(tmp_path / "a.json")
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.json")
+    with refused("not a file", where="a.json", remedy=prose("delete and run")):
+        read_json(tmp_path / "a.json")
+
+
+def test_a_name_too_long_for_the_temporary_file_is_named_as_it_is(tmp_path):
+    with pytest.raises(OSError, match="too long") as caught:
+        write_text(tmp_path / ("a" * 250), "x")
+    assert caught.value.filename == str(tmp_path / ("a" * 250))
 
 
 def test_the_hash_is_of_the_bytes(tmp_path):

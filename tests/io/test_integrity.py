@@ -1,6 +1,7 @@
 """Records, and the files that they name: as they were written, or refused in one line."""
 
 import json
+import os
 
 import pytest
 
@@ -55,6 +56,8 @@ def test_flipped_bits_of_a_record_are_refused(record):
         (b"[]", says()),
         (b"{}", says("no checksum")),
         (b'{"record_sha256": "0"}', says("changed record")),
+        (b'{"a": 1e400, "record_sha256": "0"}', says("changed record")),
+        (b'{"a": "\\ud800", "record_sha256": "0"}', says("changed record")),
         (None, says("no such file")),
     ],
 )
@@ -66,6 +69,13 @@ def test_a_record_that_cannot_be_used_is_refused_with_the_command(record, conten
     with refused(where=record, remedy=AGAIN) as caught:
         Recorded.of(record)
     message.check(caught.value)
+
+
+def test_a_pipe_in_the_place_of_a_recorded_file_is_refused_and_not_waited_for(record):
+    (record.parent / "a.txt").unlink()
+    os.mkfifo(record.parent / "a.txt")
+    with refused("not a file", where="a.txt", remedy=AGAIN):
+        Recorded.of(record).read("a.txt")
 
 
 def test_files_are_read_as_they_were_recorded(record):

@@ -68,6 +68,13 @@ def test_bytes_after_the_seal_are_refused(path, more):
         checked_seal(path)
 
 
+@pytest.mark.parametrize("content", [b"", b"0" * 63])
+def test_a_file_shorter_than_a_seal_has_none(path, content):
+    path.write_bytes(content)
+    with refused("no seal", where="last.pt"):
+        checked_seal(path)
+
+
 def test_a_missing_file_is_named_with_the_command_that_makes_it(tmp_path):
     with refused("no checkpoint", where="last.pt"):
         checked_seal(tmp_path / "last.pt")

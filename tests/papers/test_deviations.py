@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.papers import deviations
+from fathom.runs.families import read_runs
 from fathom.runs.settings import Outcome
 from tests.support.refused import prose, says
 
@@ -18,12 +19,14 @@ def test_an_entry_keeps_its_parts(papers):
 
 def test_every_silent_value_of_all_papers_is_explained(papers):
     for paper in papers.values():
-        assert not list(deviations.silent_findings(paper.deviations, paper.files["runs"]))
+        runs, artefacts = paper.files["runs"], {*paper.tables, *paper.figures}
+        shown = {name: artefacts for name in read_runs(runs)}
+        assert not list(deviations.silent_findings(paper.deviations, runs, shown))
 
 
 def test_without_entries_every_line_that_says_silent_is_found(papers):
     runs = papers["latent_depth"].files["runs"]
-    found = list(deviations.silent_findings((), runs))
+    found = list(deviations.silent_findings((), runs, {}))
     assert len(found) > 25
     key = "training.clip"
     says("silent", where=f"families.ted.{key}", remedy=prose("name in settings", key)).check(found)
@@ -99,6 +102,11 @@ FILE = "latent_depth/deviations.yaml"
             "  title: Rate of",
             "  titel: Rate of",
             says("unknown key", "titel", where="layer_drop_rate.titel", nearest="title"),
+        ),
+        (
+            "  applies: [transformer]\n  settings: [training.precision]\n",
+            "  applies: [dlcl]\n  settings: [training.precision]\n",
+            says("silent", where="families.transformer.training.precision"),
         ),
         (
             "  settings: [training.precision]\n",

@@ -17,15 +17,6 @@ def test_nothing_is_wrong_with_the_projects_papers(project, known, name):
     assert findings_of(project, name, known) == []
 
 
-def test_a_paper_without_tables_and_figures_is_refused_in_one_line(project, known):
-    folder = project / "config/papers/lamgd"
-    (folder / "tables.yaml").unlink()
-    (folder / "figures.yaml").unlink()
-    (finding,) = findings_of(project, "lamgd", known)
-    assert finding.startswith("config/papers/lamgd/paper.yaml: ")
-    says("empty paper", where="paper.yaml", remedy="tables.yaml or figures.yaml").check(finding)
-
-
 def test_faults_of_several_files_are_found_at_once(project, edit, known):
     edit("config/papers/lamgd/tables.yaml", "title: Active groups", "titel: Active groups")
     edit("config/papers/lamgd/figures.yaml", "kind: heat_map", "kind: heatmap")

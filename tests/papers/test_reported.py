@@ -92,6 +92,24 @@ SIX = "6/6,bos,20.7,,,,"
         (
             FILE,
             SIX,
+            "6/6,bos,\uff12\uff10.7,,,,",
+            says("no number", "'\uff12\uff10.7'", where=f"{FILE}:3"),
+        ),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,2_0.7,,,,",
+            says("no number", "'2_0.7'", where=f"{FILE}:3"),
+        ),
+        (
+            FILE,
+            SIX,
+            "6/6,bos,20.7,-1,,,",
+            says("no number", "'-1'", where=f"{FILE}:3"),
+        ),
+        (
+            FILE,
+            SIX,
             "6/7,bos,20.7,,,,",
             says("unknown", "row", "6/7", where=f"{FILE}:3", nearest="6/6"),
         ),

@@ -8,8 +8,7 @@ import pytest
 from fathom.errors import FathomError
 from fathom.project.load import load
 from tests.support.papers import PAPERS
-from tests.support.refused import prose, refused, says
-from tests.support.small_project import write_config
+from tests.support.refused import prose, says
 from tests.support.specs import ROOT
 
 LATENT = "config/papers/latent_depth/runs.yaml"
@@ -300,15 +299,6 @@ def test_runs_that_are_equal_everywhere_are_one_finding(findings):
 def test_a_misspelled_group_of_a_scale_is_one_finding(findings):
     [line] = [line for line in findings(3) if " group '" in line]
     says("unknown", "group", "o2m_relatd").check(line)
-
-
-def test_a_run_without_a_group_adds_no_valid_name(tmp_path):
-    runs = write_config(tmp_path) / "config/papers/sample/runs.yaml"
-    runs.write_text(runs.read_text().replace("group: main", "seeds: 1"))
-    with (tmp_path / "config/scales/small.yaml").open("a") as scale:
-        scale.write("updates: {sample: {main: 3}}\n")
-    with refused("unknown", "group", "main", remedy=prose("valid names", "none")):
-        load(tmp_path)
 
 
 def test_a_file_that_cannot_be_read_hides_no_cause_behind_its_consequences(findings):

@@ -16,7 +16,7 @@ CARDS = {name: card(name) for name in ("static", "adapters", "latent_layers", "d
 def resolved(tmp_path):
     def one(run, name="x"):
         (tmp_path / "runs.yaml").write_text(RUNS + f"  {name}: {run}\n")
-        return resolve(read_runs(read(tmp_path / "runs.yaml", tmp_path))[0][name], CARDS)
+        return resolve(read_runs(read(tmp_path / "runs.yaml", tmp_path))[name], CARDS)
 
     return one
 

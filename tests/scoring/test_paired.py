@@ -54,6 +54,7 @@ def test_a_row_against_itself_has_no_width_and_p_1():
     one = [[statistics(FIRST)], [statistics(NEAR)]]
     itself = paired_bootstrap(one, one, SAMPLES)
     assert (itself.value, itself.half, itself.stderr, itself.p) == (0, 0, 0, 1)
+    assert itself.wins == itself.losses == 0
 
 
 @pytest.mark.parametrize("samples", [20, 39, 40, 99, 100, 1000])

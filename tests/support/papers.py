@@ -2,27 +2,19 @@
 
 from pathlib import Path
 
-from pydantic import ConfigDict
-
 from fathom.claims import claims, names
-from fathom.config.settings import Part
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import FathomError, Findings
+from fathom.figures.kinds import classes
 from fathom.papers import paper as papers
 from fathom.papers import vocabulary
 from fathom.papers.known import Known
 from fathom.papers.paper import Paper
+from fathom.project.load import refuse
 
 # Those of the project's papers whose cells and runs tests count; another paper changes no count.
 PAPERS = ("latent_depth", "transparent_attention", "lamgd")
 FILES = ("paper", "runs", "tables", "figures", "deviations")
-KINDS = ("lines", "heat_map", "grouped_bars", "labelled_points")
-
-
-class AnyKind(Part):
-    """A kind of figure that takes every key."""
-
-    model_config = Part.model_config | ConfigDict(extra="allow")
 
 
 def files_of(root: Path, name: str) -> dict[str, YamlFile]:
@@ -38,8 +30,10 @@ def files_of(root: Path, name: str) -> dict[str, YamlFile]:
 def paper_of(root: Path, name: str) -> Paper:
     """Return a paper of a project's folder."""
     words = vocabulary.load(read(root / "config" / "columns.yaml", root))
-    kinds = dict.fromkeys(KINDS, AnyKind)
-    return papers.load(root / "config" / "papers" / name, files_of(root, name), words, kinds)
+    folder = root / "config" / "papers" / name
+    paper, findings, _ = papers.load(folder, files_of(root, name), words, classes())
+    refuse(findings)
+    return paper
 
 
 def findings_of(root: Path, name: str, known: Known) -> list[str]:

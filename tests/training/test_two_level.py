@@ -73,6 +73,20 @@ def test_four_micro_batches_move_theta_and_phi_as_one_batch_does(tensors):
             )
 
 
+def test_gates_are_sampled_once_an_update_for_all_its_micro_batches(tensors):
+    """The released code samples in each forward pass."""
+    run = Run(latent(), tensors)
+    method, noise = run.network.decoder.method, []
+    run.network.register_forward_hook(lambda *_: noise.append(method.noise.clone()))
+    for number in (1, 2):
+        run.update(number, micro=4)
+    first, second = noise[:4], noise[4:]
+    assert len(first) == len(second) == 4
+    assert all(torch.equal(sample, first[0]) for sample in first)
+    assert all(torch.equal(sample, second[0]) for sample in second)
+    assert not torch.equal(first[0], second[0])
+
+
 def written_out(network, batch):
     """Return the objective of an update of three tasks from the paper's own terms, in one pass.
 

@@ -12,7 +12,7 @@ from fathom.config.places import Place, placeholders, substitute
 from fathom.config.settings import About, Part
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, Partly, nearest
 
 Answer = Literal["holds", "fails", "inconclusive", "not printed"]
 
@@ -88,7 +88,7 @@ def load(file: YamlFile, paper: str) -> dict[str, Claim]:
         paper: the paper's name.
 
     Raises:
-        Findings: everything that is wrong in the file alone.
+        Partly: everything that is wrong in the file alone.
     """
     claims: dict[str, Claim] = {}
     findings: list[FathomError] = []
@@ -104,7 +104,7 @@ def load(file: YamlFile, paper: str) -> dict[str, Claim]:
         except FathomError as error:
             findings.append(error)
     if findings:
-        raise Findings({str(finding): finding for finding in findings}.values())
+        raise Partly(findings, claims, [name for name in file.value if name not in claims])
     return claims
 
 

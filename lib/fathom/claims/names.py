@@ -5,7 +5,7 @@ from typing import Any
 
 from fathom.claims.claims import Claim, ClaimPart
 from fathom.claims.expressions import RESULTS, TASKS, Call, Key, Reference, Word, parts
-from fathom.errors import FathomError, nearest
+from fathom.errors import Dependent, FathomError, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure
 from fathom.papers.known import Known, full_name
@@ -39,10 +39,14 @@ def findings(
                 elif shown.artefact in figures:
                     yield from _figure_findings(shown, labels[shown.artefact], part)
                 else:
-                    names = (*cells, *figures)
-                    what = f"no table or figure '{shown.artefact}'"
-                    yield FathomError(what, part.where, nearest(shown.artefact, names))
+                    yield _unknown_artefact(shown.artefact, part.where, (*cells, *figures))
             yield from _word_findings(part, figures, labels)
+
+
+def _unknown_artefact(name: str, where: str, valid: tuple[str, ...]) -> Dependent:
+    on = [("table", name), ("figure", name)]
+    remedy, misspelled = nearest(name, valid), closest(name, valid) is not None
+    return Dependent(f"no table or figure '{name}'", where, remedy, on, misspelled)
 
 
 def _table_findings(
@@ -90,8 +94,8 @@ def _figure_findings(
     for key in shown.keys:
         for label in key.ids:
             if label not in labels:
-                what = f"{shown.artefact} has no label '{label}'"
-                yield FathomError(what, part.where, nearest(label, labels))
+                what, on = f"{shown.artefact} has no label '{label}'", [("label", shown.artefact)]
+                yield Dependent(what, part.where, nearest(label, labels), on)
 
 
 def _word_findings(
@@ -111,7 +115,7 @@ def _word_findings(
         for word in call.arguments:
             if isinstance(word, Word) and word.text not in valid:
                 what = f"{drawn[0]} has no label and no axis '{word.text}'"
-                yield FathomError(what, part.where, nearest(word.text, valid))
+                yield Dependent(what, part.where, nearest(word.text, valid), [("label", drawn[0])])
 
 
 def _labels(figure: Figure, known: Known) -> tuple[str, ...]:

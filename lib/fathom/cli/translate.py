@@ -71,6 +71,9 @@ def translate(
             write_json(paths.asked(spec, seed, decodings), {"decodings": decodings})
         return
     require_name(task, spec.data.tasks, "task", spec.name)
+    if split is not None:
+        what = "--task translates standard input, and --split held-out sentences"
+        raise FathomError(what, spec.name, "leave one of the two out")
     chosen = opened.one_gates(gates)
     require_weights(spec, seed, paths)
     if sys.stdin is None:

@@ -8,11 +8,12 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from fathom.config.places import Node, Place, merge, placeholders, substitute
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, closest, nearest
+from fathom.errors import Dependent, FathomError, Partly, closest, nearest, unknown
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -120,16 +121,19 @@ def expand(
         normal: writes an entry's short forms out, before entries are merged.
 
     Raises:
-        Findings: everything that is wrong with `for`, `like` and the names.
+        Partly: everything that is wrong with `for`, `like` and the names.
     """
     sections = [(section,) if section else (), *((key,) for key in also)]
     findings: list[FathomError] = []
     entries: dict[str, Entry] = {}
     own: list[str] = []
+    wrong: list[str] = []
     for path in sections:
-        for entry in _written(file, path, findings):
+        for entry in _written(file, path, findings, wrong):
             if not NAME.fullmatch(entry.name):
                 findings.append(FathomError(NAME_RULE, entry.where(()), "choose another name"))
+                # Whatever is named elsewhere may mean it.
+                wrong += [entry.name, "*"]
             if entry.name in entries:
                 first = entries[entry.name].where(())
                 what = f"the name '{entry.name}' is taken by {first}"
@@ -140,6 +144,7 @@ def expand(
                 entries[entry.name] = normal(entry) if normal else entry
             except FathomError as error:
                 findings.append(error)
+                wrong.append(entry.name)
             if path == sections[0]:
                 own.append(entry.name)
     expanded = {}
@@ -147,30 +152,43 @@ def expand(
         try:
             expanded[name] = _inherited(name, entries)
         except FathomError as error:
-            findings.append(error)
-    unique = {str(finding): finding for finding in findings}
-    if unique:
-        raise Findings(unique.values())
-    return expanded
+            findings += [] if _follows(error, wrong) else [error]
+            wrong.append(name)
+    if not findings:
+        return expanded
+    right = {name: entry for name, entry in expanded.items() if not {*entry.ancestors} & {*wrong}}
+    raise Partly(findings, right, {*wrong, *own} - right.keys())
 
 
-def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iterator[Entry]:
-    """Yield the entries of a section, one for each combination of `for`, before `like`."""
+def _written(
+    file: YamlFile, path: KeyPath, findings: list[FathomError], wrong: list[str]
+) -> Iterator[Entry]:
+    """Yield the entries of a section, one for each combination of `for`, before `like`.
+
+    Args:
+        file: the file.
+        path: the section.
+        findings: gets why an entry cannot be read.
+        wrong: gets the name of such an entry, with `*` where `for` chooses a part of it.
+    """
     section: Any = file.value
     if path:
         section = section.get(path[0], {})
     if not isinstance(section, dict):
         findings.append(FathomError("this is no mapping", file.where(path), "write `name: {…}`"))
+        wrong.append("*")
         return
     for pattern, value in section.items():
         place = Place(file, (*path, pattern))
         if not isinstance(value, dict):
             findings.append(FathomError("this is no mapping", place.where, "write {…}"))
+            wrong.append(_any(pattern))
             continue
         try:
             choices = combinations(value["for"], place.below(("for",))) if "for" in value else [{}]
         except FathomError as error:
             findings.append(error)
+            wrong.append(_any(pattern))
             continue
         node = Node.read(value, place)
         for chosen in choices:
@@ -178,8 +196,20 @@ def _written(file: YamlFile, path: KeyPath, findings: list[FathomError]) -> Iter
             missing = placeholders(name)
             if missing:
                 findings.append(_not_chosen(missing[0], chosen, value, place))
+                wrong.append(_any(pattern))
                 break
             yield Entry(name, node.drop("for").substitute(chosen), (), chosen)
+
+
+def _follows(error: FathomError, wrong: Iterable[str]) -> bool:
+    """Return whether an error is only that a name is among the wrong ones."""
+    names = [name for _, name in error.on] if isinstance(error, Dependent) else []
+    return any(fnmatchcase(name, pattern) for name in names for pattern in wrong)
+
+
+def _any(pattern: str) -> str:
+    """Return a name with `*` for what `for` would choose."""
+    return re.sub("<[^>]*>", "*", pattern)
 
 
 def _not_chosen(
@@ -210,8 +240,7 @@ def _inherited(name: str, entries: Mapping[str, Entry], seen: tuple[str, ...] = 
             what = f"`like` goes in a circle: {circle}"
             raise FathomError(what, entry.where(("like",)), "delete one of these `like`")
         if parent not in entries:
-            what = f"no entry '{parent}'"
-            raise FathomError(what, entry.where(("like",)), nearest(parent, entries))
+            raise unknown("entry", parent, entry.where(("like",)), entries)
         above = _inherited(parent, entries, (*seen, name))
         merged = merge(merged, above.node)
         ancestors += tuple(item for item in above.ancestors if item not in ancestors)

@@ -74,7 +74,10 @@ def check(
         vague = detail["type"] in _WRITE or detail["type"] == "too_short"
         if vague and any(inner[: len(place)] == place for inner in below):
             continue
-        by_path.setdefault(place, []).append(_sentence(detail, model))
+        sentences = by_path.setdefault(place, [])
+        # What a check of our own says counts more than the type of another branch.
+        at = 0 if detail["type"] == "value_error" else len(sentences)
+        sentences.insert(at, _sentence(detail, model))
     # The branches of a union are one finding.
     return None, [
         FathomError(

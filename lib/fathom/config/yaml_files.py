@@ -15,12 +15,15 @@ from typing import Any
 import yaml
 
 from fathom.errors import FathomError, Findings, brief
+from fathom.io.files import require_no_pipe
 
 KeyPath = tuple[str | int, ...]
 _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
 _Constructor = yaml.constructor.SafeConstructor
 # What YAML takes for the end of a line.
 _BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+# What no file of results can show; a quoted text may have it, such as "\0".
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _COMMENT = re.compile(r"\s*(?:(?<=\s)|^)#\s?(.*?)\s*$")
 # What YAML makes of a key without quotes. A number is read as its text: ids are printed text.
 _NOT_TEXT = {"bool": "true or false", "null": "null", "timestamp": "a date"}
@@ -85,6 +88,7 @@ def read(path: Path, root: Path) -> YamlFile:
             nesting, NaN.
     """
     name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    require_no_pipe(path, "restore the file")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -179,7 +183,9 @@ def _index(
 
 
 def _misread(node: yaml.Node) -> tuple[str, str] | None:
-    """Return what is wrong with a number or a date that YAML takes for another value."""
+    """Return what is wrong with text, or a number or a date that YAML takes for another value."""
+    if _CONTROL.search(node.value):
+        return "a control character", "delete it"
     written = brief(node.value)
     if node.tag.endswith(":timestamp"):
         return f"YAML reads {written} as a date", "put it in quotes"

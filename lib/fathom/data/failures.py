@@ -15,7 +15,8 @@ _CAUSES = (
     (of_requests.InvalidProxyURL, "the proxy's address is wrong (HTTP_PROXY, HTTPS_PROXY)"),
     (ValueError, "the address, or one that it redirects to, is no web address"),
     (of_urllib3.ProxyError, "the proxy cannot be used (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"),
-    (of_requests.SSLError, "no secure connection can be made{trust}"),
+    (ssl.SSLCertVerificationError, "the certificate of '{host}' is not accepted ({reason})"),
+    (of_requests.SSLError, "no secure connection can be made"),
     (of_urllib3.SSLError, "the secure connection ended"),
     (of_urllib3.NameResolutionError, "the host '{host}' is not known"),
     (ConnectionRefusedError, "the host '{host}' refuses the connection"),
@@ -45,9 +46,9 @@ def cause(error: Exception) -> str:
     request = getattr(error, "request", None)
     host = urlsplit(request.url).hostname if request is not None else None
     checks = [one.verify_message for one in links if isinstance(one, ssl.SSLCertVerificationError)]
-    trust = f" ({checks[0]})" if checks else ""
+    reason = checks[0] if checks else ""
     for kind, words in _CAUSES:
         # A wrong number in an answer is a ValueError as well, further down.
         if any(isinstance(one, kind) for one in (links[:1] if kind is ValueError else links)):
-            return words.format(host=host, trust=trust)
+            return words.format(host=host, reason=reason)
     return f"the request failed ({type(error).__name__})"

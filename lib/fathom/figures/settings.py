@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fathom.config.settings import Form, Several
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest, unknown
 from fathom.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
 from fathom.papers.figures import Figure
 
@@ -33,7 +33,7 @@ def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> Iter
     """Yield a finding for a name that is not among the valid ones."""
     names = tuple(valid)
     if name not in names:
-        yield FathomError(f"no {kind} '{name}'", where, nearest(name, names))
+        yield unknown(kind, name, where, names)
 
 
 def check_series(name: str | None, where: str) -> tuple[Series | None, list[FathomError]]:

@@ -123,15 +123,30 @@ def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
     Raises:
         FathomError: the file is missing, or is not JSON or no object.
     """
+    require_no_pipe(path, remedy)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FathomError("no such file", str(path), remedy) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FathomError(f"not JSON ({error})", str(path), remedy) from None
     if not isinstance(value, dict):
         raise FathomError("not a JSON object", str(path), remedy)
     return value
+
+
+def require_no_pipe(path: Path, remedy: str) -> None:
+    """Refuse a pipe, whose end would be waited for.
+
+    Args:
+        path: of a file that may be missing.
+        remedy: what makes it again.
+
+    Raises:
+        FathomError: it is no file and no folder.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise FathomError("not a file", str(path), remedy)
 
 
 def sha256(path: Path) -> str:

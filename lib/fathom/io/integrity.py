@@ -14,7 +14,7 @@ from typing import Any
 
 from fathom.errors import FathomError
 from fathom.io.commands import again
-from fathom.io.files import read_json, sha256, write_json
+from fathom.io.files import read_json, require_no_pipe, sha256, write_json
 from fathom.io.hashes import identity
 
 OWN = "record_sha256"
@@ -45,10 +45,18 @@ def read_record(path: Path) -> dict[str, Any]:
     if own is None:
         what = "without a checksum: an older version or somebody else wrote it"
         raise FathomError(what, str(path), again(path))
-    if own != identity(content):
+    if own != _identity(content):
         what = "its content is not what was written: its checksum does not fit"
         raise FathomError(what, str(path), again(path))
     return content
+
+
+def _identity(content: Mapping[str, Any]) -> str | None:
+    """Return the hash of a record's content; None for numbers and text that no record has."""
+    try:
+        return identity(content)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,7 @@ class Recorded:
             FathomError: it is missing, or not the file that was recorded.
         """
         expected = self.expected(name)
+        require_no_pipe(self.path(name), again(self.path(name)))
         try:
             content = self.path(name).read_bytes()
         except FileNotFoundError:

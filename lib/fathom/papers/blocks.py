@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fathom.config.places import substitute
 from fathom.config.yaml_files import KeyPath
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, unknown
 from fathom.papers import table_settings as settings
 from fathom.papers.known import Known
 from fathom.papers.table_settings import Metric, Row, TableEntry
@@ -148,8 +148,7 @@ class _Expansion:
         known, paper, where = self.known, self.table.paper, self.table.entry.where
         if self.corpus is not None:
             if self.corpus not in known.corpora:
-                remedy = nearest(self.corpus, known.corpora)
-                raise FathomError(f"no data set '{self.corpus}'", where(self.path), remedy)
+                raise unknown("data set", self.corpus, where(self.path), known.corpora)
             return known.corpora[self.corpus]
         first, row = next(iter(self.first.items()))
         run = substitute(row if isinstance(row, str) else row.run or "", self.names)

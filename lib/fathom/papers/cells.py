@@ -11,7 +11,7 @@ from typing import Literal
 
 from fathom.config.places import placeholders, substitute
 from fathom.config.yaml_files import KeyPath
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest, unknown
 from fathom.papers.blocks import Block, BlockColumn, BlockRow
 from fathom.papers.known import Known, KnownRun
 from fathom.papers.table_settings import TableEntry
@@ -168,8 +168,7 @@ class _Place:
         """Return the tasks of the block's corpus."""
         corpus, where = self.block.corpus or "", self.where((*self.block.path, "corpus"))
         if corpus not in self.known.corpora:
-            remedy = nearest(corpus, self.known.corpora)
-            raise FathomError(f"no data set '{corpus}'", where, remedy)
+            raise unknown("data set", corpus, where, self.known.corpora)
         tasks = self.known.corpora[corpus]
         if self.table.vocabulary.measurement(value).of != "corpus":
             what = f"'{value.measurement}' is not measured of a corpus"

@@ -10,7 +10,8 @@ from pydantic import Field
 from fathom.config.settings import About, Part, Several
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import ANY, Dependent, FathomError, Partly, closest, nearest, right_and_wrong
+from fathom.runs.families import read_families, read_runs
 
 PAPER = "paper"
 # A value whose source has one of these words is not the paper's; an entry must name it.
@@ -59,22 +60,22 @@ class Deviation:
     settings: tuple[str, ...]
 
 
-def load(file: YamlFile) -> tuple[Deviation, ...]:
+def load(file: YamlFile) -> dict[str, Deviation]:
     """Read a paper's deviations.yaml.
 
     Raises:
-        Findings: everything that is wrong in the file alone.
+        Partly: everything that is wrong in the file alone.
     """
-    entries: list[Deviation] = []
+    entries: dict[str, Deviation] = {}
     findings: list[FathomError] = []
     for name, value in file.value.items():
         settings, wrong = check(DeviationSettings, value, file.where, (name,))
         findings += wrong
         if settings is not None:
-            entries.append(Deviation(name=name, **settings.model_dump()))
+            entries[name] = Deviation(name=name, **settings.model_dump())
     if findings:
-        raise Findings(findings)
-    return tuple(entries)
+        raise Partly(findings, entries, [name for name in file.value if name not in entries])
+    return entries
 
 
 def findings(
@@ -97,24 +98,47 @@ def findings(
             if name in runs:
                 yield FathomError(f"'{name}' is a run", where, "name a family, method or table")
             elif name != PAPER and name not in names:
-                what = f"no family, method, table or figure '{name}'"
-                yield FathomError(what, where, nearest(name, (PAPER, *names)))
+                what, valid = f"no family, method, table or figure '{name}'", (PAPER, *names)
+                on = [(kind, name) for kind in ("family", "method", "table", "figure")]
+                like = closest(name, valid) is not None
+                yield Dependent(what, where, nearest(name, valid), on, like)
 
 
-def silent_findings(deviations: Iterable[Deviation], runs: YamlFile) -> Iterator[FathomError]:
+def silent_findings(
+    deviations: Iterable[Deviation], runs: YamlFile, shown: Mapping[str, Collection[str]]
+) -> Iterator[FathomError]:
     """Yield the lines of runs.yaml whose value is not the paper's and that no entry explains.
 
     Args:
         deviations: the paper's entries.
         runs: its runs.yaml.
+        shown: the tables and figures that show a run, by its name.
     """
-    settings = {path for entry in deviations for path in entry.settings}
+    deviations, names = list(deviations), _names(runs, shown)
     for places in _silent_lines(runs).values():
+        own = names.get(places[-1][:2], set()) | {PAPER}
+        fitting = (entry for entry in deviations if own.intersection(entry.applies))
+        settings = {path for entry in fitting for path in entry.settings}
         paths = [".".join(map(str, place[2:])) for place in places]
         if not any(_covers(setting, path) for setting in settings for path in paths):
             remedy = f"name one of its values in the `settings` of an entry, as {paths[-1]}"
             what = "the paper is silent, and deviations.yaml says nothing"
-            yield FathomError(what, runs.where(places[-1]), remedy)
+            on = [(kind, ANY) for kind in ("deviation", "entry", "table", "figure")]
+            yield Dependent(what, runs.where(places[-1]), remedy, on)
+
+
+def _names(runs: YamlFile, shown: Mapping[str, Collection[str]]) -> dict[KeyPath, set[str]]:
+    """Return what an entry may apply to where it explains a family or run, by its key.
+
+    These are the family or run itself, what it is like, its method, and what shows it.
+    """
+    names: dict[KeyPath, set[str]] = {}
+    for read in (read_families, read_runs):
+        for entry in right_and_wrong(read, runs)[0].values():
+            own = names.setdefault(entry.place(()).path[:2], set())
+            method = str(entry.get(("method", "name")))
+            own |= {method, *entry.ancestors, *shown.get(entry.name, ())}
+    return names
 
 
 def _silent_lines(runs: YamlFile) -> dict[tuple[int, str], list[KeyPath]]:

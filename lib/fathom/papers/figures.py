@@ -9,7 +9,7 @@ from fathom.config.inheritance import Entry, expand
 from fathom.config.settings import About, Part
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, brief, nearest
+from fathom.errors import FathomError, Partly, brief, nearest, right_and_wrong
 
 
 class FigureSettings(Part):
@@ -74,11 +74,11 @@ def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) ->
         kinds: the class of each kind's own keys.
 
     Raises:
-        Findings: everything that is wrong in the file alone.
+        Partly: everything that is wrong in the file alone.
     """
     figures: dict[str, Figure] = {}
-    findings: list[FathomError] = []
-    for name, entry in expand(file).items():
+    entries, findings, left_out = right_and_wrong(expand, file)
+    for name, entry in entries.items():
         kind = entry.get(("kind",))
         if kind is None:
             findings += check(FigureSettings, entry.values, entry.where)[1]
@@ -93,7 +93,7 @@ def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) ->
             common = {key: getattr(settings, key) for key in FigureSettings.model_fields}
             figures[name] = Figure(paper, name, **common, settings=settings, entry=entry)
     if findings:
-        raise Findings({str(finding): finding for finding in findings}.values())
+        raise Partly(findings, figures, [*left_out, *(entries.keys() - figures.keys())])
     return figures
 
 

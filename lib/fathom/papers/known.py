@@ -3,11 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fathom.errors import FathomError, nearest
-
-
-class Unresolved(FathomError):
-    """A run is named whose own settings are wrong. Its own findings say so; this is not one."""
+from fathom.errors import unknown
 
 
 @dataclass(frozen=True)
@@ -63,14 +59,11 @@ class Known:
             where: file, line and key of the name.
 
         Raises:
-            Unresolved: the run's own settings are wrong.
-            FathomError: there is no such run.
+            Dependent: there is no such run, or its own settings are wrong.
         """
         name = full_name(paper, run)
-        if name in self.unresolved:
-            raise Unresolved(f"'{run}' has wrong settings", where, "correct them first")
         if name not in self.runs:
-            raise FathomError(f"no run '{run}'", where, nearest(run, self.names(paper)))
+            raise unknown("run", run, where, self.names(paper), name)
         return name, self.runs[name]
 
     def names(self, paper: str) -> tuple[str, ...]:

@@ -1,19 +1,19 @@
 """A paper's files as one object, and the checks between them."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import Dependent, FathomError, Findings, closest, nearest, right_and_wrong
 from fathom.papers import deviations, figures, reported, tables
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import Deviation
 from fathom.papers.figures import Figure, KindSettings
-from fathom.papers.known import Known, Unresolved
-from fathom.papers.table_settings import Metric
+from fathom.papers.known import Known
 from fathom.papers.tables import Table
 from fathom.papers.vocabulary import Vocabulary
 
@@ -54,39 +54,46 @@ def load(
     files: Mapping[str, YamlFile],
     vocabulary: Vocabulary,
     kinds: Mapping[str, type[KindSettings]],
-) -> Paper:
+) -> tuple[Paper, list[FathomError], list[tuple[str, str]]]:
     """Build a paper from its files.
 
     Args:
         folder: config/papers/<name>.
-        files: its files by kind: paper, and where it has them runs, tables, figures, deviations.
+        files: its files by kind: paper, runs, tables, figures, deviations, where they can be read.
         vocabulary: measurements and shared columns.
         kinds: the class of each kind of figure.
 
-    Raises:
-        Findings: everything that is wrong in each file alone.
+    Returns:
+        The paper of what is right; everything that is wrong in each file alone; and the kinds and
+        names of what is left out.
     """
-    name, file = folder.name, files["paper"]
-    about, wrong = check(PaperSettings, file.value, file.where)
-    metric, marks = (about.metric, about.marks) if about else (Metric(), {})
-    builders = {
-        "tables": lambda file: tables.load(file, name, vocabulary, metric, marks),
-        "figures": lambda file: figures.load(file, name, kinds),
-        "deviations": deviations.load,
+    name, about, findings = folder.name, None, []
+    if "paper" in files:
+        about, findings = check(PaperSettings, files["paper"].value, files["paper"].where)
+    left_out = [] if about else [("mark", "*")]
+    # What cannot be read gets its defaults, so that the other files can be checked.
+    about = about or PaperSettings.model_construct()
+    builders: dict[str, Callable[[YamlFile], Mapping[str, Any]]] = {
+        "table": lambda file: tables.load(file, name, vocabulary, about.metric, about.marks),
+        "figure": lambda file: figures.load(file, name, kinds),
+        "deviation": deviations.load,
     }
     built = {}
     for kind, build in builders.items():
-        try:
-            built[kind] = build(files[kind]) if kind in files else ()
-        except Findings as error:
-            wrong += error.findings
-    if not wrong and not built["tables"] and not built["figures"]:
-        what = "a paper without tables and figures"
-        wrong.append(FathomError(what, file.name, "add tables.yaml or figures.yaml"))
-    if wrong or about is None:
-        raise Findings(wrong)
-    artefacts = dict(built["tables"]), dict(built["figures"])
-    return Paper(name, folder, about, *artefacts, tuple(built["deviations"]), files)
+        file = files.get(f"{kind}s")
+        built[kind], wrong, names = right_and_wrong(build, file) if file else ({}, [], ())
+        findings += wrong
+        left_out += [(kind, item) for item in names]
+    paper = Paper(
+        name=name,
+        folder=folder,
+        about=about,
+        tables=built["table"],
+        figures=built["figure"],
+        deviations=tuple(built["deviation"].values()),
+        files=files,
+    )
+    return paper, findings, left_out
 
 
 def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
@@ -102,8 +109,9 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
     for path in sorted((paper.folder / "reported").glob("[!.]*")):
         if path.stem not in paper.tables or path.suffix != ".csv":
             names = [f"{name}.csv" for name in paper.tables]
-            where = str(path.relative_to(root))
-            yield FathomError("nothing reads this file", where, nearest(path.name, names))
+            what, where = "nothing reads this file", str(path.relative_to(root))
+            on, misspelled = [("table", path.stem)], closest(path.stem, paper.tables) is not None
+            yield Dependent(what, where, nearest(path.name, names), on, misspelled)
     if "deviations" in paper.files:
         families = known.families.get(paper.name, ())
         names = [*families, *known.methods, *paper.tables, *paper.figures]
@@ -113,13 +121,26 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
         file = paper.files["deviations"]
         yield from deviations.findings(paper.deviations, file, names, own - {*names})
     if "runs" in paper.files:
-        yield from deviations.silent_findings(paper.deviations, paper.files["runs"])
+        runs, shown = paper.files["runs"], _shown(paper, known)
+        yield from deviations.silent_findings(paper.deviations, runs, shown)
+
+
+def _shown(paper: Paper, known: Known) -> dict[str, set[str]]:
+    """Return the tables and figures that show each of a paper's runs, by the run's short name."""
+    shown: dict[str, set[str]] = defaultdict(set)
+    for table in paper.tables.values():
+        for cell in table.resolve(known)[0]:
+            shown[cell.source.removeprefix(f"{paper.name}/")].add(table.name)
+    for figure in paper.figures.values():
+        for run in figure.settings.runs:
+            shown[run.removeprefix(f"{paper.name}/")].add(figure.name)
+    return shown
 
 
 def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Iterator[FathomError]:
     cells, unresolved = table.resolve(known)
-    yield from (finding for finding in unresolved if not isinstance(finding, Unresolved))
     if unresolved:
+        yield from unresolved
         yield from reported.faults_of_form(paper.reported(table.name), root)
         return
     yield from tables.findings(table, cells, known)

@@ -1,13 +1,13 @@
 """Reported cells: a paper's table as CSV, each cell as printed."""
 
 import csv
-import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from fathom.errors import FathomError, Findings, closest, nearest
+from fathom.errors import Dependent, FathomError, Findings, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
 from fathom.papers.tables import Table, mark_findings
@@ -15,6 +15,8 @@ from fathom.papers.tables import Table, mark_findings
 HEADER = ("row", "column", "value", "stderr", "mark", "right", "note")
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
+# Python also reads digits of other scripts, and 1_000, as numbers.
+_PRINTED = re.compile(r"-?[0-9]+([.][0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,8 @@ def findings(
     used: dict[str, Reported] = {}
     for item in reported:
         if item.mark and item.mark not in table.marks:
-            what = f"mark '{item.mark}' has no meaning"
-            yield FathomError(what, item.where, _unknown_mark(item.mark, table))
+            what, remedy = f"mark '{item.mark}' has no meaning", _unknown_mark(item.mark, table)
+            yield Dependent(what, item.where, remedy, [("mark", item.mark)])
         used.setdefault(item.mark, item)
         cell = places[item.row, item.column]
         if item.stderr and cell.kind == "run" and len(known.runs[cell.source].seeds) < 2:
@@ -175,7 +177,8 @@ def _table(path: Path, name: str) -> list[list[str]]:
 def _form(cell: Reported) -> Iterator[FathomError]:
     """Yield what is wrong with a line by itself."""
     for text in (cell.value, cell.stderr, cell.right):
-        if text and not _is_number(text):
+        negative = text == cell.stderr and text.startswith("-")
+        if text and (negative or not _PRINTED.fullmatch(text)):
             yield FathomError(f"'{text}' is no number", cell.where, "write the digits as printed")
     if not cell.value and cell.note not in (*OUTCOMES, EMPTY):
         what = f"no outcome '{cell.note}'" if cell.note else "neither a number nor an outcome"
@@ -224,10 +227,3 @@ def _line(*fields: str) -> str:
     text = StringIO()
     csv.writer(text, lineterminator="").writerow(fields)
     return text.getvalue()
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fathom.config.inheritance import expand
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, Partly, nearest, right_and_wrong
 from fathom.papers.blocks import blocks
 from fathom.papers.cells import Cell, resolve
 from fathom.papers.known import Known
@@ -73,18 +73,18 @@ def load(
         marks: the paper's.
 
     Raises:
-        Findings: everything that is wrong in the file alone.
+        Partly: everything that is wrong in the file alone.
     """
     tables: dict[str, Table] = {}
-    findings: list[FathomError] = []
-    for name, entry in expand(file).items():
+    entries, findings, left_out = right_and_wrong(expand, file)
+    for name, entry in entries.items():
         settings, wrong = check(TableSettings, entry.values, entry.where)
         findings += wrong
         if settings is not None:
             means = marks if settings.marks is None else settings.marks
             tables[name] = Table(paper, name, settings, entry, vocabulary, metric, means)
     if findings:
-        raise Findings({str(finding): finding for finding in findings}.values())
+        raise Partly(findings, tables, [*left_out, *(entries.keys() - tables.keys())])
     return tables
 
 

@@ -2,66 +2,95 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
+from copy import copy
 
 from fathom.claims import names as claim_names
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, closest, nearest
+from fathom.errors import Dependent, FathomError, Findings, nearest, unknown
 from fathom.figures import kinds
 from fathom.papers import paper as papers
+from fathom.papers.cells import Cell
 from fathom.papers.known import Known, full_name
-from fathom.project import parameters
+from fathom.papers.paper import Paper
+from fathom.project import parameters, scales
+from fathom.project.causes import Causes
 from fathom.project.project import Project
 from fathom.runs import compatibility
 from fathom.runs.datasets import direction_findings
 from fathom.runs.method_card import module_names
 from fathom.runs.requirements import requirement_findings
-from fathom.runs.scales import applies, path_findings
 from fathom.subwords.texts import text_findings
 
 # Parts of a run whose values need a source.
 _SOURCED = ("data", "model", "method", "masking", "training", "start", "decoding")
+# Kinds whose names are those of one paper.
+_OF_A_PAPER = ("run", "family", "table", "figure", "deviation", "mark", "label", "entry")
 
 
-def findings(project: Project) -> Iterator[FathomError]:
-    """Yield what is wrong between files that are each right alone."""
+def findings(project: Project, causes: Causes) -> Iterator[FathomError]:
+    """Yield what is wrong between files.
+
+    Args:
+        project: of what is right in each file alone.
+        causes: what is not; runs, tables and figures that do not resolve are added.
+    """
     yield from _switches(project)
     yield from _cards(project)
     for name in project.scales:
-        yield from _scale(project, name)
+        yield from scales.findings(project, name)
     for name in project.entries:
         yield from _run(project, name)
     yield from _equal_runs(project)
     known = project.known()
-    # The tables of a paper that cannot be read may use any of its runs.
-    shown = {name for name in known.runs if name.split("/")[0] not in project.papers}
+    causes.add("run", *known.unresolved)
+    shown: set[str] = set()
     for paper in project.papers.values():
-        yield from papers.findings(paper, known, project.root)
-        for figure in paper.figures.values():
-            yield from kinds.findings(figure, known, paper.tables)
-        resolved = {name: table.resolve(known) for name, table in paper.tables.items()}
-        cells = {name: readable for name, (readable, _) in resolved.items()}
-        shown |= {cell.source for row in cells.values() for cell in row}
-        if any(wrong for _, wrong in resolved.values()):
-            # A table that does not resolve may use any of the paper's runs, and claims its cells.
-            shown |= {name for name in known.runs if name.startswith(f"{paper.name}/")}
-            continue
-        claims = project.claims.get(paper.name, {}).values()
-        yield from claim_names.findings(claims, cells, paper.figures, known)
+        shown |= {cell.source for cell in _cells(paper, known, causes)}
+        yield from _of(paper.name, _paper(project, paper, known, causes))
     yield from _unused_runs(project, known, shown)
     yield from parameters.findings(project)
-    for paper, file in project.files["runs"].items():
+    for file in project.files["runs"].values():
         yield from _sources(file)
-        if paper not in project.files["paper"]:
-            yield FathomError(
-                "a paper without paper.yaml", file.name, "write it, or delete runs.yaml"
+
+
+def _cells(paper: Paper, known: Known, causes: Causes) -> Iterator[Cell]:
+    """Yield the cells of a paper that resolve; add the tables that do not to the causes."""
+    for name, table in paper.tables.items():
+        cells, wrong = table.resolve(known)
+        yield from cells
+        if wrong:
+            causes.add("table", f"{paper.name}/{name}")
+
+
+def _paper(project: Project, paper: Paper, known: Known, causes: Causes) -> Iterator[FathomError]:
+    """Yield what is wrong between a paper's files."""
+    yield from papers.findings(paper, known, project.root)
+    for name, figure in paper.figures.items():
+        yield from kinds.findings(figure, known, paper.tables)
+        if any(full_name(paper.name, run) not in known.runs for run in figure.settings.runs):
+            causes.add("label", f"{paper.name}/{name}")
+    resolved = {name: table.resolve(known) for name, table in paper.tables.items()}
+    cells = {name: cells for name, (cells, wrong) in resolved.items() if not wrong}
+    claims = project.claims.get(paper.name, {}).values()
+    yield from claim_names.findings(claims, cells, paper.figures, known)
+
+
+def _of(paper: str, findings: Iterable[FathomError]) -> Iterator[FathomError]:
+    """Yield a paper's findings; what they depend on gets its full name."""
+    for finding in findings:
+        if isinstance(finding, Dependent):
+            finding.on = tuple(
+                (kind, full_name(paper, name) if kind in _OF_A_PAPER else name)
+                for kind, name in finding.on
             )
+        yield finding
 
 
 def _switches(project: Project) -> Iterator[FathomError]:
-    scale = str(project.files["config"]["config"].value.get("scale", ""))
-    if scale not in project.scales:
-        where = project.files["config"]["config"].where(("scale",))
-        yield FathomError(f"no scale '{scale}'", where, nearest(scale, project.scales))
+    for file in project.files["config"].values():
+        scale = str(file.value.get("scale", ""))
+        if scale not in project.scales:
+            yield unknown("scale", scale, file.where(("scale",)), project.scales)
 
 
 def _cards(project: Project) -> Iterator[FathomError]:
@@ -76,89 +105,14 @@ def _cards(project: Project) -> Iterator[FathomError]:
             continue
         if paper not in project.files["paper"]:
             where = card.file.where(("paper",))
-            yield FathomError(f"no paper '{paper}'", where, nearest(paper, project.files["paper"]))
+            yield unknown("paper", paper, where, project.files["paper"])
             continue
-        known = project.files["paper"][paper].value.get("equations", {})
+        known = project.files["paper"][paper].value.get("equations")
+        known = known if isinstance(known, dict) else {}
         for position, equation in enumerate(card.about.equations):
             if equation not in known:
-                where = card.file.where(("equations", position))
-                yield FathomError(f"no equation '{equation}'", where, nearest(equation, known))
-
-
-def _scale(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield the names in a scale that do not exist, and rules that fit no run."""
-    scale, file = project.scales[name], project.files["scale"][name]
-    for pair in scale.datasets.items():
-        for dataset in pair:
-            if dataset not in project.datasets:
-                where = file.where(("datasets", pair[0]))
-                yield FathomError(
-                    f"no data set '{dataset}'", where, nearest(dataset, project.datasets)
-                )
-    yield from _groups_of_updates(project, name)
-    if scale.check_learning:
-        try:
-            project.run_name(scale.check_learning.run)
-        except FathomError as error:
-            yield FathomError(error.what, file.where(("check_learning", "run")), error.remedy)
-    wrong = list(
-        path_findings(scale, file, {name: card.method for name, card in project.methods.items()})
-    )
-    yield from wrong
-    if not wrong:
-        yield from _idle_rules(project, name)
-
-
-def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield papers and groups of a scale's updates that do not exist, and groups without updates.
-
-    A misspelled name is one finding, not also one of the name that it means.
-    """
-    updates, file = project.scales[name].updates, project.files["scale"][name]
-    papers, meant = project.files["runs"], set[str | None]()
-    for paper in updates:
-        if paper not in papers:
-            meant.add(closest(paper, papers))
-            what, where = f"no paper '{paper}'", file.where(("updates", paper))
-            yield FathomError(what, where, nearest(paper, papers))
-    for paper in papers if updates else ():
-        given, known = updates.get(paper, {}), _groups(project, paper)
-        missing = sorted(known - {*given}) if paper not in meant else []
-        for group in given:
-            if group in known:
-                continue
-            right = closest(group, missing) or (missing[0] if len(missing) == 1 else None)
-            where = file.where(("updates", paper, group))
-            remedy = nearest(right or group, [right] if right else sorted(known))
-            yield FathomError(f"no group '{group}'", where, remedy)
-            missing = [other for other in missing if other != right]
-        for group in missing:
-            what = f"no updates for the group '{group}' of {paper}"
-            remedy = f"add `{paper}: {{{group}: 300}}`, for example"
-            yield FathomError(what, file.where(("updates",)), remedy)
-    for run, entry in project.entries.items() if updates else ():
-        if entry.get(("group",)) is None:
-            what = f"no group, so scale {name} gives it no updates"
-            yield FathomError(what, project.entries[run].where(()), "add `group`")
-
-
-def _groups(project: Project, paper: str) -> set[str]:
-    return {
-        str(entry.get(("group",)))
-        for name, entry in project.entries.items()
-        if name.startswith(f"{paper}/") and entry.get(("group",)) is not None
-    }
-
-
-def _idle_rules(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield the rules of a scale that fit no run."""
-    scale, file = project.scales[name], project.files["scale"][name]
-    resolved = [(name.partition("/"), project.resolved(name)) for name in project.entries]
-    runs = [((name[0], name[2]), run.entry, run.run) for name, run in resolved]
-    for number, rule in enumerate(scale.rules):
-        if not any(run and applies(rule, entry, run, name) for name, entry, run in runs):
-            where = file.where(("rules", number, "when"))
-            yield FathomError("the rule fits no run", where, "check its `when`, or delete it")
+                what, where = f"no equation '{equation}'", card.file.where(("equations", position))
+                yield Dependent(what, where, nearest(equation, known), [("paper", paper)])
 
 
 def _run(project: Project, name: str) -> Iterator[FathomError]:
@@ -199,8 +153,9 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
 def _at_scale(findings: Iterable[FathomError], scale: str) -> Iterator[FathomError]:
     """Yield findings of a run that is right at the paper's own scale, with the scale's name."""
     for finding in findings:
-        what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
-        yield FathomError(what, finding.where, finding.remedy)
+        finding = copy(finding)
+        finding.what += f" (at scale {scale}: fathom show --scale {scale})"
+        yield finding
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
@@ -232,17 +187,19 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
 def _unused_runs(project: Project, known: Known, shown: Set[str]) -> Iterator[FathomError]:
     """Yield the runs that no table, no figure and no other run uses."""
     used = set(shown)
-    for name in known.runs:
-        start = project.run(name).start
-        if start is not None:
-            used.add(full_name(name.split("/")[0], start.run))
+    for name, entry in project.entries.items():
+        start = entry.get(("start", "run"))
+        if isinstance(start, str):
+            used.add(full_name(name.split("/")[0], start))
     for paper in project.papers.values():
         for figure in paper.figures.values():
             used |= {full_name(paper.name, run) for run in figure.settings.runs}
     for name in known.runs:
         if name not in used:
-            where = project.entries[name].where(())
-            yield FathomError("no table and no figure uses this run", where, "use it or delete it")
+            what, where = "no table and no figure uses this run", project.entries[name].where(())
+            # What cannot be read of the paper may use it.
+            on = [(kind, f"{name.split('/')[0]}/*") for kind in ("table", "figure", "entry")]
+            yield Dependent(what, where, "use it or delete it", on)
 
 
 def _sources(file: YamlFile) -> Iterator[FathomError]:

@@ -14,7 +14,7 @@ from pydantic import Field
 from fathom.config.settings import About, Part, Several
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest
+from fathom.errors import FathomError, Findings, unknown
 from fathom.papers import reported
 from fathom.papers.cells import Cell
 from fathom.papers.known import full_name
@@ -191,13 +191,13 @@ def findings(project: Project) -> Iterator[FathomError]:
             families = project.families.get(paper, ())
             if sizes.like not in families:
                 where = file.where(("vocabularies", number, "like"))
-                yield FathomError(f"no family '{sizes.like}'", where, nearest(sizes.like, families))
+                yield unknown("family", sizes.like, where, families, full_name(paper, sizes.like))
         for number, item in enumerate(parameters.unexplained):
             tables = project.papers[paper].tables
             for table in item.tables:
                 if table not in tables:
                     where = file.where(("unexplained", number, "tables"))
-                    yield FathomError(f"no table '{table}'", where, nearest(table, tables))
+                    yield unknown("table", table, where, tables, full_name(paper, table))
 
 
 def _reason(parameters: Parameters, table: str, column: str) -> str:

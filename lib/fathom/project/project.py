@@ -8,7 +8,7 @@ from pathlib import Path
 from fathom.claims.claims import Claim
 from fathom.config.inheritance import Entry
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, nearest, shortened
+from fathom.errors import FathomError, Findings, nearest, shortened, unknown
 from fathom.papers.known import Known, KnownRun
 from fathom.papers.paper import Paper
 from fathom.papers.vocabulary import Vocabulary
@@ -78,7 +78,7 @@ class Project:
             raise FathomError(f"'{text}' is a paper", "run", f"its runs: {shortened(runs)}")
         if not names:
             known = self.entries if "/" in text else {n.rpartition("/")[2] for n in self.entries}
-            raise FathomError(f"no run '{text}'", "run", nearest(text, sorted(known)))
+            raise unknown("run", text, "run", sorted(known))
         return names[0]
 
     @cached_property
@@ -160,7 +160,7 @@ class Project:
             name = getattr(run.data, key)
             if name is not None and name not in self.datasets:
                 where = entry.where(("data", key))
-                raise FathomError(f"no data set '{name}'", where, nearest(name, self.datasets))
+                raise unknown("data set", name, where, self.datasets)
             definitions[key] = name and self.datasets[name].definition(self.sources)
         return DataSpec(
             run.data,
@@ -183,7 +183,7 @@ class Project:
         where = self.entries[name].where(("start", "run"))
         own = [known.removeprefix(f"{paper}/") for known in self.entries]
         if full not in self.entries:
-            raise FathomError(f"no run '{start.run}'", where, nearest(start.run, own))
+            raise unknown("run", start.run, where, own, full)
         if self.entries[full].get(("start",)) is not None:
             what = f"'{start.run}' starts from another run itself"
             raise FathomError(what, where, "name a run that starts from nothing")

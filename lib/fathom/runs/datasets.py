@@ -11,7 +11,7 @@ from pydantic import Field
 
 from fathom.config.settings import About, Part, Several
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest, unknown
 from fathom.io.hashes import identity, short
 from fathom.runs.cards import read_card, read_card_of_kind
 from fathom.runs.sources import Source
@@ -261,7 +261,7 @@ def _source_findings(
     for source, codes in dataset.sources.items():
         if source not in sources:
             where = file.where(("sources", source))
-            yield FathomError(f"no source '{source}'", where, nearest(source, sources))
+            yield unknown("source", source, where, sources)
         for task in codes:
             if task not in known:
                 where = file.where(("sources", source, task))

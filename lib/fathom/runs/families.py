@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from fathom.config.inheritance import Entry, expand
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Findings, brief, nearest
+from fathom.errors import FathomError, Partly, brief, nearest, right_and_wrong
 from fathom.runs.settings import Run
 
 _SECTIONS = ("families", "runs")
 _LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
-def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
+def read_runs(file: YamlFile) -> dict[str, Entry]:
     """Return the runs of a runs.yaml by name, each with all that it inherits.
 
     Args:
         file: a paper's runs.yaml.
 
     Raises:
-        Findings: keys other than `families` and `runs`.
+        Partly: keys other than `families` and `runs`, and what `expand` finds.
     """
     unknown = [
         FathomError(f"unknown key '{key}'", file.where((key,)), nearest(key, _SECTIONS))
@@ -28,20 +28,22 @@ def read_runs(file: YamlFile) -> tuple[dict[str, Entry], list[FathomError]]:
         if key not in _SECTIONS
     ]
     if unknown:
-        raise Findings(unknown)
-    findings = list(_family_findings(file))
-    runs = expand(file, "runs", also=("families",), normal=written_out)
-    return runs, findings
+        raise Partly(unknown, {}, ["*"])
+    return expand(file, "runs", also=("families",), normal=written_out)
 
 
 def read_families(file: YamlFile) -> dict[str, Entry]:
-    """Return the families of a runs.yaml by name."""
+    """Return the families of a runs.yaml by name.
+
+    Raises:
+        Partly: what `expand` finds.
+    """
     return expand(file, "families", also=("runs",), normal=written_out)
 
 
-def _family_findings(file: YamlFile) -> Iterator[FathomError]:
-    """Yield what is wrong in a family, whether or not a run uses it."""
-    for family in read_families(file).values():
+def family_findings(file: YamlFile) -> Iterator[FathomError]:
+    """Yield what is wrong in a family that can be read, whether or not a run uses it."""
+    for family in right_and_wrong(read_families, file)[0].values():
         values = {key: value for key, value in family.values.items() if key != "method"}
         yield from check(Run, values, family.where, partial=True)[1]
 

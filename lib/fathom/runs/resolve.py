@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fathom.config.inheritance import Entry
 from fathom.config.validation import check
-from fathom.errors import FathomError, brief, nearest
+from fathom.errors import FathomError, brief, nearest, unknown
 from fathom.runs.method_card import Card, stack_findings
 from fathom.runs.settings import Run
 
@@ -36,8 +36,7 @@ def resolve(entry: Entry, cards: Mapping[str, Card]) -> Resolved:
         finding = FathomError("no method is given", entry.where(()), "add `method: static`")
         return Resolved(entry, None, (finding,))
     if not isinstance(name, str) or name not in cards:
-        what = f"no method '{brief(name)}'"
-        return Resolved(entry, None, (FathomError(what, entry.where(_NAME), nearest(name, cards)),))
+        return Resolved(entry, None, (unknown("method", name, entry.where(_NAME), cards),))
     card = cards[name]
     entry, findings = _with_preset(entry, card)
     values = entry.values

@@ -12,7 +12,7 @@ from fathom.config.places import Place
 from fathom.config.settings import About, Part, Several, plain
 from fathom.config.validation import check, field_names
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, nearest
+from fathom.errors import ANY, Dependent, FathomError, nearest
 from fathom.runs.settings import Run
 from fathom.runs.types import Count, Seeds, Text
 
@@ -204,7 +204,8 @@ def path_findings(
                 wrong = _unknown(dotted, methods)
                 if wrong:
                     where = file.where(("rules", number, part, dotted))
-                    yield FathomError(f"no setting '{dotted}'", where, nearest(*wrong))
+                    what, on = f"no setting '{dotted}'", [("method", ANY)]
+                    yield Dependent(what, where, nearest(*wrong), on)
 
 
 def _unknown(dotted: str, methods: Mapping[str, type[Part]]) -> tuple[str, list[str]] | None:

@@ -129,12 +129,12 @@ class Model(Part):
         Literal["relu", "gelu"],
         About("Activation of the feed-forward sub-layer.", source="Vaswani et al. 2017"),
     ] = "relu"
-    dropout: Annotated[Share, About("Dropout on embeddings and on each sub-layer's output.")]
+    dropout: Annotated[BelowOne, About("Dropout on embeddings and on each sub-layer's output.")]
     attention_dropout: Annotated[
-        Share, About("Dropout on attention weights.", source="fairseq's default")
+        BelowOne, About("Dropout on attention weights.", source="fairseq's default")
     ] = 0.0
     activation_dropout: Annotated[
-        Share, About("Dropout after the feed-forward activation.", source="fairseq's default")
+        BelowOne, About("Dropout after the feed-forward activation.", source="fairseq's default")
     ] = 0.0
     tie_embeddings: Annotated[
         Literal["none", "decoder", "all"],
@@ -229,7 +229,7 @@ class Training(Part):
         About("Whether a micro-batch holds sentences of one task only."),
         NotBuilt({True: "micro-batches of one task are not built"}),
     ] = False
-    label_smoothing: Annotated[Share, About("Mass spread over the vocabulary in the loss.")] = 0.0
+    label_smoothing: Annotated[BelowOne, About("Mass spread over the vocabulary.")] = 0.0
     schedule: Annotated[
         InverseSqrt | Noam | Polynomial | ReplicaRamp,
         Field(discriminator="name"),

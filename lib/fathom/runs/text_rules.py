@@ -1,24 +1,17 @@
 """The rules of a data set's text: what is dropped, how it is split, how much must come out."""
 
-from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from fathom.config.settings import About, Form, Part, Several
+from fathom.runs.types import unique
 
 PerMille = Annotated[int, Field(ge=0, le=1000)]
 Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?k$", "5.64k")]
 
 
-def _unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    for value, times in Counter(values).items():
-        if times > 1:
-            raise ValueError(f"'{value}' is there {times} times; delete the repeats")
-    return values
-
-
-Names = (Several, Field(min_length=1), AfterValidator(_unique))
+Names = (Several, Field(min_length=1), AfterValidator(unique))
 
 
 class MessageCleaning(Part):

@@ -1,8 +1,10 @@
 """Types that settings share: numbers with bounds, seeds, names, text."""
 
-from typing import Annotated, Literal
+from collections import Counter
+from typing import Annotated, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
+from pydantic import AfterValidator
 
 from fathom.config.settings import Form, Several
 
@@ -21,8 +23,23 @@ StackName = Literal["encoder", "decoder"]
 Text = Annotated[str, MinLen(1)]
 Name = Annotated[str, Form(r"^[a-z][a-z0-9_]*$", "o2m_related")]
 Seed = Annotated[int, Ge(0), Lt(SEED_LIMIT)]
-# A number n is the seeds 1 to n.
+T = TypeVar("T")
+
+
+def unique(values: tuple[T, ...]) -> tuple[T, ...]:
+    """Return a list in which nothing is twice.
+
+    Raises:
+        ValueError: something is.
+    """
+    for value, times in Counter(values).items():
+        if times > 1:
+            raise ValueError(f"'{value}' is there {times} times; delete the repeats")
+    return values
+
+
+# A number n is the seeds 1 to n. A seed that is there twice would count twice in means.
 Seeds = (
     Annotated[int, Ge(1), Le(MOST_SEEDS)]
-    | Annotated[tuple[Seed, ...], Several, MinLen(1), MaxLen(MOST_SEEDS)]
+    | Annotated[tuple[Seed, ...], Several, MinLen(1), MaxLen(MOST_SEEDS), AfterValidator(unique)]
 )
