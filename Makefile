@@ -30,7 +30,7 @@ logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: reproduce
 reproduce: environment ## train the tiny scale and make its table, figure, comparison and report (minutes)
@@ -47,18 +47,18 @@ reproduce: environment ## train the tiny scale and make its table, figure, compa
 	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: test
-test: environment lint ## lint and all tests: first by room, then the full chain from text to table
+test: environment ctranslate2 lint ## lint and all tests: first by room, then the full chain from text to table
 	$(call say,tests)
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline'
 	$(call say,the full chain)
 	$(BIN)/pytest -n 2 --dist loadfile -m pipeline tests/pipeline
 
 .PHONY: fast
-fast: environment ## the quick tests: all but the chain and those that are marked slow
+fast: environment ctranslate2 ## the quick tests: all but the chain and those that are marked slow
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow'
 
 .PHONY: lint
-lint: environment ## check style, rules and config; zero findings
+lint: environment ctranslate2 ## check style, rules and config; zero findings
 	$(call say,lint)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -76,9 +76,37 @@ readme: environment ## update the tables of README.md, from config/ and the last
 	$(BIN)/python docs/readme_table.py
 
 .PHONY: bench
-bench: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
+bench: environment ## time training and translation against fairseq, in turns, on this CPU (minutes)
+	$(BIN)/python -m benchmarks.peer
+
+.PHONY: bench-gpu
+bench-gpu: environment ## the same on one CUDA device, at the paper's size (minutes)
+	$(BIN)/python -m benchmarks.peer --device cuda training operations
+
+.PHONY: bench-growth
+bench-growth: environment ## measure cost by depth, tokens, languages, jobs and runs (minutes)
+	$(BIN)/python -m benchmarks.growth
+
+.PHONY: bench-estimate
+bench-estimate: environment ## estimate the cost of all tables and figures at tiny scale (after make bench)
+	$(BIN)/python -m benchmarks.estimate
+
+.PHONY: bench-parts
+bench-parts: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
 	$(BIN)/python benchmarks/pruned_inference.py
 	$(BIN)/python benchmarks/diagnostics.py m2o_diverse_ll_both_24_24 --scale tiny
+
+# Another environment, since its packages need other versions than ours; it uses our torch.
+.PHONY: bench-peers
+bench-peers: environment ## install Hugging Face's transformers for make bench, in .venv-peers
+	@$(BIN)/python -m venv .venv-peers
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		>.venv-peers/lib/python3.11/site-packages/fathom.pth
+	@.venv-peers/bin/python -m pip install $(LOCKED) -r envs/peers.lock
+
+.PHONY: performance
+performance: environment ## write the tables of docs/performance.md, from the last benchmarks
+	$(BIN)/python -m benchmarks.page
 
 .PHONY: mutants
 mutants: environment ## break each equation, and list the test that notices in docs/mutants.md (long)
@@ -107,6 +135,14 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@$(PIP) --no-deps --no-build-isolation --editable . $(call logged,fathom)
 	@touch $@
 
+.PHONY: ctranslate2
+ctranslate2: .venv/.ctranslate2 ## install CTranslate2, which can translate in place of fathom's search (43 MB)
+
+.venv/.ctranslate2: envs/ctranslate2.lock .venv/.complete
+	$(call say,CTranslate2)
+	@$(PIP) $(LOCKED) -r envs/ctranslate2.lock $(call logged,CTranslate2)
+	@touch $@
+
 .PHONY: lock
-lock: ## resolve envs/versions.txt and write the locks, with the hashes of all files
+lock: ## resolve the lists in envs/ and write the locks, with the hashes of all files
 	$(PYTHON) envs/lock.py --index '$(TORCH_INDEX)'

@@ -21,8 +21,9 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
-from fathom.inference.beam import Beam
-from fathom.inference.prune import Active, active_layers, fairseq_settings, plain_state
+from fathom.inference.fairseq_beam import FairseqBeam
+from fathom.inference.fairseq_checkpoint import fairseq_settings
+from fathom.inference.plain import Active, active_layers, plain_state
 from fathom.inference.translate import hypotheses
 from fathom.methods.loader import build
 from fathom.models.network import Network
@@ -83,7 +84,7 @@ def gated(kept: int, dictionary: Dictionary) -> Network:
         for each in network.methods.values():
             each.alpha.fill_(-1.0)
             each.alpha[:, chosen] = 1.0
-    return network.use_gates("hard").for_task(0).eval()
+    return network.use_gates("hard").eval()
 
 
 def removed(network: Network, kept: Active, dictionary: Dictionary) -> TransformerModel:
@@ -108,8 +109,9 @@ def ways(kept: int, dictionary: Dictionary, sources: Sequence[Tensor]) -> list[W
     }
 
     def decoder(model: torch.nn.Module) -> Callable[[], list[list[int]]]:
-        beam = Beam(model, dictionary, SEARCH)
-        return lambda: hypotheses(beam, sources, CPU)
+        # fairseq's generator searches with all three, since the third is fairseq's own network.
+        beam = FairseqBeam(model, dictionary, SEARCH)
+        return lambda: hypotheses(beam, sources, [0] * len(sources), CPU)
 
     return [Way(name, decoder(model), [], []) for name, model in models.items()]
 

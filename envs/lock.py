@@ -6,7 +6,8 @@
     … --index <address>              a further index, whose build of torch is accepted too
 
 torch.lock holds torch and what it needs on a CPU; cuda.lock what a build with CUDA needs as well;
-fairseq.lock the one package that is built here; requirements.lock all else. Each pin has the
+fairseq.lock the one package that is built here; requirements.lock all else. ctranslate2.lock comes
+from a list of its own: it has what `make ctranslate2` adds to the environment. Each pin has the
 SHA-256 of every file of its release that this Python can use, on any platform; pip accepts no
 other file.
 
@@ -38,6 +39,8 @@ REFUSED = ("torch", "torchaudio")
 CUDA = re.compile(r"(nvidia|cuda)-|triton$")
 NAME = re.compile(r"[\w.-]+")
 LOCKS = ("torch.lock", "cuda.lock", "requirements.lock", "fairseq.lock")
+# What fathom can also use, by the name of its list and its lock.
+OPTIONAL = ("ctranslate2",)
 # pip names the file that this machine takes; uv names all files of a release.
 UV = "uv==0.13.9"
 PYTHON = "3.11"
@@ -82,11 +85,22 @@ def locked(lines: Iterable[str], files: Mapping[str, set[str]]) -> str:
     )
 
 
-def header(versions: str) -> str:
+def list_of(lock: str) -> str:
+    """Return the file name of the list that a lock comes from."""
+    return "versions.txt" if lock in LOCKS else f"{Path(lock).stem}.txt"
+
+
+def lists() -> dict[str, str]:
+    """Return the content of the list of each lock, by the lock's file name."""
+    locks = (*LOCKS, *(f"{name}.lock" for name in OPTIONAL))
+    return {lock: (HERE / list_of(lock)).read_text(encoding="utf-8") for lock in locks}
+
+
+def header(versions: str, name: str = "versions.txt") -> str:
     """Return the first lines of a generated file, with the fingerprint of the list's pins."""
     listed = "\n".join(sorted(pins(versions).values()))
     fingerprint = hashlib.sha256(listed.encode()).hexdigest()[:16]
-    return f"# Made by `make lock` from versions.txt (pins {fingerprint}). Not edited by hand.\n"
+    return f"# Made by `make lock` from {name} (pins {fingerprint}). Not edited by hand.\n"
 
 
 def conda_file(versions: str, locks: dict[str, str]) -> str:
@@ -192,14 +206,14 @@ class Resolver:
         return releases
 
 
-def resolve(versions: str, resolver: Resolver) -> dict[str, list[str]]:
-    """Resolve the list; return the pins of each lock by file name.
+def resolve(given: Mapping[str, str], resolver: Resolver) -> dict[str, list[str]]:
+    """Resolve the lists; return the pins of each lock by file name.
 
     Args:
-        versions: the content of versions.txt.
+        given: the list of each lock.
         resolver: what asks the index.
     """
-    listed = pins(versions)
+    listed = pins(given["torch.lock"])
     first = [listed[name] for name in (TORCH, *BUILDERS)]
     # The source archive says what it needs only where torch is installed.
     resolver.pip("install", "--quiet", *first)
@@ -215,7 +229,11 @@ def resolve(versions: str, resolver: Resolver) -> dict[str, list[str]]:
         cuda = resolver.releases([listed[TORCH]], *words)
         if any(CUDA.match(name) for name in cuda):
             break
-    return {
+    further = {}
+    for lock in set(given) - set(LOCKS):
+        wanted = resolver.resolve(*everything.values(), *pins(given[lock]).values())
+        further[lock] = [line for name, line in wanted.items() if name not in everything]
+    return further | {
         "torch.lock": [line for name, line in everything.items() if name in with_torch],
         "cuda.lock": [pin for name, (pin, _) in cuda.items() if CUDA.match(name)],
         "requirements.lock": [line for name, line in everything.items() if name not in with_torch],
@@ -224,12 +242,12 @@ def resolve(versions: str, resolver: Resolver) -> dict[str, list[str]]:
 
 
 def with_hashes(
-    versions: str, pinned: Mapping[str, list[str]], resolver: Resolver
+    given: Mapping[str, str], pinned: Mapping[str, list[str]], resolver: Resolver
 ) -> dict[str, str]:
     """Return the content of each lock by file name.
 
     Args:
-        versions: the content of versions.txt.
+        given: the list of each lock.
         pinned: the pins of each lock.
         resolver: what asks the index.
     """
@@ -241,9 +259,12 @@ def with_hashes(
             accepted = SOURCE if name == FAIRSEQ else USABLE
             usable = {digest for url, digest in digests.items() if accepted.search(url)}
             files[name] = files.get(name, set()) | usable
-    torch = resolver.chosen(pins(versions)[TORCH])
+    torch = resolver.chosen(pins(given["torch.lock"])[TORCH])
     files[TORCH].add(torch["download_info"]["archive_info"]["hashes"]["sha256"])
-    return {name: header(versions) + locked(lines, files) for name, lines in pinned.items()}
+    return {
+        lock: header(given[lock], list_of(lock)) + locked(lines, files)
+        for lock, lines in pinned.items()
+    }
 
 
 def main() -> None:
@@ -253,17 +274,16 @@ def main() -> None:
     parser.add_argument("--derived", action="store_true", help="keep the locks")
     parser.add_argument("--index", default="", help="a further index")
     asked = parser.parse_args()
-    versions = (HERE / "versions.txt").read_text(encoding="utf-8")
-    files = {}
+    given, files = lists(), {}
     if asked.derived or asked.hashes:
-        files = {name: (HERE / name).read_text(encoding="utf-8") for name in LOCKS}
+        files = {name: (HERE / name).read_text(encoding="utf-8") for name in given}
     if not asked.derived:
         with tempfile.TemporaryDirectory() as folder:
             resolver = Resolver(Path(folder), asked.index)
             kept = {name: list(pins(text).values()) for name, text in files.items()}
-            files = with_hashes(versions, kept or resolve(versions, resolver), resolver)
-    files["fathom.yaml"] = conda_file(versions, files)
-    files["fathom.post-deploy.sh"] = post_deploy(versions, files)
+            files = with_hashes(given, kept or resolve(given, resolver), resolver)
+    files["fathom.yaml"] = conda_file(given["torch.lock"], files)
+    files["fathom.post-deploy.sh"] = post_deploy(given["torch.lock"], files)
     for name, text in files.items():
         (HERE / name).write_text(text, encoding="utf-8", newline="\n")
         sys.stderr.write(f"  wrote envs/{name}\n")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from fathom.batches.fused import arranged, collate, ordered
 from fathom.batches.tensors import EOS, PAD
@@ -26,6 +27,17 @@ def test_each_row_is_its_sentence_and_then_padding(training, batch):
         ):
             assert padded[: len(ids)].tolist() == ids.tolist()
             assert set(padded[len(ids) :].tolist()) <= {PAD}
+
+
+@pytest.mark.parametrize("members", [MEMBERS, MEMBERS[:1], [(1, 4), (1, 4), (1, 0)]])
+def test_a_batch_is_that_of_torchs_padding_sentence_by_sentence(training, members):
+    batch = collate(training, members)
+    sides = {"source": batch.source, "target": batch.target}
+    for side, padded in sides.items():
+        rows = [getattr(training[task], side)(sentence) for task, sentence in members]
+        expected = pad_sequence(rows, batch_first=True, padding_value=PAD)
+        assert torch.equal(padded, expected)
+        assert padded.dtype == torch.long
 
 
 def test_the_decoder_reads_the_target_one_place_later_after_the_end_symbol(training, batch):

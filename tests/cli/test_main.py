@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fathom.cli.main import main
+from fathom.cli.verbs import VERBS
 from fathom.io.signals import SIGNALS
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN
@@ -200,3 +201,59 @@ def test_packages_print_nothing_below_a_warning(project, call):
     call("list")
     assert not logger.isEnabledFor(logging.INFO)
     assert logger.isEnabledFor(logging.WARNING)
+
+
+# On a finished tree all but these do without torch: they build networks or read weights.
+NETWORKS = {"params", "prune", "likelihood", "best-window", "gates", "sharing"}
+# What they are called with; fetch and prepare need a source, check-learning a scale that learns.
+WORDS = {
+    "show": (RUN,),
+    "statistics": ("small",),
+    "subwords": ("small",),
+    "encode": ("small",),
+    "train": (RUN,),
+    "translate": (RUN,),
+    "score": (RUN,),
+    "summarise": (RUN,),
+    "table": ("sample_table1", "--partial"),
+    "figure": ("sample_figure1", "--partial"),
+    "fetch": ("django", "--help"),
+    "prepare": ("small", "--help"),
+    "check-learning": ("--help",),
+}
+CALLS = """
+import sys
+from fathom.cli.verbs import build
+for words in {calls}:
+    build(words)(words, standalone_mode=False)
+    heavy = [name for name in ("torch", "fairseq") if name in sys.modules]
+    assert not heavy, (words, heavy)
+"""
+
+
+@pytest.mark.slow
+def test_on_a_finished_tree_only_verbs_that_need_a_network_load_torch(own, summarised):
+    folder = own(summarised)
+    verbs = [verb for _, of_panel in VERBS for verb in of_panel if verb not in NETWORKS]
+    calls = [[verb, *WORDS.get(verb, ())] for verb in verbs]
+    ended = subprocess.run(
+        [sys.executable, "-c", CALLS.format(calls=calls)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_verb_that_is_asked_for_is_the_only_one_that_is_imported():
+    build = "from fathom.cli.verbs import build; build(['show', 'a'])"
+    script = f"import sys; {build}; print(*sys.modules)"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    modules = set(ended.stdout.split())
+    assert "fathom.cli.show" in modules
+    assert not modules & {"fathom.cli.table", "fathom.project.artefacts", "fathom.papers.paper"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from fathom.config.inheritance import combinations, expand
+from fathom.config.inheritance import Sections, combinations, expand
 from fathom.config.places import Place
 from fathom.config.yaml_files import YamlFile, read
 from fathom.errors import Findings
@@ -42,8 +42,12 @@ runs:
 """
 
 
+def runs_of(file):
+    return Sections(file, [("families",), ("runs",)]).expanded(("runs",))
+
+
 def test_entries_are_merged_from_left_to_right_and_own_keys_come_last(written):
-    runs = expand(written(FAMILIES), "runs", also=["families"])
+    runs = runs_of(written(FAMILIES))
     assert list(runs) == ["big", "small"]
     assert runs["big"].values == {
         "model": {"width": 1024, "heads": 8},
@@ -57,17 +61,17 @@ def test_entries_are_merged_from_left_to_right_and_own_keys_come_last(written):
 
 def test_a_mapping_of_another_name_replaces_the_former_entirely(written):
     text = FAMILIES + "  other: {like: big, method: {name: layerdrop, p: 0.5}}\n"
-    other = expand(written(text), "runs", also=["families"])["other"]
+    other = runs_of(written(text))["other"]
     assert other.values["method"] == {"name": "layerdrop", "p": 0.5}
 
 
 def test_an_entry_knows_its_ancestors_the_farthest_first(written):
-    runs = expand(written(FAMILIES), "runs", also=["families"])
+    runs = runs_of(written(FAMILIES))
     assert runs["small"].ancestors == ("base", "wide", "latent", "big", "small")
 
 
 def test_each_value_keeps_the_line_from_which_it_comes(written):
-    small = expand(written(FAMILIES), "runs", also=["families"])["small"]
+    small = runs_of(written(FAMILIES))["small"]
     assert small.where(("model", "width")) == "runs.yaml:14: runs.small.model.width"
     assert small.where(("model", "heads")) == "runs.yaml:3: families.base.model.heads"
     assert small.where(("method", "name")) == "runs.yaml:8: families.latent.method.name"
@@ -75,7 +79,7 @@ def test_each_value_keeps_the_line_from_which_it_comes(written):
 
 
 def test_a_missing_key_has_the_line_of_the_nearest_key_above_it(written):
-    small = expand(written(FAMILIES), "runs", also=["families"])["small"]
+    small = runs_of(written(FAMILIES))["small"]
     assert small.where(("model", "ffn")) == "runs.yaml:13: runs.small.model.ffn"
     assert small.where(("data", "dataset")) == "runs.yaml:11: runs.small.data.dataset"
 
@@ -90,7 +94,7 @@ class Commented(YamlFile):
 
 def test_sources_survive_merging_and_for(written):
     file = written(FAMILIES + "  beta_<b>: {for: {b: [0, 1]}, like: big, model: {heads: <b>}}\n")
-    runs = expand(Commented(file.name, file.value, file.lines), "runs", also=["families"])
+    runs = runs_of(Commented(file.name, file.value, file.lines))
     assert runs["beta_1"].source(("model", "heads")) == "of runs.beta_<b>.model.heads"
     assert runs["beta_1"].source(("model", "width")) == "of families.wide.model.width"
 
@@ -140,7 +144,7 @@ def test_a_short_form_beside_its_long_form_is_refused(written):
 
 
 def test_a_value_can_be_set_from_another_file(written):
-    entry = expand(written(FAMILIES), "runs", also=["families"])["big"]
+    entry = runs_of(written(FAMILIES))["big"]
     scale = YamlFile("tiny.yaml", {}, {("set",): 7, ("set", "model.width"): 8})
     changed = entry.with_value(("model", "width"), 64, Place(scale, ("set", "model.width")))
     assert changed.values["model"] == {"width": 64, "heads": 8}
@@ -206,9 +210,9 @@ def test_all_that_is_wrong_is_found_at_once(written):
 def test_a_run_and_a_family_of_one_name_are_refused(written):
     text = "families: {a: {}}\nruns:\n  a: {}\n"
     with refused(
-        "name taken", "a", "runs.yaml:3: runs.a", where="yaml:1: families.a", error=Findings
+        "name taken", "a", "runs.yaml:1: families.a", where="yaml:3: runs.a", error=Findings
     ):
-        expand(written(text), "runs", also=["families"])
+        runs_of(written(text))
 
 
 def test_combinations_name_the_key_that_is_wrong():

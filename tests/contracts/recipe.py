@@ -47,7 +47,11 @@ def decoding(paths: Paths) -> list[str]:
     method = {"name": "latent_layers", "stacks": ["decoder"]}
     layers = {"decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)}}
     run = write_trained(trained_spec({"method": method}), paths, layers=layers)
-    return [line for gates in ("soft", "hard") for line in split_lines(run, "bel", "test", gates)]
+    return [
+        line
+        for gates in ("soft", "hard")
+        for line in split_lines(run, ["bel"], "test", gates)["bel"]
+    ]
 
 
 def scoring() -> dict[str, list[float]]:

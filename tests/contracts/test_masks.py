@@ -152,7 +152,7 @@ def test_logits_and_moments_of_absent_tasks_rest_to_the_bit(settings):
                 objective = objective + loss.value
         objective.backward()
         for adam in adams:
-            adam.step(adam.group.learning_rate, tasks.unique())
+            adam.step(adam.group.learning_rate, tasks.unique(), torch.tensor(True))
 
     update(1, torch.tensor([0, 1, 2, 1]))
     before = [[each.clone() for each in (*a.group.parameters, *a.first, *a.second)] for a in adams]

@@ -224,12 +224,14 @@ def test_translations_do_not_depend_on_what_a_batch_holds(name):
         torch.cat([torch.randint(4, ENTRIES, (n,), generator=stream), torch.tensor([EOS])])
         for n in lengths
     ]
+    tasks = tasks_of(card(name).about.example.tasks, len(lengths)).tolist()
     order = [4, 1, 6, 0, 5, 3, 2]
     for kind in ("soft", "hard") if card(name).about.gates else ("plain",):
-        beam = Beam(model.use_gates(kind).eval().for_task(1), dictionary, SEARCH)
-        together = hypotheses(beam, sources, torch.device("cpu"))
-        alone = hypotheses(beam, sources, torch.device("cpu"), sentences=1)
-        mixed = hypotheses(beam, [sources[i] for i in order], torch.device("cpu"), sentences=3)
+        beam = Beam(model.use_gates(kind), dictionary, SEARCH)
+        together = hypotheses(beam, sources, tasks, torch.device("cpu"))
+        alone = hypotheses(beam, sources, tasks, torch.device("cpu"), sentences=1)
+        shuffled = ([row[i] for i in order] for row in (sources, tasks))
+        mixed = hypotheses(beam, *shuffled, torch.device("cpu"), sentences=3)
         assert together == alone
         assert [together[i] for i in order] == mixed
         assert len({tuple(each) for each in together}) > 1

@@ -115,10 +115,11 @@ def test_recurrent_translations_do_not_depend_on_what_a_batch_holds(name):
         torch.cat([torch.randint(4, ENTRIES, (n,), generator=stream), torch.tensor([EOS])])
         for n in (3, 9, 1, 5, 12, 2, 7)
     ]
+    tasks = [0, 1, 1, 0, 1, 0, 1]
     for kind in ("soft", "hard") if card(name).about.gates else ("plain",):
-        beam = Beam(model.use_gates(kind).eval().for_task(1), Dictionary(ENTRIES), SEARCH)
-        together = hypotheses(beam, sources, torch.device("cpu"))
-        assert together == hypotheses(beam, sources, torch.device("cpu"), sentences=1)
+        beam = Beam(model.use_gates(kind), Dictionary(ENTRIES), SEARCH)
+        together = hypotheses(beam, sources, tasks, torch.device("cpu"))
+        assert together == hypotheses(beam, sources, tasks, torch.device("cpu"), sentences=1)
         assert len({tuple(each) for each in together}) > 1
 
 

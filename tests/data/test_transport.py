@@ -1,5 +1,6 @@
 import hashlib
 import re
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -225,6 +226,20 @@ def test_a_trickle_is_one_message_and_is_not_resumed_at_once(site, part, lines):
     with refused("too slow", where=address, remedy=prose("resume")):
         download(address, part, SIZE, lines.append, rate_over=0.2)
     assert len(site.requests) == 1
+
+
+def test_a_trickle_after_a_good_beginning_is_not_resumed_at_once(scripted, part, lines):
+    def run(send):
+        head = f'HTTP/1.1 200 OK\r\nContent-Length: {SIZE}\r\nETag: "one"\r\n\r\n'
+        send(head.encode() + FILE[:1000])
+        while True:
+            time.sleep(0.01)
+            send(b"x")
+
+    server = scripted(run)
+    with refused("too slow", where=server.address, remedy=prose("resume")):
+        download(server.address, part, SIZE, lines.append, rate_over=0.2)
+    assert server.connections == 1
 
 
 NOTES = ["", "{", "{}", "[]", '{"address": 1}', '{"address": "<address>", "version": 3}', "\0"]

@@ -23,6 +23,8 @@ from envs.lock import (
     conda_file,
     hashes,
     header,
+    list_of,
+    lists,
     locked,
     pins,
     post_deploy,
@@ -35,6 +37,7 @@ COMMANDS = {"setuptools", "wheel", "snakemake", "pyright", "pytest-xdist", "ruff
 COMMANDS |= {"snakemake-executor-plugin-cluster-generic", "snakemake-executor-plugin-slurm"}
 COMMANDS |= {"tabulate"}
 DERIVED = {"fathom.yaml": conda_file, "fathom.post-deploy.sh": post_deploy}
+LISTS = lists()
 
 
 def text(name: str) -> str:
@@ -62,9 +65,10 @@ def exact(line: str) -> str:
     return re.sub(r"\[.*\]", "", line)
 
 
-@pytest.mark.parametrize("name", [*LOCKS, *DERIVED])
-def test_each_generated_file_follows_from_the_list_as_it_is(versions, name):
-    assert header(versions) in text(name), f"envs/{name} is older than the list; run make lock"
+@pytest.mark.parametrize("name", [*LISTS, *DERIVED])
+def test_each_generated_file_follows_from_its_list_as_it_is(versions, name):
+    first = header(LISTS.get(name, versions), list_of(name) if name in LISTS else "versions.txt")
+    assert first in text(name), f"envs/{name} is older than its list; run make lock"
 
 
 @pytest.mark.parametrize(("name", "made"), DERIVED.items())
@@ -76,6 +80,14 @@ def test_every_listed_version_stands_in_exactly_one_lock(versions, locks):
     for name, line in pins(versions).items():
         found = [pins(lock)[name] for lock in locks.values() if name in pins(lock)]
         assert found == [exact(line)]
+
+
+def test_an_optional_lock_adds_its_list_to_the_environment(locks):
+    for name, listed in LISTS.items():
+        if name not in LOCKS:
+            added = pins(text(name))
+            assert {exact(line) for line in pins(listed).values()} <= set(added.values())
+            assert not set(added) & {package for lock in locks.values() for package in pins(lock)}
 
 
 def test_locks_hold_exact_versions_and_share_no_package(locks):
@@ -98,15 +110,16 @@ def test_a_build_of_torch_without_cuda_gets_none_of_its_packages(locks):
     assert "nvidia-nccl-cu13" in pins(locks["cuda.lock"])
 
 
-@pytest.mark.parametrize("name", LOCKS)
-def test_every_requirement_has_the_hashes_of_its_files(locks, name):
+@pytest.mark.parametrize("name", LISTS)
+def test_every_requirement_has_the_hashes_of_its_files(name):
     """Without them pip installs what an index has under a name."""
-    found = hashes(locks[name])
-    assert list(found) == list(pins(locks[name]))
+    lock = text(name)
+    found = hashes(lock)
+    assert list(found) == list(pins(lock))
     for package, digests in found.items():
         assert digests, package
         assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
-    assert locks[name] == header(text("versions.txt")) + locked(pins(locks[name]).values(), found)
+    assert lock == header(LISTS[name], list_of(name)) + locked(pins(lock).values(), found)
 
 
 def test_torch_is_accepted_as_several_builds_and_fairseq_as_source_alone(locks):
@@ -114,7 +127,7 @@ def test_torch_is_accepted_as_several_builds_and_fairseq_as_source_alone(locks):
     assert len(hashes(locks["fairseq.lock"])[FAIRSEQ]) == 1
 
 
-@pytest.mark.parametrize("name", [*LOCKS, *DERIVED])
+@pytest.mark.parametrize("name", [*LISTS, *DERIVED])
 def test_no_file_names_an_index(name):
     assert "//" not in text(name).replace("#!/", "")
 
@@ -125,7 +138,7 @@ def test_pip_is_asked_for_hashes_wherever_a_lock_is_installed():
     commands = [line.replace("$(LOCKED)", "--require-hashes") for line in commands]
     commands += text("fathom.post-deploy.sh").split("\n")
     installing = [line for line in commands if re.search(r"-r (envs|\.venv)/\w+\.lock", line)]
-    assert len(installing) == len(LOCKS) + 1
+    assert len(installing) == len(LISTS) + 1
     assert not [line for line in installing if "--require-hashes" not in line]
 
 
@@ -158,14 +171,14 @@ def test_the_conda_file_holds_the_pins_and_the_tried_python(locks):
     assert project()["requires-python"].startswith(f">={python.removeprefix('python=')},")
 
 
-def test_the_environment_is_what_the_locks_say(locks):
+def test_the_environment_is_what_the_locks_say():
     wanted = {
         name: line.split("==")[1]
-        for lock in (locks[name] for name in LOCKS if name != "cuda.lock")
+        for lock in (text(name) for name in LISTS if name != "cuda.lock")
         for name, line in pins(lock).items()
     }
     found = {name: version(name).split("+")[0] for name in wanted}
-    assert found == wanted, "run make environment"
+    assert found == wanted, "run make environment ctranslate2"
 
 
 @pytest.mark.slow
@@ -198,8 +211,8 @@ def imported(*folders: str) -> dict[str, set[str]]:
 
 
 @pytest.mark.slow
-def test_every_package_that_the_library_imports_is_listed(versions):
-    listed = set(pins(versions))
+def test_every_package_that_the_library_imports_is_listed():
+    listed = {package for name in LISTS.values() for package in pins(name)}
     unlisted = {
         place for place, packages in imported("lib").items() if packages and not packages & listed
     }

@@ -4,6 +4,7 @@ import matplotlib
 import pytest
 
 from fathom.figures import drawing
+from tests.support.small_disk import small_disk
 from tests.support.small_figures import REFERENCE, figure, inputs
 
 
@@ -77,3 +78,18 @@ def test_equal_figures_are_equal_bytes(tmp_path):
         assert (tmp_path / f"one.{suffix}").read_bytes() == (
             tmp_path / f"two.{suffix}"
         ).read_bytes()
+
+
+def test_a_full_disk_is_raised_as_such_and_leaves_the_figure_of_before(tmp_path):
+    """matplotlib ended in an error of its own, which was taken for a bug."""
+    made, (axes,) = drawing.panels(1)
+    axes.plot([number**2 % 97 for number in range(5000)])
+    with small_disk(tmp_path / "disk") as disk:
+        (disk.folder / "one.pdf").write_bytes(b"old")
+        disk.fill(4096)
+        with pytest.raises(OSError, match=r"No space|too large") as caught:
+            drawing.save(made, disk.folder / "one")
+        disk.free()
+        assert caught.value.filename == str(disk.folder / "one.pdf")
+        assert [path.name for path in disk.folder.iterdir()] == ["one.pdf"]
+        assert (disk.folder / "one.pdf").read_bytes() == b"old"

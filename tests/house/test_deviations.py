@@ -6,6 +6,7 @@ borrows a method need not explain the method's own choices.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 from fathom.papers.deviations import OPEN
 from fathom.project.project import Project
@@ -53,7 +54,7 @@ def test_an_open_choice_and_a_method_without_a_paper_are_found(own_project):
     ]
     assert len(others) == len(paper.deviations) - 2
     papers = own_project.papers | {paper.name: replace(paper, deviations=tuple(others))}
-    findings = list(unexplained(replace(own_project, papers=papers)))
+    findings = list(unexplained(replace(own_project, contents=SimpleNamespace(papers=papers))))
     assert [finding.partition(": no entry ")[2] for finding in findings] == [
         "of latent_depth applies to dlcl",
         "has method.sample",

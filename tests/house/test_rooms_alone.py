@@ -24,6 +24,7 @@ FORBIDDEN = {
     "workflow": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "data": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "subwords": NETWORKS | DRAWING | {"sacrebleu", "polib", "pooch", "typer"},
+    "kernels": {"fairseq"} | DRAWING | TEXT | {"typer"},
     "methods": {"fairseq"} | DRAWING | TEXT | {"typer"},
     "scoring": NETWORKS | DRAWING | {"sentencepiece", "polib", "pooch", "typer"},
     "evaluation": NETWORKS | DRAWING | {"typer"},

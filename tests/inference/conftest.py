@@ -2,15 +2,20 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
 from fathom.inference.beam import Beam
+from fathom.inference.trained_run import TrainedRun
 from fathom.inference.translate import hypotheses
 from fathom.models.transformer.network import Transformer
+from fathom.runs.paths import Paths
 from fathom.runs.settings import Decoding
+from tests.inference.pruned_runs import built, gated, write_run, write_tensors
+from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.small_networks import (
     ENTRIES,
     EOS,
@@ -21,11 +26,15 @@ from tests.support.small_networks import (
     nll,
     shape,
 )
+from tests.support.taught import TURNED, write_sentences
+from tests.support.taught import learn as learn_ids
 
 CPU = torch.device("cpu")
 FIRST = 4  # The first index of the dictionary that is no symbol of its own.
-UPDATES = 100
+UPDATES, LESSONS = 100, 150
 SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
+SHORT_CAP = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=0.5, cap_constant=1)
+CONSTANT_CAP = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=0.0, cap_constant=8)
 
 
 def sentences(amount: int, longest: int, seed: int) -> list[Tensor]:
@@ -88,12 +97,28 @@ def babbling() -> Transformer:
 
 @pytest.fixture
 def search() -> Callable[..., list[list[int]]]:
-    """Return hypotheses of a network for sources, in batches of a size."""
+    """Return hypotheses of a network for sources of task 0, in batches of a size."""
 
     def run(
         model: Transformer, sources: list[Tensor], size: int = 64, settings: Decoding = SEARCH
     ) -> list[list[int]]:
         beam = Beam(model, Dictionary(ENTRIES), settings)
-        return hypotheses(beam, sources, CPU, sentences=size)
+        return hypotheses(beam, sources, [0] * len(sources), CPU, sentences=size)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def taught(tmp_path_factory) -> TrainedRun:
+    """Return a static run of two tasks that has learnt to turn sentences round."""
+    spec = gated(
+        {"encoder_layers": 2, "decoder_layers": 1, "width": 32, "ffn": 64, "dropout": 0.0},
+        stacks=(),
+        name="static",
+    )
+    definition = {"tasks": [[task, LANGUAGES[task]] for task in ("bos", "kor")], "pivot": "eng"}
+    spec = replace(spec, data=small_data(definition), decoding=SEARCH)
+    paths = Paths(tmp_path_factory.mktemp("taught"), "tiny")
+    folder = write_tensors(paths, spec.data)
+    write_sentences(folder, dict.fromkeys(spec.data.tasks, TURNED))
+    return write_run(spec, paths, learn_ids(built(spec, paths), (TURNED, TURNED), LESSONS))

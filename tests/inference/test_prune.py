@@ -7,21 +7,12 @@ import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
-from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.errors import FathomError
-from fathom.inference.prune import (
-    active_layers,
-    beyond_keeping,
-    fairseq_settings,
-    parameters,
-    plain_state,
-    prune,
-)
+from fathom.inference.prune import prune
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import sha256
 from fathom.methods import loader
-from fathom.models.hooks import Method
 from fathom.models.size import count_parameters
 from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import (
@@ -36,7 +27,7 @@ from tests.inference.pruned_runs import (
 )
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import LANGUAGES, TASKS, silent
-from tests.support.small_networks import batch, stack
+from tests.support.small_networks import batch
 from tests.support.specs import ROOT, card
 from tests.support.trained import CPU, end, set_gates
 
@@ -91,31 +82,6 @@ def by_fairseq(model):
         return model(source, lengths, previous)[0]
 
 
-def test_layers_are_numbered_from_0_and_the_methods_parameters_left_out():
-    names = ["encoder.embed_tokens.weight", "encoder.method.alpha", "encoder.layer_norm.bias"]
-    names += [f"encoder.layers.{layer}.self_attn.k_proj.bias" for layer in range(12)]
-    names += ["decoder.layers.0.fc1.bias", "decoder.layers.1.fc1.bias", "decoder.method.scale.bias"]
-    state = {name: torch.tensor([float(place)]) for place, name in enumerate(names)}
-    found = plain_state(state, {"encoder": (1, 10, 11), "decoder": (1,)})
-    assert {name: tensor.item() for name, tensor in found.items()} == {
-        "encoder.version": 3,
-        "decoder.version": 3,
-        "encoder.embed_tokens.weight": 0,
-        "encoder.layer_norm.bias": 2,
-        "encoder.layers.0.self_attn.k_proj.bias": 4,
-        "encoder.layers.1.self_attn.k_proj.bias": 13,
-        "encoder.layers.2.self_attn.k_proj.bias": 14,
-        "decoder.layers.0.fc1.bias": 16,
-    }
-
-
-def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
-    shared, own = torch.zeros(3, 2), torch.zeros(5)
-    state = {"decoder.embed_tokens.weight": shared, "decoder.output_projection.weight": shared}
-    active = {"encoder": (0,), "decoder": (0,)}
-    assert parameters(plain_state(state | {"encoder.layers.0.fc1.bias": own}, active)) == 11
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -163,11 +129,6 @@ def test_the_final_norms_stay_which_fairseq_takes_from_weights_without_a_version
         del saved["model"][f"{side}.layer_norm.bias"]
     torch.save(saved, folder / "model.pt")
     assert in_fairseq(folder).encoder.layer_norm is None
-
-
-def test_the_file_holds_nothing_that_could_run(run):
-    folder, _ = pruned(run, "bos")
-    assert get_unsafe_globals_in_checkpoint(folder / "model.pt") == []
 
 
 def test_pruned_json_names_the_layers_and_what_pruning_saves(run, network):
@@ -219,26 +180,6 @@ def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, network,
     assert settings.task.data == where["data"]
     assert not settings.task.left_pad_source
     assert len(model.encoder.layers) == 2
-
-
-@pytest.mark.parametrize(("ratio", "constant"), [(0.5, 3), (1.5, 10)])
-def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
-    changes = {"cap_ratio": ratio, "cap_constant": constant}
-    spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
-    folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
-    source, target = in_fairseq(folder).max_positions()
-    longest = spec.data.max_pieces
-    assert source >= longest + 1
-    # fairseq's generator leaves one position to the end symbol.
-    assert target - 1 >= int(ratio * longest) + constant
-
-
-def test_the_settings_name_each_sides_own_layers():
-    active = {"encoder": (0, 2, 5), "decoder": (1,)}
-    found = fairseq_settings(gated({"norm": "post"}).model, active, 90)
-    assert (found["encoder_layers"], found["decoder_layers"]) == (3, 1)
-    assert not found["encoder_normalize_before"]
-    assert found["max_source_positions"] == 90
 
 
 @pytest.mark.parametrize(
@@ -299,78 +240,11 @@ def test_a_run_that_is_not_trained_is_refused(run):
         pruned(run, "bos")
 
 
-class Skipping(Method):
-    """Keeps the middle layer alone; each class below does one thing more."""
-
-    def keep(self, layer):
-        return layer == 1
-
-
-class Halving(Skipping):
-    def block(self, layer, x, y):
-        return 0.5 * x + 0.5 * y
-
-
-class Averaging(Skipping):
-    def source(self, layer, outputs):
-        return sum(outputs) / len(outputs)
-
-
-class Leaving(Skipping):
-    def source(self, layer, outputs):
-        return outputs[-1 if layer < self.stack.layers else 0]
-
-
-class Adapting(Skipping):
-    def after(self, layer, y):
-        return y + 1e-3
-
-
-class Scaling(Skipping):
-    def residual(self, layer, part, x, fx):
-        return x + 0.999 * fx if part == "ffn" else x + fx
-
-
-class Remembering(Skipping):
-    def memory(self, outputs, count):
-        return [*[outputs[-1]] * (count - 1), outputs[0]]
-
-
-@pytest.mark.parametrize(
-    ("kind", "hook"),
-    [
-        (Skipping, None),
-        (Method, None),
-        (Halving, "block"),
-        (Averaging, "source"),
-        (Leaving, "source"),
-        (Adapting, "after"),
-        (Scaling, "residual"),
-        (Remembering, "memory"),
-    ],
-)
-def test_a_method_that_does_more_than_skip_layers_is_found_out(kind, hook):
-    each = kind(stack("encoder"))
-    assert active_layers(each, 0) == ((1,) if kind is not Method else (0, 1, 2))
-    assert beyond_keeping(each, 0) == hook
-
-
 def test_such_a_method_is_refused_in_one_sentence(run, monkeypatch):
     monkeypatch.setattr(loader.load(SPEC.method.name), "block", lambda self, layer, x, y: y + x)
     remedy = prose("translate with fathom")
     with refused("more than keep", "encoder", "block", where=f"{run.name}, bos", remedy=remedy):
         pruned(run, "bos")
-
-
-@pytest.mark.parametrize("gates", ["soft", "plain"])
-def test_soft_gates_are_more_than_keeping(network, gates):
-    network.use_gates(gates)
-    for each in network.methods.values():
-        for alpha in each.parameters():
-            held = alpha.clone()
-            alpha.fill_(0.5)
-            assert beyond_keeping(each, 0) == "block"
-            alpha.copy_(held)
 
 
 @pytest.mark.parametrize(("name", "settings", "norm"), GATED)

@@ -5,10 +5,19 @@ import pytest
 from fathom.batches.tensors import EOS, PAD, load
 from fathom.evaluation.score import score
 from fathom.evaluation.summarise import summarise
+from fathom.inference.fairseq_beam import FairseqBeam
 from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import batches, hypotheses, translate, translate_lines
+from fathom.inference.translate import (
+    batches,
+    hypotheses,
+    searcher,
+    split_lines,
+    translate,
+    translate_lines,
+)
 from fathom.io.files import read_lines, sha256
 from fathom.io.integrity import read_record
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.provenance import manifest
 from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
@@ -140,6 +149,16 @@ def test_every_task_is_translated_through_its_own_masks_or_adapters(paths, metho
         assert same == [task]
 
 
+def test_fairseqs_generator_translates_where_the_kernels_are_fairseqs_and_says_the_same(paths):
+    own = write_trained(DEEP, paths, layers=OWN_LAYERS)
+    reference = TrainedRun(DEEP, 1, paths, CPU, FAIRSEQ)
+    assert isinstance(searcher(reference, "soft"), FairseqBeam)
+    for gates in ("soft", "hard"):
+        lines = split_lines(own, TASKS, "test", gates)
+        assert split_lines(reference, TASKS, "test", gates) == lines
+        assert {task: len(lines[task]) for task in TASKS} == dict.fromkeys(TASKS, 12)
+
+
 def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
     monkeypatch.setattr("tests.support.trained.SURE", 1.0)
     run = write_trained(DEEP, paths, layers=OWN_LAYERS)
@@ -210,7 +229,8 @@ def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
 def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch):
     run, given = write_trained(PLAIN, paths), []
     monkeypatch.setattr(
-        "fathom.inference.translate.hypotheses", lambda _, sources, __: given.extend(sources) or []
+        "fathom.inference.translate.hypotheses",
+        lambda _, sources, *others: given.extend(sources) or [],
     )
     translate_lines(run, "plain", "kor", ["</s> <pad>"], silent)
     assert given[0].tolist().count(EOS) == 1
@@ -241,22 +261,26 @@ def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():
 
 def test_hypotheses_have_the_order_of_their_sources():
     class Echo:
-        def best(self, source):
+        sentences = 3
+
+        def best(self, source, tasks):
             return [row[row != PAD].tolist() for row in source]
 
     sources = sentences(7, 9, seed=2)
     expected = [source.tolist() for source in sources]
     assert sorted(map(len, expected)) != list(map(len, expected))
-    assert hypotheses(Echo(), sources, CPU, sentences=3) == expected
+    assert hypotheses(Echo(), sources, [0] * 7, CPU) == expected
 
 
 def test_a_search_that_loses_a_sentence_is_an_error():
     class Forgetful:
-        def best(self, source):
+        sentences = 5
+
+        def best(self, source, tasks):
             return [[4]] * (len(source) - 1)
 
     with refused("no hypothesis", 1, 5):
-        hypotheses(Forgetful(), sentences(5, 4, seed=1), CPU)
+        hypotheses(Forgetful(), sentences(5, 4, seed=1), [0] * 5, CPU)
 
 
 def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):

@@ -91,13 +91,3 @@ def test_a_lock_can_be_taken_again(tmp_path):
     for _ in range(2):
         with only_writer(tmp_path, silent):
             assert holder_of(tmp_path).startswith(f"process {os.getpid()} on ")
-
-
-def test_a_block_that_fails_frees_the_lock_while_its_error_is_handled(tmp_path):
-    """The error holds the block's variables, and so the lock, until it is gone."""
-    try:
-        with only_writer(tmp_path, silent):
-            raise ValueError
-    except ValueError:
-        with only_writer(tmp_path, silent):
-            pass

@@ -30,7 +30,8 @@ def test_at_the_start_the_stacks_are_the_identity_to_the_bit(dropout):
     model = rezero(encoder_layers=5, attention_dropout=dropout, activation_dropout=dropout)
     source, previous, _ = batch(LENGTHS)
     encoded = model.encoder(source, tasks=TASKS)["encoder_out"]
-    embedded = model.encoder.embed(source).transpose(0, 1)
+    positions = model.encoder.embed_positions(source)
+    embedded = model.encoder.embed(source, positions).transpose(0, 1)
     assert all(torch.equal(each, embedded) for each in encoded)
     logits = model(source, previous, TASKS)
     shallow = rezero(encoder_layers=5, decoder_layers=1)(source, previous, TASKS)

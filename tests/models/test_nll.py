@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from fathom.models import nll
+from fathom.models.network import Predicted
 from tests.support import small_networks
-from tests.support.small_networks import PAD, batch, method, network, shape
+from tests.support.small_networks import batch, method, network, shape
 
 LENGTHS = [(5, 4), (9, 6), (2, 8), (3, 3)]
 TASKS = [1, 0, 2, 1]
@@ -36,13 +37,12 @@ def texts(rows=(0, 1, 2, 3)):
 
 def test_the_sum_is_torchs_own_cross_entropy():
     torch.manual_seed(1)
-    logits, target = torch.randn(3, 4, 7), torch.tensor([[3, 4, 2, 1], [5, 2, 1, 1], [6, 3, 4, 2]])
-    log_probability, real = nll.log_probabilities(logits, target, PAD)
-    assert log_probability.shape == (9, 7)
-    assert real.tolist() == [3, 4, 2, 5, 2, 6, 3, 4, 2]
-    torch.testing.assert_close(
-        nll.summed(log_probability, real), small_networks.nll(logits, target)
-    )
+    logits, target = torch.randn(9, 7), torch.tensor([3, 4, 2, 5, 2, 6, 3, 4, 2])
+    found = nll.token_nll(Predicted(logits, target, torch.zeros(9)))
+    assert found.shape == (9,)
+    torch.testing.assert_close(found.sum(), small_networks.nll(logits[None], target[None]))
+    surplus = torch.cat([logits, torch.randn(3, 7)])
+    assert torch.equal(found, nll.token_nll(Predicted(surplus, target, torch.zeros(9))))
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_the_sum_is_torchs_own_cross_entropy():
     ],
 )
 def test_half_precision_is_left_before_the_sum_over_the_vocabulary(given, kept):
-    logits, target = torch.randn(1, 2, 7).to(given), torch.tensor([[3, 4]])
-    assert nll.log_probabilities(logits, target, PAD)[0].dtype == kept
+    predicted = Predicted(torch.randn(2, 7).to(given), torch.tensor([3, 4]), torch.zeros(2))
+    assert nll.token_nll(predicted).dtype == kept
 
 
 def test_each_task_has_the_sum_of_its_texts_read_alone():
     model = network(method("static", ()), shape(dropout=0.3), N).eval()
-    found = nll.by_task(model, [texts()], N, PAD)
+    found = nll.by_task(model, [texts()], N)
     expected = torch.zeros(N, dtype=torch.float64)
     for row, task in enumerate(TASKS):
         alone, (source, target) = texts([row]), LENGTHS[row]
@@ -72,8 +72,8 @@ def test_each_task_has_the_sum_of_its_texts_read_alone():
 
 def test_batches_are_added_up():
     model = network(method("static", ()), tasks=N)
-    whole = nll.by_task(model, [texts()], N, PAD)
-    parted = nll.by_task(model, [texts([0, 1]), texts([2]), texts([3])], N, PAD)
+    whole = nll.by_task(model, [texts()], N)
+    parted = nll.by_task(model, [texts([0, 1]), texts([2]), texts([3])], N)
     torch.testing.assert_close(parted.nats, whole.nats, atol=1e-5, rtol=0)
     assert torch.equal(parted.tokens, whole.tokens)
 
@@ -82,7 +82,7 @@ def test_batches_are_added_up():
 def test_dropout_rests_nothing_is_drawn_and_the_network_is_left_as_it_was(training):
     model = network(method("static", ()), shape(dropout=0.3), N).train(training)
     state = torch.get_rng_state()
-    first, second = (nll.by_task(model, [texts()], N, PAD) for _ in range(2))
+    first, second = (nll.by_task(model, [texts()], N) for _ in range(2))
     assert torch.equal(first.nats, second.nats)
     assert torch.equal(state, torch.get_rng_state())
     assert model.training == training

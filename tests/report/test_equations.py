@@ -2,6 +2,7 @@
 
 import textwrap
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,7 +62,7 @@ def project(tmp_path):
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
     about = PaperSettings.model_validate(PAPER, strict=False)
     paper = Paper("deep", tmp_path, about, {}, {}, (), {})
-    return replace(own_project(), root=tmp_path, papers={"deep": paper})
+    return replace(own_project(), root=tmp_path, contents=SimpleNamespace(papers={"deep": paper}))
 
 
 def places(project, number):

@@ -69,7 +69,8 @@ def test_layers_of_another_form_are_refused(runs_of, layers):
 def test_a_wrong_key_of_a_family_that_no_run_uses_is_found(tmp_path):
     text = TEXT.replace("  deep:", "  unused: {model: {widht: 8}}\n  deep:")
     (tmp_path / "runs.yaml").write_text(text)
-    (finding,) = family_findings(read(tmp_path / "runs.yaml", tmp_path))
+    families = read_families(read(tmp_path / "runs.yaml", tmp_path))
+    (finding,) = family_findings(families.values())
     place = "runs.yaml:6: families.unused.model.widht"
     says("unknown key", "widht", where=place, nearest="width").check(finding)
 

@@ -22,6 +22,15 @@ def test_a_training_setting_moves_both():
     assert decoding(one) != decoding(other)
 
 
+def test_fathoms_own_search_is_no_part_of_the_identity_and_another_decoder_is():
+    named = small_spec(LATENT | {"decoding": {"decoder": "fathom"}})
+    assert "decoder" not in named.decoding.identity()
+    assert decoding(named) == decoding(small_spec(LATENT))
+    other = small_spec(LATENT | {"decoding": {"decoder": "ctranslate2"}})
+    assert decoding(other) != decoding(named)
+    assert other.identity == named.identity
+
+
 def test_a_rule_for_hard_gates_moves_hard_decodings_alone():
     one, other = small_spec(LATENT), small_spec(LATENT | {"decoding": {"hard_at_least": 1}})
     assert decoding(one) == decoding(other)

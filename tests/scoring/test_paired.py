@@ -1,5 +1,6 @@
 """One resampling gives an interval and a p that agree; sacreBLEU's p is sacreBLEU's."""
 
+import math
 import random
 
 import numpy as np
@@ -55,6 +56,10 @@ def test_a_row_against_itself_has_no_width_and_p_1():
     itself = paired_bootstrap(one, one, SAMPLES)
     assert (itself.value, itself.half, itself.stderr, itself.p) == (0, 0, 0, 1)
     assert itself.wins == itself.losses == 0
+
+
+def test_the_standard_error_is_of_a_sample_of_draws():
+    assert Paired(0.0, np.array([1.0, 3.0])).stderr == pytest.approx(math.sqrt(2))
 
 
 @pytest.mark.parametrize("samples", [20, 39, 40, 99, 100, 1000])

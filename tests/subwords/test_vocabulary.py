@@ -1,8 +1,9 @@
 from collections import Counter
 
 import pytest
+from fairseq.data import Dictionary
 
-from fathom.subwords.vocabulary import count, read, unite, write
+from fathom.subwords.vocabulary import BOS, PAD, Ids, count, read, unite, write
 from tests.support.refused import refused
 
 
@@ -32,3 +33,13 @@ def test_a_piece_that_looks_like_a_symbol_is_refused(tmp_path, piece):
     with refused("symbol as piece", piece):
         write(tmp_path / "dictionary.txt", {"a": 2, piece: 1})
     assert not list(tmp_path.iterdir())
+
+
+def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tmp_path):
+    pieces = {"▁a": 9, "b": 4, "▁": 3, "#": 2, "é": 1, "x": 0}
+    write(tmp_path / "d.txt", pieces)
+    theirs, ours = Dictionary.load(str(tmp_path / "d.txt")), Ids(tmp_path / "d.txt")
+    assert len(ours) == len(theirs)
+    assert ours.of(list(pieces)) == [*map(theirs.index, pieces), theirs.eos()]
+    assert ours.of(["</s>", "<pad>", "never seen"]) == [theirs.unk()] * 3 + [theirs.eos()]
+    assert (theirs.bos(), theirs.pad()) == (BOS, PAD)

@@ -19,7 +19,7 @@ from fathom.io.integrity import hashes, read_record, write_record
 from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
+from fathom.runs.spec import DataSpec, Spec
 from fathom.subwords.train import train
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent, small_data, write_corpus
@@ -38,9 +38,9 @@ def trained_spec(changes: Mapping[str, Any] | None = None, run: str = "small") -
     return replace(small_spec(given, run=run), data=small_data())
 
 
-def write_text(paths: Paths) -> None:
-    """Write corpus, subwords and tensors of the small corpus."""
-    data = small_data()
+def write_text(paths: Paths, data: DataSpec | None = None) -> None:
+    """Write corpus, subwords and tensors of the small corpus, in its own pieces or others."""
+    data = data or small_data()
     write_corpus(paths.corpus(data))
     train(data, paths.corpus(data), paths.subwords(data), silent)
     encode(data, paths.corpus(data), paths.subwords(data), paths.tensors(data), silent)
@@ -140,10 +140,10 @@ def through(
         update: whose saved weights are used; None for the final ones.
     """
     data, search = run.tensors, run.require_decoder()
-    beam = Beam(run.network(gates, update).for_task(own), data.target_dictionary, search)
+    beam = Beam(run.network(gates, update), data.target_dictionary, search)
     pairs = data.split(task, "test")
     sources = [pairs.source(number) for number in range(len(pairs))]
-    return [text(pieces, data) for pieces in hypotheses(beam, sources, CPU)]
+    return [text(pieces, data) for pieces in hypotheses(beam, sources, [own] * len(sources), CPU)]
 
 
 def set_gates(network: Network, layers: Layers) -> None:

@@ -12,6 +12,7 @@ from fathom.checkpoints.read import load_weights
 from fathom.io.files import read_json
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
+from fathom.training import environment
 from fathom.training.loop import Training, TrainPaths
 from fathom.training.train import train
 from fathom.training.two_level import TwoLevel
@@ -125,6 +126,58 @@ def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
     train(exploding, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
     outcome = read_json(tmp_path / "training.json")["outcome"]
     assert (outcome["kind"], outcome["update"]) == ("diverged", 5)
+
+
+def diverging(updates=12):
+    changes = {"exploded_above": 1e-9, "exploded_for": 5}
+    training = {"updates": updates, "validate_every": 12}
+    return latent({"outcome": changes, "training": training})
+
+
+def test_a_host_that_runs_ahead_of_its_device_writes_what_one_that_reads_at_once_writes(
+    tensors, tmp_path, monkeypatch
+):
+    launch = replace(OPTIONS, log_every=4, diagnose_every=1)
+    for name, at_once in (("once", True), ("ahead", False)):
+        monkeypatch.setattr(environment, "reads_at_once", lambda device, way=at_once: way)
+        train(diverging(), 1, TrainPaths(tensors, tmp_path / name / "run"), launch, silent)
+        train(latent(), 1, TrainPaths(tensors, tmp_path / name / "finished"), launch, silent)
+    once, ahead = (sorted((tmp_path / name).rglob("*.*")) for name in ("once", "ahead"))
+    assert [path.name for path in once] == [path.name for path in ahead]
+    for one, other in zip(once, ahead, strict=True):
+        if one.suffix in (".tsv", ".gz") and one.name != "times.tsv":
+            assert one.read_bytes() == other.read_bytes(), one
+    ended = read_json(tmp_path / "ahead" / "run" / "training.json")
+    assert (ended["outcome"]["kind"], ended["outcome"]["update"]) == ("diverged", 5)
+    assert ended["totals"]["updates"] == 5
+    whole = read_json(tmp_path / "once" / "run" / "training.json")
+    assert ended["totals"]["target_tokens"] == whole["totals"]["target_tokens"]
+    states = (state(tmp_path / name / "finished") for name in ("once", "ahead"))
+    assert list(differences(*states)) == []
+
+
+def test_a_signal_to_a_host_that_runs_ahead_saves_the_update_that_was_made(
+    tensors, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(environment, "reads_at_once", lambda device: False)
+    one_update = TwoLevel.update
+
+    def then_signal(self, number, batches):
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return one_update(self, number, batches)
+
+    monkeypatch.setattr(TwoLevel, "update", then_signal)
+    launch = replace(OPTIONS, log_every=100)
+    with pytest.raises(Stopped):
+        train(specification(), 1, TrainPaths(tensors, tmp_path / "run"), launch, silent)
+    assert state(tmp_path / "run")["update"] == 2
+    monkeypatch.undo()
+    train(specification(), 1, TrainPaths(tensors, tmp_path / "run"), launch, silent)
+    train(specification(), 1, TrainPaths(tensors, tmp_path / "whole"), launch, silent)
+    states = (state(tmp_path / name) for name in ("run", "whole"))
+    assert list(differences(*states)) == []
+    assert metrics(tmp_path / "run") == metrics(tmp_path / "whole")
 
 
 def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):

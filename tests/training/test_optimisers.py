@@ -3,11 +3,11 @@ from torch import nn
 
 from fathom.models.hooks import ParameterGroup
 from fathom.runs.settings import Adam
-from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
-from tests.support.small_runs import specification
+from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of
 
 BETAS, EPS = (0.9, 0.98), 1e-6
 ADAM = Adam(betas=BETAS, eps=EPS)
+YES, NO = torch.tensor(True), torch.tensor(False)
 
 
 def group(parameter, rows_are_tasks=True):
@@ -16,27 +16,6 @@ def group(parameter, rows_are_tasks=True):
 
 def gradients(rows, count):
     return torch.randn(count, rows, 4, generator=torch.Generator().manual_seed(5))
-
-
-def test_thetas_optimiser_has_the_settings_of_the_run():
-    changes = {"adam": {"betas": (0.8, 0.7), "eps": 1e-3}, "weight_decay": 0.1}
-    settings = specification(changes={"training": changes}).training
-    own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
-    found = theta_adam([own], [added], settings).param_groups
-    assert [each["params"] for each in found] == [[own], [added]]
-    assert [(each["betas"], each["eps"]) for each in found] == [((0.8, 0.7), 1e-3)] * 2
-
-
-def test_what_a_method_adds_does_not_decay():
-    settings = specification(changes={"training": {"weight_decay": 0.1}}).training
-    own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
-    adam = theta_adam([own], [added], settings)
-    for group_ in adam.param_groups:
-        group_["lr"] = 1.0
-    own.grad = added.grad = torch.zeros(2)
-    adam.step()
-    assert torch.allclose(own, torch.full((2,), 0.9))
-    assert torch.equal(added, torch.ones(2))
 
 
 def phi_group(**changes):
@@ -74,7 +53,7 @@ def test_with_all_tasks_present_it_is_torchs_adam():
     adam = torch.optim.Adam([theirs], lr=0.01, betas=BETAS, eps=EPS)
     for gradient in gradients(3, 20):
         ours.grad, theirs.grad = gradient.clone(), gradient.clone()
-        lazy.step(0.01, torch.arange(3))
+        lazy.step(0.01, torch.arange(3), YES)
         adam.step()
     torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
 
@@ -84,7 +63,7 @@ def test_an_absent_tasks_row_and_moments_rest_to_the_bit():
     lazy = LazyAdam(group(parameter), ADAM)
     for gradient in gradients(3, 5):
         parameter.grad = gradient.clone()
-        lazy.step(0.01, torch.tensor([0, 2]))
+        lazy.step(0.01, torch.tensor([0, 2]), YES)
     assert torch.equal(parameter[1], torch.ones(4))
     assert not lazy.first[0][1].any()
     assert not lazy.second[0][1].any()
@@ -96,18 +75,34 @@ def test_a_row_that_was_absent_moves_as_if_its_own_updates_were_the_only_ones():
     lazy, alone = LazyAdam(group(sparse), ADAM), LazyAdam(group(dense), ADAM)
     for number, gradient in enumerate(gradients(2, 6)):
         sparse.grad = gradient.clone()
-        lazy.step(0.01, torch.tensor([0, 1] if number % 2 else [0]))
+        lazy.step(0.01, torch.tensor([0, 1] if number % 2 else [0]), YES)
         if number % 2:
             dense.grad = gradient[1:].clone()
-            alone.step(0.01, torch.tensor([0]))
+            alone.step(0.01, torch.tensor([0]), YES)
     assert torch.equal(sparse[1], dense[0])
+
+
+def test_a_step_that_is_not_taken_changes_no_bit_and_is_not_counted():
+    parameter = nn.Parameter(torch.ones(3, 4))
+    lazy = LazyAdam(group(parameter), ADAM)
+    parameter.grad = torch.full((3, 4), torch.nan)
+    lazy.step(0.01, torch.arange(3), NO)
+    assert torch.equal(parameter, torch.ones(3, 4))
+    assert not any(lazy.state_dict()[name][0].any() for name in ("first", "second", "steps"))
+    parameter.grad = torch.ones(3, 4)
+    lazy.step(0.01, torch.arange(3), YES)
+    before = [parameter.detach().clone(), *(each[0].clone() for each in lazy.state_dict().values())]
+    parameter.grad = torch.full((3, 4), torch.inf)
+    lazy.step(0.01, torch.arange(3), NO)
+    after = [parameter, *(each[0] for each in lazy.state_dict().values())]
+    assert all(map(torch.equal, before, after))
 
 
 def test_a_shared_posterior_moves_as_a_whole():
     parameter = nn.Parameter(torch.ones(1, 4))
     lazy = LazyAdam(group(parameter, rows_are_tasks=False), ADAM)
     parameter.grad = torch.ones(1, 4)
-    lazy.step(0.01, torch.tensor([5, 6]))
+    lazy.step(0.01, torch.tensor([5, 6]), YES)
     torch.testing.assert_close(parameter.detach(), torch.full((1, 4), 0.99), atol=1e-6, rtol=0)
 
 
@@ -115,7 +110,7 @@ def test_state_goes_to_disk_and_back():
     parameter = nn.Parameter(torch.ones(3, 4))
     lazy, other = (LazyAdam(group(parameter), ADAM) for _ in range(2))
     parameter.grad = torch.ones(3, 4)
-    lazy.step(0.01, torch.tensor([1]))
+    lazy.step(0.01, torch.tensor([1]), YES)
     other.load_state_dict(lazy.state_dict())
     for name, value in lazy.state_dict().items():
         assert torch.equal(value[0], other.state_dict()[name][0])

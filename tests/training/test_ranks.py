@@ -54,18 +54,6 @@ def stopped_by_a_signal_to_the_last(folder):
     return run
 
 
-def gradients_of_one_and_of_both(_, announced, said):
-    """Sum gradients of which the first process has one and the second two."""
-    os.environ.update(announced)
-    ranks = Ranks.join(torch.device("cpu"))
-    nobodys, one, both = (torch.nn.Parameter(torch.zeros(2, 2)) for _ in range(3))
-    both.grad = torch.full((2, 2), 1.0 + ranks.rank)
-    if ranks.rank == 1:
-        one.grad = torch.ones(2, 2)
-    ranks.sum_gradients([nobodys, one, both])
-    said.put((ranks.rank, nobodys.grad, one.grad.tolist(), both.grad.tolist()))
-
-
 def start_together(tensors, world, what=three_updates):
     """Return what each of `world` processes sent, by rank."""
     with socket.socket() as probe:
@@ -87,11 +75,6 @@ def start_together(tensors, world, what=three_updates):
 def test_alone_sums_change_nothing():
     tensor = torch.ones(3)
     assert torch.equal(Ranks(0, 1).sum(tensor), torch.ones(3))
-
-
-def test_gradients_are_sums_and_what_no_process_used_has_none():
-    found = start_together(None, 2, gradients_of_one_and_of_both)
-    assert found == [(rank, None, [[1.0] * 2] * 2, [[3.0] * 2] * 2) for rank in (0, 1)]
 
 
 def test_two_processes_make_the_updates_that_one_makes(tensors):

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from fairseq.data.indexed_dataset import best_fitting_int_dtype, data_file_path
 
 from fathom.batches.sampler import Member, equal_mass, updates_until
 from fathom.batches.stream import Stream
-from fathom.batches.tensors import Tensors, prefix
+from fathom.batches.tensors import Tensors
 from fathom.errors import FathomError
+from fathom.subwords.vocabulary import BOS
 
-# The start symbol's id in fairseq's dictionary, and the second word of the streams' seeds.
-BOS, _BLOCKS = 0, 0
+# The second word of the streams' seeds.
+_BLOCKS = 0
 
 
 def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
@@ -89,15 +89,11 @@ def texts(tensors: Tensors, split: str, longest: int) -> list[Text]:
     Raises:
         FathomError: a sentence is longer than a block.
     """
-    dtype = best_fitting_int_dtype(len(tensors.source_dictionary))
     splits = []
-    for task, name in enumerate(tensors.tasks):
-        pairs = tensors.split(name, split)
-        lengths = pairs.source_lengths
-        # The file holds the sentences without gaps.
-        place = data_file_path(str(prefix(tensors.folder, name, split, "source")))
-        tokens = np.memmap(place, dtype=dtype, mode="r")
-        splits.append(Text(task, len(lengths), tokens, blocks(lengths, longest - 1)))
+    for pairs in tensors.splits(split):
+        lines = pairs.sources
+        cut = blocks(lines.lengths, longest - 1)
+        splits.append(Text(pairs.task, len(lines), lines.ids, cut))
     return splits
 
 

@@ -1,19 +1,11 @@
 """Text to ids on disk, in fairseq's formats, with the unigram baseline of its validation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-from fairseq.data import Dictionary
-from fairseq.data.indexed_dataset import (
-    MMapIndexedDataset,
-    MMapIndexedDatasetBuilder,
-    best_fitting_int_dtype,
-    data_file_path,
-    index_file_path,
-)
-
-from fathom.batches.tensors import SIDES, SPLITS, dictionary_path, ids, prefix, read_dictionary
+from fathom.batches import indexed
+from fathom.batches.indexed import Sentences
+from fathom.batches.places import SIDES, SPLITS, dictionary_path, prefix
 from fathom.errors import FathomError
 from fathom.io.files import replacing, sha256
 from fathom.io.integrity import Recorded, write_record
@@ -22,6 +14,7 @@ from fathom.subwords import unigram
 from fathom.subwords.encode import Encoder
 from fathom.subwords.sides import sides
 from fathom.subwords.texts import require_corpus
+from fathom.subwords.vocabulary import Ids
 
 Pieces = list[list[str]]
 
@@ -66,7 +59,9 @@ def encode(
                 cut, data.max_pieces, split, str(corpus / task / split)
             )
             for side, pieces in zip(encoders, selected, strict=True):
-                files += _write(prefix(out, task, split, side), dictionaries[side], pieces)
+                numbers = dictionaries[side]
+                rows = (numbers.of(sentence) for sentence in pieces)
+                files += indexed.write(prefix(out, task, split, side), rows, len(numbers))
     summary = {
         "tasks": list(data.tasks),
         "sides": list(encoders),
@@ -124,45 +119,21 @@ def select(
     return selected, counts
 
 
-def _copied_dictionary(subwords: Recorded, out: Path, side: str) -> Dictionary:
-    """Copy a dictionary to the tensors, so that no other folder is needed, and return it."""
+def _copied_dictionary(subwords: Recorded, out: Path, side: str) -> Ids:
+    """Copy a dictionary to the tensors, so that no other folder is needed; return its ids."""
     path = dictionary_path(out, side)
     with replacing(path, "wb") as stream:
         stream.write(subwords.read(path.name))
-    return read_dictionary(out, side)
-
-
-def _write(path: Path, dictionary: Dictionary, sentences: Pieces) -> list[Path]:
-    """Write sentences as ids with end symbols, in fairseq's format; return the two files."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = str(path.with_name(f".{path.name}.part"))
-    dtype = best_fitting_int_dtype(len(dictionary))
-    # fairseq's type is that of its default, numpy's int64.
-    builder = MMapIndexedDatasetBuilder(
-        data_file_path(partial),
-        dtype=dtype,  # pyright: ignore[reportArgumentType]
-    )
-    for pieces in sentences:
-        builder.add_item(ids(dictionary, pieces))
-    builder.finalize(index_file_path(partial))
-    return [
-        Path(name(partial)).replace(name(str(path))) for name in (data_file_path, index_file_path)
-    ]
-
-
-def _sentences(out: Path, task: str, split: str, side: str) -> Iterator[np.ndarray]:
-    """Yield the ids of a side of a split, (T,) each."""
-    dataset = MMapIndexedDataset(str(prefix(out, task, split, side)))
-    for sentence in range(len(dataset)):
-        yield dataset[sentence].numpy()
+    return Ids(path)
 
 
 def _baseline(out: Path, tasks: tuple[str, ...], side: str, entries: int) -> dict[str, object]:
     """Return the unigram's validation NLL of a side in nats a token, over all and by task."""
-    training = (ids for task in tasks for ids in _sentences(out, task, "train", side))
+    training = (ids for task in tasks for ids in Sentences(prefix(out, task, "train", side)))
     distribution = unigram.fit(training, entries)
     measured = {
-        task: unigram.nll(distribution, _sentences(out, task, "valid", side)) for task in tasks
+        task: unigram.nll(distribution, Sentences(prefix(out, task, "valid", side)))
+        for task in tasks
     }
     nats, tokens = (sum(column) for column in zip(*measured.values(), strict=True))
     return {

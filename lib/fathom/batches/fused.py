@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from fathom.batches.indexed import Sentences
 from fathom.batches.sampler import Member
 from fathom.batches.tensors import EOS, PAD, Pairs
 
@@ -35,15 +36,11 @@ class Batch:
     tokens: int
 
     def to(self, device: torch.device | str) -> "Batch":
-        """Return the batch with its tensors on a device."""
-        return Batch(
-            self.source.to(device),
-            self.previous_target.to(device),
-            self.target.to(device),
-            self.tasks.to(device),
-            self.sentences.to(device),
-            self.tokens,
-        )
+        """Return the batch with its tensors on a device; the host does not wait for the copies."""
+        tensors = (self.source, self.previous_target, self.target, self.tasks, self.sentences)
+        if torch.device(device).type == "cuda":
+            tensors = tuple(tensor.pin_memory() for tensor in tensors)
+        return Batch(*(tensor.to(device, non_blocking=True) for tensor in tensors), self.tokens)
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
@@ -54,22 +51,44 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
         members: (task, sentence) of each row, at least one.
     """
     of_task = {split.task: split for split in pairs}
-    source = [of_task[task].source(sentence) for task, sentence in members]
-    target = [of_task[task].target(sentence) for task, sentence in members]
-    padded = _padded(target)  # (B, T)
-    previous = padded.roll(1, dims=1)
+    rows = np.array(members, dtype=np.int64)  # (B, 2)
+    source = gathered({task: split.sources for task, split in of_task.items()}, rows)
+    target = gathered({task: split.targets for task, split in of_task.items()}, rows)  # (B, T)
+    previous = np.roll(target, 1, axis=1)
     previous[:, 0] = EOS
     # A shorter row's end symbol was rolled to where its padding starts.
-    previous[padded == PAD] = PAD
-    rows = torch.tensor(members, dtype=torch.long)  # (B, 2)
+    previous[target == PAD] = PAD
     return Batch(
-        source=_padded(source),
-        previous_target=previous,
-        target=padded,
-        tasks=rows[:, 0].contiguous(),
-        sentences=rows[:, 1].contiguous(),
-        tokens=sum(map(len, target)),
+        source=torch.from_numpy(source),
+        previous_target=torch.from_numpy(previous),
+        target=torch.from_numpy(target),
+        tasks=torch.from_numpy(rows[:, 0].copy()),
+        sentences=torch.from_numpy(rows[:, 1].copy()),
+        tokens=int((target != PAD).sum()),
     )
+
+
+def gathered(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
+    """Return the ids of sentences, (B, longest), padded on the right.
+
+    Args:
+        sides: one side of a split by task.
+        rows: (B, 2) task and sentence of each row.
+    """
+    tasks, sentences = rows.T
+    lengths = np.empty(len(rows), dtype=np.int64)
+    for task in np.unique(tasks):
+        here = tasks == task
+        lengths[here] = sides[task].lengths[sentences[here]]
+    padded = np.full((len(rows), lengths.max()), PAD)
+    for task in np.unique(tasks):
+        here = np.flatnonzero(tasks == task)
+        counts = lengths[here]
+        # Of each token: its place in its row, and from that its places in the text and the batch.
+        inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        first = sides[task].starts[sentences[here]]
+        padded[np.repeat(here, counts), inside] = sides[task].ids[np.repeat(first, counts) + inside]
+    return padded
 
 
 def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
@@ -109,8 +128,3 @@ def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
             groups.append([])
         groups[-1].append(member)
     return groups
-
-
-def _padded(rows: list[torch.Tensor]) -> torch.Tensor:
-    """Return rows of ids as one tensor, (B, longest), padded on the right."""
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)

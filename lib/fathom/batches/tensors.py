@@ -1,25 +1,19 @@
 """Read an encoded data set: memory-mapped ids and dictionaries, in fairseq's formats."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import torch
 from fairseq.data import Dictionary
-from fairseq.data.indexed_dataset import MMapIndexedDataset
 
+from fathom.batches.indexed import Sentences
+from fathom.batches.places import SPLITS, dictionary_path, prefix
 from fathom.errors import FathomError, nearest
 from fathom.io.commands import again
 from fathom.io.files import sha256
 from fathom.io.integrity import Recorded, read_record
-from fathom.subwords.vocabulary import SPECIAL
-
-SIDES = ("source", "target")
-SPLITS = ("train", "valid", "test")
-
-# Ids of fairseq's own symbols; `read_dictionary` checks them.
-PAD, EOS = 1, 2
+from fathom.subwords.vocabulary import EOS, PAD, SPECIAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,33 +22,35 @@ class Pairs:
 
     Attributes:
         task: the index of the task.
+        sources: ids of the source, with end symbols.
+        targets: ids of the target, with end symbols.
     """
 
     task: int
-    _source: MMapIndexedDataset
-    _target: MMapIndexedDataset
+    sources: Sentences
+    targets: Sentences
 
     def __len__(self) -> int:
         """Return the number of pairs."""
-        return len(self._target)
+        return len(self.targets)
 
     def source(self, sentence: int) -> torch.Tensor:
         """Return a source sentence's ids, (S,), with the end symbol."""
-        return self._source[sentence]
+        return torch.from_numpy(self.sources[sentence])
 
     def target(self, sentence: int) -> torch.Tensor:
         """Return a target sentence's ids, (T,), with the end symbol."""
-        return self._target[sentence]
+        return torch.from_numpy(self.targets[sentence])
 
-    @cached_property
+    @property
     def source_lengths(self) -> np.ndarray:
         """Source tokens of each sentence with the end symbol, (sentences,)."""
-        return np.array(self._source.sizes, dtype=np.int64)
+        return self.sources.lengths
 
-    @cached_property
+    @property
     def target_lengths(self) -> np.ndarray:
         """Target tokens of each sentence with the end symbol, (sentences,)."""
-        return np.array(self._target.sizes, dtype=np.int64)
+        return self.targets.lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +88,7 @@ class Tensors:
             if name not in valid:
                 raise FathomError(f"no '{name}'", str(self.folder), nearest(name, valid))
         source, target = (
-            MMapIndexedDataset(str(prefix(self.folder, task, split, self.sides[number])))
-            for number in (0, -1)
+            Sentences(prefix(self.folder, task, split, self.sides[number])) for number in (0, -1)
         )
         return Pairs(self.tasks.index(task), source, target)
 
@@ -131,16 +126,6 @@ def ids(dictionary: Dictionary, pieces: list[str]) -> torch.Tensor:
     """
     known = [dictionary.unk() if piece in SPECIAL else dictionary.index(piece) for piece in pieces]
     return torch.tensor([*known, EOS])
-
-
-def prefix(folder: Path, task: str, split: str, side: str) -> Path:
-    """Return the path of a side of a split, without the endings of its two files."""
-    return folder / task / f"{split}.{side}"
-
-
-def dictionary_path(folder: Path, side: str) -> Path:
-    """Return the path of a side's dictionary."""
-    return folder / f"dictionary.{side}.txt"
 
 
 def read_dictionary(folder: Path, side: str) -> Dictionary:

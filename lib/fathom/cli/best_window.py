@@ -31,6 +31,7 @@ def best_window(
     opened = open_run(run, scale, results, device)
     require_decoder(opened.spec)
     opened, kind = opened.with_window(size), opened.one_gates(gates)
+    opened.require_decodable(kind)
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
     from fathom.evaluation.measured import measure

@@ -17,7 +17,7 @@ def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1)
 
     Example: fathom check-learning --scale tiny
     """
-    project = open_project()
+    project = open_project(check=False)
     name, paths = open_paths(project, scale, results)
     required = project.scale(name).check_learning
     if required is None:

@@ -42,7 +42,7 @@ def _run(signal: Pending) -> None:
     try:
         from fathom.cli.verbs import build
 
-        build()()
+        build(sys.argv[1:])()
     except FathomError as error:
         _refuse(error)
     except Exception as bug:

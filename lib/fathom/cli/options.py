@@ -4,19 +4,21 @@ import os
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fathom.errors import FathomError, nearest
 from fathom.io.screen import say
-from fathom.project.artefacts import Artefacts
 from fathom.project.load import load
 from fathom.project.project import Project
-from fathom.project.switches import layers, one_seed, open_results, seed_list
+from fathom.project.switches import VARIABLE, layers, one_seed, open_results, seed_list
 from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
+
+if TYPE_CHECKING:
+    from fathom.project.artefacts import Artefacts
 
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
@@ -63,13 +65,14 @@ def open_project(check: bool = True) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
     Args:
-        check: whether to check runs and papers too.
+        check: whether to check runs and papers too; a workflow has done so before its jobs.
 
     Raises:
         FathomError: there is no project here.
         Findings: what is wrong in config/.
     """
     root = project_root()
+    check = check and VARIABLE not in os.environ
     return load(root, check=check, layers=layers(root, Path.cwd()))
 
 
@@ -89,8 +92,10 @@ def open_paths(
     return name, Paths(open_results(folder), name)
 
 
-def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> Artefacts:
+def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
     """Return the tables and figures of the project at the scale that is meant."""
+    from fathom.project.artefacts import Artefacts
+
     project = open_project()
     _, paths = open_paths(project, scale, results)
     if seeds == "all":

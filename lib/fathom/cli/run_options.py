@@ -8,9 +8,9 @@ import typer
 from fathom.cli.options import open_paths, open_project
 from fathom.errors import FathomError
 from fathom.inference.ready import SPLITS, require_device, require_name
-from fathom.project.demands import Demands
 from fathom.project.project import Project
 from fathom.runs.paths import Paths
+from fathom.runs.plain import REMEDY, require_plain_gates
 from fathom.runs.spec import Spec
 
 if TYPE_CHECKING:
@@ -48,6 +48,18 @@ class OpenRun:
         require_name(gates or valid[0], valid, "gates", self.spec.name)
         return gates or valid[0]
 
+    def require_decodable(self, *gates: str) -> None:
+        """Refuse gates with which the decoder of the run's settings cannot translate it.
+
+        Raises:
+            FathomError: CTranslate2 shall translate, and the run is no plain Transformer then.
+        """
+        decoding = self.spec.decoding
+        if decoding is not None and decoding.decoder == "ctranslate2":
+            card = self.project.methods[self.spec.method.name]
+            for name in gates:
+                require_plain_gates(card, name, self.spec.name, REMEDY)
+
     def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
         """Return the split and the gates of each decoding that a verb handles.
 
@@ -62,6 +74,8 @@ class OpenRun:
             FathomError: there is no such split, or the run cannot be decoded with these gates.
         """
         if split is None and gates is None:
+            from fathom.project.demands import Demands
+
             return list(Demands(self.project, self.paths.scale).decodings(self.spec.name))
         return [(one_split(split or "test"), self.one_gates(gates))]
 
@@ -87,8 +101,9 @@ class OpenRun:
         from fathom.inference.trained_run import TrainedRun
         from fathom.training.environment import choose_device
 
-        place = choose_device(device or self.project.switches.device)
-        return TrainedRun(self.spec, seed, self.paths, place)
+        switches = self.project.switches
+        place = choose_device(device or switches.device)
+        return TrainedRun(self.spec, seed, self.paths, place, switches.kernels)
 
 
 def open_run(

@@ -27,7 +27,7 @@ def show(
     """
     from fathom.project.describe import describe
 
-    project = open_project()
+    project = open_project(check=False)
     name, paths = open_paths(project, scale, results)
     spec = project.run_named(run, name)
     settings = [

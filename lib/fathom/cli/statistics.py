@@ -12,7 +12,7 @@ def statistics(dataset: DatasetName, results: Results = None) -> None:
     """
     from fathom.data.statistics import measure
 
-    project = open_project()
+    project = open_project(check=False)
     _, paths = open_paths(project, None, results)
     card = dataset_named(project, dataset)
     out = paths.corpus_named(card.corpus_folder(project.sources))

@@ -37,6 +37,8 @@ def train(
         save_minutes=switches.save_minutes,
         diagnose_first=switches.diagnose_first,
         diagnose_every=switches.diagnose_every,
+        kernels=switches.kernels,
+        compile=switches.compile,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train_run(spec, seed, folders, options, report)

@@ -58,6 +58,7 @@ def translate(
     if task is None:
         everything = split is None and gates is None
         decodings = opened.decodings(split, gates)
+        opened.require_decodable(*(name for _, name in decodings))
         require_weights(spec, seed, paths)
         asked = missing_decodings(spec, seed, paths, decodings) if everything else decodings
         if asked:
@@ -75,6 +76,7 @@ def translate(
         what = "--task translates standard input, and --split held-out sentences"
         raise FathomError(what, spec.name, "leave one of the two out")
     chosen = opened.one_gates(gates)
+    opened.require_decodable(chosen)
     require_weights(spec, seed, paths)
     if sys.stdin is None:
         what, remedy = "standard input is closed", "give it text: < sentences.txt"

@@ -1,7 +1,7 @@
 """The verbs of `fathom`: one for each stage and each question."""
 
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version as installed_version
 from typing import Annotated
 
 import typer
@@ -10,14 +10,18 @@ import typer
 VERBS = (
     ("Ask", ("list", "show", "validate", "where", "params")),
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
-    ("Runs", ("train", "translate", "prune", "check-learning")),
+    ("Runs", ("train", "translate", "prune", "export", "check-learning")),
     ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
     ("Results", ("table", "figure", "compare", "verify")),
 )
 
 
-def build() -> typer.Typer:
-    """Return the application with all verbs."""
+def build(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the application with all verbs, or with the one that is asked for.
+
+    Args:
+        words: of the command line. If the first is a verb, no other verb is imported.
+    """
     app = typer.Typer(
         name="fathom",
         help="Reproduce the tables and figures of papers on deep translation models.",
@@ -27,8 +31,10 @@ def build() -> typer.Typer:
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+    names = {verb for _, verbs in VERBS for verb in verbs}
+    asked = names.intersection(words[:1]) or names
     for panel, verbs in VERBS:
-        for verb in verbs:
+        for verb in filter(asked.__contains__, verbs):
             name = verb.replace("-", "_")
             module = import_module(f"fathom.cli.{name}")
             app.command(name=verb, rich_help_panel=panel)(getattr(module, name))
@@ -38,6 +44,8 @@ def build() -> typer.Typer:
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from importlib.metadata import version as installed_version
+
         print(installed_version("fathom"))
         raise typer.Exit
 

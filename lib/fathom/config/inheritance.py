@@ -106,58 +106,110 @@ def combinations(choices: Any, place: Place) -> list[dict[str, Any]]:
     ]
 
 
-def expand(
-    file: YamlFile,
-    section: str | None = None,
-    also: Iterable[str] = (),
-    normal: Callable[[Entry], Entry] | None = None,
-) -> dict[str, Entry]:
+def expand(file: YamlFile, normal: Callable[[Entry], Entry] | None = None) -> dict[str, Entry]:
     """Return the entries of a file by name, `for` and `like` resolved.
 
     Args:
-        file: the file.
-        section: the key that holds the entries; None where the file's own keys are the entries.
-        also: keys whose entries can be named in `like` and are not returned.
+        file: the file, whose own keys are the entries.
         normal: writes an entry's short forms out, before entries are merged.
 
     Raises:
         Partly: everything that is wrong with `for`, `like` and the names.
     """
-    sections = [(section,) if section else (), *((key,) for key in also)]
-    findings: list[FathomError] = []
-    entries: dict[str, Entry] = {}
-    own: list[str] = []
-    wrong: list[str] = []
-    for path in sections:
-        for entry in _written(file, path, findings, wrong):
-            if not NAME.fullmatch(entry.name):
-                findings.append(FathomError(NAME_RULE, entry.where(()), "choose another name"))
-                # Whatever is named elsewhere may mean it.
-                wrong += [entry.name, "*"]
-            if entry.name in entries:
-                first = entries[entry.name].where(())
-                what = f"the name '{entry.name}' is taken by {first}"
-                findings.append(FathomError(what, entry.where(()), "choose another name"))
-                continue
-            entries[entry.name] = entry
+    return Sections(file, ((),), normal).expanded(())
+
+
+class Sections:
+    """The entries of some sections of a file; `like` may name an entry of each of them."""
+
+    def __init__(
+        self,
+        file: YamlFile,
+        sections: Iterable[KeyPath],
+        normal: Callable[[Entry], Entry] | None = None,
+    ):
+        """Resolve `for`.
+
+        Args:
+            file: the file.
+            sections: the keys that hold the entries.
+            normal: writes an entry's short forms out, before entries are merged.
+        """
+        self._findings: list[FathomError] = []
+        self._wrong: list[str] = []
+        self._entries: dict[str, Entry] = {}
+        self._names: dict[KeyPath, list[str]] = {section: [] for section in sections}
+        self._merged: dict[str, Entry] = {}
+        for section, names in self._names.items():
+            for entry in _written(file, section, self._findings, self._wrong):
+                if self._add(entry, normal):
+                    names.append(entry.name)
+
+    def expanded(self, section: KeyPath) -> dict[str, Entry]:
+        """Return the entries of a section by name, each with all that it inherits.
+
+        Raises:
+            Partly: everything that is wrong with `for` and the names of all sections, and with
+                `like` of this one.
+        """
+        findings, wrong, own = [*self._findings], [*self._wrong], self._names[section]
+        expanded: dict[str, Entry] = {}
+        for name in own:
             try:
-                entries[entry.name] = normal(entry) if normal else entry
+                expanded[name] = self._inherited(name)
             except FathomError as error:
-                findings.append(error)
-                wrong.append(entry.name)
-            if path == sections[0]:
-                own.append(entry.name)
-    expanded = {}
-    for name in own:
+                findings += [] if _follows(error, wrong) else [error]
+                wrong.append(name)
+        if not findings:
+            return expanded
+        right = {
+            name: entry for name, entry in expanded.items() if not {*entry.ancestors} & {*wrong}
+        }
+        raise Partly(findings, right, {*wrong, *own} - right.keys())
+
+    def _add(self, entry: Entry, normal: Callable[[Entry], Entry] | None) -> bool:
+        """Add an entry; return whether its name was free."""
+        if not NAME.fullmatch(entry.name):
+            self._findings.append(FathomError(NAME_RULE, entry.where(()), "choose another name"))
+            # Whatever is named elsewhere may mean it.
+            self._wrong += [entry.name, "*"]
+        if entry.name in self._entries:
+            first = self._entries[entry.name].where(())
+            what = f"the name '{entry.name}' is taken by {first}"
+            self._findings.append(FathomError(what, entry.where(()), "choose another name"))
+            return False
+        self._entries[entry.name] = entry
         try:
-            expanded[name] = _inherited(name, entries)
+            self._entries[entry.name] = normal(entry) if normal else entry
         except FathomError as error:
-            findings += [] if _follows(error, wrong) else [error]
-            wrong.append(name)
-    if not findings:
-        return expanded
-    right = {name: entry for name, entry in expanded.items() if not {*entry.ancestors} & {*wrong}}
-    raise Partly(findings, right, {*wrong, *own} - right.keys())
+            self._findings.append(error)
+            self._wrong.append(entry.name)
+        return True
+
+    def _inherited(self, name: str, seen: tuple[str, ...] = ()) -> Entry:
+        """Return an entry merged on top of those it is like; each is merged once."""
+        if name in self._merged:
+            return self._merged[name]
+        entry = self._entries[name]
+        like = entry.get(("like",), [])
+        parents = [like] if isinstance(like, str) else like
+        if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
+            remedy = "write a name or a list"
+            raise FathomError("this names no entries", entry.where(("like",)), remedy)
+        merged, ancestors = Node({}, entry.node.place), ()
+        for parent in parents:
+            if parent in (*seen, name):
+                circle = " > ".join((*seen, name, parent))
+                what = f"`like` goes in a circle: {circle}"
+                raise FathomError(what, entry.where(("like",)), "delete one of these `like`")
+            if parent not in self._entries:
+                raise unknown("entry", parent, entry.where(("like",)), self._entries)
+            above = self._inherited(parent, (*seen, name))
+            merged = merge(merged, above.node)
+            ancestors += tuple(item for item in above.ancestors if item not in ancestors)
+        node = merge(merged, entry.node.drop("like"))
+        self._merged[name] = Entry(name, node, (*ancestors, name), entry.chosen)
+        return self._merged[name]
 
 
 def _written(
@@ -224,25 +276,3 @@ def _not_chosen(
         where = place.below((misspelled,)).where
         return FathomError(f"unknown key '{misspelled}'", where, nearest("for", ["for"]))
     return FathomError(what, place.where, f"add `for: {{{name}: [values]}}`")
-
-
-def _inherited(name: str, entries: Mapping[str, Entry], seen: tuple[str, ...] = ()) -> Entry:
-    """Return an entry merged on top of those it is like."""
-    entry = entries[name]
-    like = entry.get(("like",), [])
-    parents = [like] if isinstance(like, str) else like
-    if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
-        raise FathomError("this names no entries", entry.where(("like",)), "write a name or a list")
-    merged, ancestors = Node({}, entry.node.place), ()
-    for parent in parents:
-        if parent in (*seen, name):
-            circle = " > ".join((*seen, name, parent))
-            what = f"`like` goes in a circle: {circle}"
-            raise FathomError(what, entry.where(("like",)), "delete one of these `like`")
-        if parent not in entries:
-            raise unknown("entry", parent, entry.where(("like",)), entries)
-        above = _inherited(parent, entries, (*seen, name))
-        merged = merge(merged, above.node)
-        ancestors += tuple(item for item in above.ancestors if item not in ancestors)
-    node = merge(merged, entry.node.drop("like"))
-    return Entry(name, node, (*ancestors, name), entry.chosen)

@@ -3,9 +3,11 @@
 A setting is one line of a class: `name: Annotated[<type>, <bounds>, About("text")] = <default>`.
 """
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic.fields import FieldInfo
 
 # A tuple may be written as a list; its items stay strict.
 Several = Strict(False)
@@ -84,14 +86,20 @@ class Part(BaseModel):
     A whole number in a float field becomes a float; 14000.0 is no whole number; `yes` is no text.
     """
 
+    # A class is built when it is first used: a command uses few of them.
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, validate_default=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        defer_build=True,
     )
 
     def identity(self) -> dict[str, Any]:
         """Return what is hashed: every setting but those excluded or equal to their `absent`."""
         hashed: dict[str, Any] = {}
-        for name, field in type(self).model_fields.items():
+        for name, field in fields_of(type(self)).items():
             if field.exclude:
                 continue
             mark = next((item for item in field.metadata if isinstance(item, Absent)), Absent())
@@ -103,7 +111,7 @@ class Part(BaseModel):
     def not_built(self) -> list[tuple[str, str]]:
         """Return the path and the reason of each value that is not built yet."""
         reasons: list[tuple[str, str]] = []
-        for name, field in type(self).model_fields.items():
+        for name, field in fields_of(type(self)).items():
             value = getattr(self, name)
             if isinstance(value, Part):
                 reasons += [(f"{name}.{path}", reason) for path, reason in value.not_built()]
@@ -111,6 +119,12 @@ class Part(BaseModel):
                 if isinstance(mark, NotBuilt) and _hashable(value) in mark.reasons:
                     reasons.append((name, mark.reasons[value]))
         return reasons
+
+
+@cache
+def fields_of(part: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the settings of a class by name; pydantic's own look-up is slow."""
+    return part.model_fields
 
 
 def plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
@@ -126,5 +127,8 @@ def save(drawing: "Drawing", stem: Path) -> None:
         if text not in numbers:
             text.set_parse_math(False)
     for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+        # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
+        drawn = BytesIO()
+        drawing.savefig(drawn, format=suffix, metadata=metadata)
         with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
-            drawing.savefig(stream, format=suffix, metadata=metadata)
+            stream.write(drawn.getbuffer())

@@ -1,105 +1,224 @@
-"""Beam search in which every sentence has a cap on length of its own.
+"""Beam search over sentences of any tasks; a hypothesis depends on its own sentence alone.
 
-fairseq's generator caps a batch by its longest source, so that a hypothesis depends on the other
-sentences of its batch. Here a sentence ends at its own cap, in any batch.
+The search is that of fairseq's generator. The score of a hypothesis is the sum of the
+log-probabilities of its pieces and the end symbol, divided by their number to the power of the
+penalty. At each position the candidates are the 2 · beam likeliest continuations; of the first
+`beam` of them those with the end symbol end a hypothesis, and the best others are continued. A
+sentence is finished when `beam` hypotheses have ended, or at its cap, where all of them end.
 """
 
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Self
+
 import torch
-from fairseq.data import Dictionary
-from fairseq.search import BeamSearch
-from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
+from fathom.inference.candidates import Candidates, Output, candidates, greedy
 from fathom.models.network import Network
+from fathom.models.steps import gaps_closed
 from fathom.runs.settings import Decoding
 
+# Hypotheses that are searched together. More need memory, and fewer leave much to the small batches
+# in which the last sentences end.
+HYPOTHESES = 1280
+# Log-probabilities that are computed at once. More do not stay in the caches of a processor.
+AT_ONCE = {"cpu": 2**20, "cuda": 2**28}
 
-class CappedSearch(BeamSearch):
-    """fairseq's beam search; a sentence at its cap can only choose the end symbol.
+
+class Symbols(Protocol):
+    """What a search needs of a dictionary; fairseq's has it."""
+
+    def __len__(self) -> int:
+        """Return the number of entries, V."""
+        ...
+
+    def pad(self) -> int:
+        """Return the padding symbol's index."""
+        ...
+
+    def eos(self) -> int:
+        """Return the end symbol's index."""
+        ...
+
+
+@dataclass
+class Searched:
+    """The sentences of a batch that are not finished: B, with K hypotheses each.
 
     Attributes:
-        caps: (B,) the most pieces of each sentence of the batch, without the end symbol.
+        numbers: (B,) their places in the batch.
+        caps: (B,) the most pieces of a hypothesis, without the end symbol.
+        pieces: (B, K, t) the pieces so far.
+        scores: (B, K) the sums of their log-probabilities.
+        ended: (B,) how many hypotheses have ended.
+        best: (B,) the best score of these, with the length penalty.
     """
 
-    def __init__(self, dictionary: Dictionary):
-        """Start without caps; they are set for each batch.
+    numbers: Tensor
+    caps: Tensor
+    pieces: Tensor
+    scores: Tensor
+    ended: Tensor
+    best: Tensor
+
+    @classmethod
+    def start(cls, caps: Tensor) -> Self:
+        """Return the sentences of a batch with one empty hypothesis each."""
+        scores = torch.zeros(len(caps), 1, device=caps.device)
+        return cls(
+            numbers=torch.arange(len(caps), device=caps.device),
+            caps=caps,
+            pieces=caps.new_empty(len(caps), 1, 0),
+            scores=scores,
+            ended=torch.zeros_like(caps),
+            best=scores.new_full((len(caps),), -torch.inf),
+        )
+
+    def at(self, places: Tensor) -> "Searched":
+        """Return the sentences at some places."""
+        return Searched(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def continued(self, chosen: Candidates) -> "Searched":
+        """Return the sentences with a hypothesis for each candidate."""
+        parents = chosen.parents.unsqueeze(2).expand(-1, -1, self.pieces.size(2))
+        pieces = torch.cat([self.pieces.gather(1, parents), chosen.pieces.unsqueeze(2)], dim=2)
+        return replace(self, pieces=pieces, scores=chosen.scores)
+
+
+class Best:
+    """The best hypothesis of each sentence of a batch so far."""
+
+    def __init__(self, caps: Tensor):
+        """Start without any; `caps` (B,) are the most pieces of each."""
+        self.pieces = caps.new_zeros(len(caps), int(caps.max()))
+        self.lengths = torch.full_like(caps, -1)
+
+    def put(self, searched: Searched, rows: Tensor, parents: Tensor) -> None:
+        """Replace the hypotheses of some sentences.
 
         Args:
-            dictionary: the target side's.
+            searched: the sentences of the batch that are not finished.
+            rows: (n,) which of these.
+            parents: (n,) the hypothesis of each that ends here.
         """
-        super().__init__(dictionary)
-        self.caps = torch.zeros(0, dtype=torch.long)
+        numbers, length = searched.numbers[rows], searched.pieces.size(2)
+        self.pieces[numbers, :length] = searched.pieces[rows, parents]
+        self.lengths[numbers] = length
 
-    def step(
-        self,
-        step: int,
-        lprobs: Tensor,
-        scores: Tensor | None,
-        prev_output_tokens: Tensor | None = None,
-        original_batch_idxs: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Choose the candidates of one position.
-
-        At the cap of a sentence all of its beams end, which completes its hypotheses.
-
-        Args:
-            step: the position, from 0.
-            lprobs: (B, beam, V) log-probabilities of the sentences that are still searched.
-            scores: (B, beam, step) sums of log-probabilities up to each earlier position.
-            prev_output_tokens: (B · beam, step + 1) the pieces so far.
-            original_batch_idxs: (B,) each sentence's index in the batch.
-
-        Returns:
-            Scores, pieces and beams of the candidates, (B, 2 · beam) each.
-        """
-        at_cap = self.caps[original_batch_idxs] <= step
-        if at_cap.any():
-            others = torch.arange(self.vocab_size, device=lprobs.device) != self.eos
-            lprobs = lprobs.masked_fill(at_cap[:, None, None] & others, -torch.inf)
-        return super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
+    def lists(self) -> list[list[int] | None]:
+        """Return the pieces of each hypothesis, without the end symbol; None if there is none."""
+        lengths = self.lengths.tolist()
+        rows = zip(self.pieces.tolist(), lengths, strict=True)
+        return [pieces[:length] if length >= 0 else None for pieces, length in rows]
 
 
 class Beam:
-    """The beam search of one network, for one batch after another."""
+    """The beam search of one network, for one batch after another.
 
-    def __init__(self, network: Network, dictionary: Dictionary, settings: Decoding):
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
+
+    def __init__(self, network: Network, dictionary: Symbols, settings: Decoding):
         """Prepare the search.
 
         Args:
-            network: one with a decoder, whose task and gates are set.
+            network: one with a decoder, whose gates are set.
             dictionary: the target side's.
             settings: beam, length penalty and cap.
         """
-        self.settings = settings
-        self.search = CappedSearch(dictionary)
-        self.generator = SequenceGenerator(
-            [network],
-            dictionary,
-            beam_size=settings.beam,
-            len_penalty=settings.length_penalty,
-            search_strategy=self.search,
-        )
-        self.pad, self.eos = dictionary.pad(), dictionary.eos()
+        self.network, self.settings = network.eval(), settings
+        self.width = min(settings.beam, len(dictionary) - 1)
+        self.sentences = max(1, HYPOTHESES // self.width)
+        self.entries, self.pad, self.end = len(dictionary), dictionary.pad(), dictionary.eos()
 
-    def cap(self, source_pieces: int) -> int:
-        """Return the cap for a number of source pieces; neither counts the end symbol."""
-        settings = self.settings
-        own = int(settings.cap_ratio * source_pieces) + settings.cap_constant
-        return min(own, self.generator.max_len - 1)
-
-    @torch.no_grad()
-    def best(self, source: Tensor) -> list[list[int]]:
+    @torch.inference_mode()
+    def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
         """Return the best hypothesis of each sentence, without the end symbol.
 
         Args:
             source: (B, S) right-padded, each sentence with its end symbol.
+            tasks: (B,) the task of each sentence.
+
+        Returns:
+            Its pieces; None if no hypothesis has a probability.
         """
-        lengths = source.ne(self.pad).sum(dim=1)
-        caps = [self.cap(length - 1) for length in lengths.tolist()]
-        self.search.caps = torch.tensor(caps, device=source.device)
-        # The bound of the batch: no sentence reaches it before its own cap.
-        self.generator.max_len_b = max(caps)
-        batch = {"net_input": {"src_tokens": source, "src_lengths": lengths}}
-        sentences = self.generator.generate([], batch)
-        hypotheses = [sentence[0]["tokens"].tolist() for sentence in sentences]
-        return [[piece for piece in pieces if piece != self.eos] for pieces in hypotheses]
+        # fairseq's types of a network do not know what its decoder is.
+        decoder: Any = self.network.decoder
+        lengths = source.ne(self.pad).sum(dim=1).tolist()
+        caps = [cap(self.settings, length - 1, decoder.max_positions()) for length in lengths]
+        searched = Searched.start(torch.tensor(caps, device=source.device))
+        best, steps = Best(searched.caps), self.network.steps(source, tasks)
+        output = Output(steps.output)
+        pieces = source.new_full((len(source),), self.end)
+        while True:
+            chosen = self.candidates(steps.advance(pieces), output, searched)
+            ends = chosen.pieces.eq(self.end) & chosen.scores.gt(-torch.inf)
+            self.end_hypotheses(searched, chosen, ends[:, : self.width], best)
+            # A stable order: the best candidates that do not end come first.
+            going = ends.sort(dim=1, stable=True).indices[:, : self.width]
+            chosen = Candidates(*(part.gather(1, going) for part in chosen))
+            finished = (searched.ended >= self.width) | (searched.caps <= searched.pieces.size(2))
+            left = gaps_closed(finished)
+            if not len(left):
+                return best.lists()
+            if len(left) < len(finished):
+                searched, chosen = searched.at(left), Candidates(*(part[left] for part in chosen))
+            searched, pieces = searched.continued(chosen), chosen.pieces.flatten()
+            steps.select(left, chosen.parents)
+
+    def candidates(self, rows: Tensor, output: Output, searched: Searched) -> Candidates:
+        """Return the candidates of each sentence from what the decoder returned, (B · K, units)."""
+        hypotheses, position = searched.pieces.shape[1:]
+        # fairseq's generator does not end an empty hypothesis.
+        never = [self.pad] if position else [self.pad, self.end]
+        last = searched.caps <= position
+        parts = []
+        at_once = max(1, AT_ONCE[rows.device.type] // (hypotheses * self.entries))
+        for block, scores, ending in zip(
+            rows.split(at_once * hypotheses),
+            searched.scores.split(at_once),
+            last.split(at_once),
+            strict=True,
+        ):
+            logits = output(block).unflatten(0, (-1, hypotheses))
+            if self.width == 1:
+                parts.append(greedy(logits, never, self.end, ending))
+            else:
+                parts.append(candidates(logits, scores, 2 * self.width, never, self.end, ending))
+        return Candidates(*map(torch.cat, zip(*parts, strict=True)))
+
+    def end_hypotheses(
+        self, searched: Searched, chosen: Candidates, ends: Tensor, best: Best
+    ) -> None:
+        """Count the hypotheses that end here, and remember the best one of each sentence.
+
+        Args:
+            searched: the sentences; their counts and best scores change.
+            chosen: candidates, (B, C) each.
+            ends: (B, beam) which of the first candidates end a hypothesis.
+            best: the best hypotheses.
+        """
+        if not ends.any():
+            return
+        searched.ended = searched.ended + ends.sum(dim=1)
+        # Of those that end at one position the first is the best.
+        first = ends.int().argmax(dim=1, keepdim=True)
+        length = searched.pieces.size(2) + 1
+        scores = chosen.scores.gather(1, first) / length**self.settings.length_penalty
+        scores = scores.masked_fill_(~ends.gather(1, first), -torch.inf).squeeze(1)
+        rows = (scores > searched.best).nonzero().squeeze(1)
+        searched.best = torch.maximum(searched.best, scores)
+        best.put(searched, rows, chosen.parents.gather(1, first).squeeze(1)[rows])
+
+
+def cap(settings: Decoding, source_pieces: int, positions: int) -> int:
+    """Return the most pieces of a hypothesis; neither side's count includes the end symbol.
+
+    Args:
+        settings: ratio and constant.
+        source_pieces: of the sentence.
+        positions: the longest target that the decoder has positions for.
+    """
+    own = int(settings.cap_ratio * source_pieces) + settings.cap_constant
+    return min(own, positions - 1)

@@ -5,15 +5,12 @@ complete, and a second start translates only what is not recorded or has changed
 """
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
-
-import torch
 
 from fathom.checkpoints.average import weights_path
 from fathom.errors import FathomError
 from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import split_lines
+from fathom.inference.translate import split_lines, versions
 from fathom.io.commands import again
 from fathom.io.files import sha256, write_lines
 from fathom.io.integrity import Recorded, read_record, write_record
@@ -65,12 +62,13 @@ class CheckpointTranslations:
         self.recipe = RECIPE["decoding"]
         self.folder = run.paths.window(run.spec, run.seed, gates)
         # Of one update's weights, whatever number a translation of the run averages.
-        settings = run.require_decoder().model_dump() | {"average_of": 1, "window": None}
+        decoding = run.require_decoder()
+        settings = decoding.identity() | {"average_of": 1, "window": None}
         self._made_with = {
             "settings": settings,
             "tensors_sha256": run.training.tensors_sha256,
             "recipe": self.recipe,
-            "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
+            "versions": versions(decoding),
         }
         self._files, self._weights = self._recorded()
 
@@ -110,15 +108,15 @@ class CheckpointTranslations:
                 f"{self.run.name}, update {update}",
                 "choose other gates",
             )
+        lines = split_lines(self.run, tasks, split, self.gates, update)
         for task in tasks:
-            lines = split_lines(self.run, task, split, self.gates, update)
             path = self._path(task, split, update)
-            write_lines(path, lines)
+            write_lines(path, lines[task])
             self._files[path.name] = sha256(path)
             self._weights[path.name] = self._weights_of(update)
             content = {"made_with": self._made_with, "weights": self._weights, "files": self._files}
             write_record(self.folder / RECORDED, content)
-            self.report(f"{split}, update {update}: {task} {len(lines)} sentences")
+            self.report(f"{split}, update {update}: {task} {len(lines[task])} sentences")
 
     def _recorded(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the hashes of files and of their weights that an earlier start recorded.

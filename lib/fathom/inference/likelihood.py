@@ -7,9 +7,8 @@ pieces of blocks. A task whose gates leave a stack without a layer predicts noth
 from dataclasses import dataclass
 
 from fathom.batches.held_out import held_out
-from fathom.batches.tensors import PAD
 from fathom.inference.trained_run import TrainedRun
-from fathom.models import nll
+from fathom.models import arithmetic, nll
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
     run.require_finished()
     batches = held_out(run.tensors, split, run.spec)
     no_layer = run.tasks_without_layers(gates)
-    sums = nll.by_task(run.network(gates), batches, len(run.tasks), PAD)
+    network = run.network(gates).use_arithmetic(arithmetic.choose(run.kernels, run.device))
+    sums = nll.by_task(network, batches, len(run.tasks))
     summed = zip(run.tasks, sums.nats.tolist(), sums.tokens.tolist(), strict=True)
     by_task = {task: (nats, int(tokens)) for task, nats, tokens in summed if task not in no_layer}
     return Likelihood(

@@ -16,6 +16,7 @@ from fathom.errors import FathomError, nearest
 from fathom.inference.ready import averaged
 from fathom.io.commands import again
 from fathom.methods import loader
+from fathom.models.arithmetic import FAST
 from fathom.models.network import Network
 from fathom.provenance import training_file
 from fathom.provenance.training_file import Ended, TrainingFile
@@ -34,13 +35,17 @@ class TrainedRun:
         seed: its seed.
         paths: where all files are.
         device: where the network runs.
+        kernels: what computes likelihoods and translates, "fast" or "fairseq".
         folder: the folder of the training.
         name: "run <run>", as messages name it.
     """
 
-    def __init__(self, spec: Spec, seed: int, paths: Paths, device: torch.device):
+    def __init__(
+        self, spec: Spec, seed: int, paths: Paths, device: torch.device, kernels: str = FAST
+    ):
         """Remember where the training is; nothing is read yet."""
         self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
+        self.kernels = kernels
         self.folder = paths.run(spec, seed)
         self.name = f"run {spec.run}"
         self._network: Network | None = None

@@ -6,6 +6,8 @@ layer has none: both are results, and decoding.json records them.
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
+from itertools import islice
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,15 +16,39 @@ from fathom.batches import tensors
 from fathom.batches.tensors import PAD, Tensors
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
+from fathom.inference.ctranslate2_exports import exports
+from fathom.inference.ctranslate2_model import installed
+from fathom.inference.fairseq_beam import FairseqBeam
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
+from fathom.runs.settings import Decoding
 from fathom.subwords.encode import join
 
-# Bounds of a batch: source tokens with padding, and sentences.
-TOKENS, SENTENCES = 4096, 128
+# Bound of a batch's source tokens, padding included.
+TOKENS = 8192
+
+
+class Search(Protocol):
+    """What finds the best hypotheses of a batch.
+
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
+
+    sentences: int
+
+    def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
+        """Return the best hypothesis of each sentence, without the end symbol.
+
+        Args:
+            source: (B, S) right-padded, each sentence with its end symbol.
+            tasks: (B,) the task of each sentence.
+        """
+        ...
 
 
 def translate(
@@ -52,16 +78,15 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
     folder = run.paths.decoding(spec, run.seed, split, gates)
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
         old.unlink()
-    tasks: dict[str, int] = {}
     no_layer = run.tasks_without_layers(gates) if run.finished else ()
     for task in no_layer:
         report(f"{split}, {gates}: {task} has no layer left")
-    for task in run.tasks if run.finished else ():
-        if task not in no_layer:
-            lines = split_lines(run, task, split, gates)
-            write_lines(folder / f"{task}.txt", lines)
-            tasks[task] = len(lines)
-            report(f"{split}, {gates}: {task} {len(lines)} sentences")
+    chosen = [task for task in run.tasks if task not in no_layer] if run.finished else []
+    tasks: dict[str, int] = {}
+    for task, lines in split_lines(run, chosen, split, gates).items():
+        write_lines(folder / f"{task}.txt", lines)
+        tasks[task] = len(lines)
+        report(f"{split}, {gates}: {task} {len(lines)} sentences")
     content = {
         "identity": spec.decoding_identity(gates),
         "split": split,
@@ -74,7 +99,7 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
         "tasks": tasks,
         "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
-        "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
+        "versions": versions(run.require_decoder()),
     }
     decoding_file.write(folder, content)
 
@@ -100,7 +125,7 @@ def translate_lines(
     Raises:
         FathomError: there is no such task, the training did not finish, or the task has no layer.
     """
-    search = run.require_decoder()
+    run.require_decoder()
     run.require_finished()
     number = run.task(task)
     if task in run.tasks_without_layers(gates):
@@ -112,64 +137,107 @@ def translate_lines(
         if len(pieces) > longest:
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
     sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
-    network = run.network(gates).for_task(number)
-    beam = Beam(network, encoded.target_dictionary, search)
-    return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
+    answers = answer(run, gates, sources, [number] * len(sources))
+    return [text(pieces, encoded) for pieces in answers]
 
 
 def split_lines(
-    run: TrainedRun, task: str, split: str, gates: str, update: int | None = None
-) -> list[str]:
-    """Return the hypotheses of one task's split as text.
+    run: TrainedRun, tasks: Sequence[str], split: str, gates: str, update: int | None = None
+) -> dict[str, list[str]]:
+    """Return the hypotheses of a split as text, by task; all tasks are searched together.
 
     Args:
         run: a finished training.
-        task: the task.
+        tasks: the tasks.
         split: "valid" or "test".
         gates: "plain", "soft" or "hard".
         update: translates with the weights saved after this update instead of the final ones.
     """
-    encoded = run.tensors
-    pairs = encoded.split(task, split)
-    network = run.network(gates, update).for_task(pairs.task)
-    beam = Beam(network, encoded.target_dictionary, run.require_decoder())
-    sources = [pairs.source(number) for number in range(len(pairs))]
-    return [text(pieces, encoded) for pieces in hypotheses(beam, sources, run.device)]
+    if not tasks:
+        return {}
+    pairs = {task: run.tensors.split(task, split) for task in tasks}
+    sentences = [(own, number) for own in pairs.values() for number in range(len(own))]
+    sources = [own.source(number) for own, number in sentences]
+    numbers = [own.task for own, _ in sentences]
+    answers = answer(run, gates, sources, numbers, update)
+    lines = iter(text(pieces, run.tensors) for pieces in answers)
+    return {task: list(islice(lines, len(own))) for task, own in pairs.items()}
+
+
+def answer(
+    run: TrainedRun,
+    gates: str,
+    sources: Sequence[Tensor],
+    tasks: Sequence[int],
+    update: int | None = None,
+) -> list[list[int]]:
+    """Return the best hypothesis of each source by the decoder that the run's settings name.
+
+    Args:
+        run: a finished training.
+        gates: "plain", "soft" or "hard".
+        sources: (S,) each, with its end symbol.
+        tasks: the task of each source.
+        update: translates with the weights saved after this update instead of the final ones.
+    """
+    if run.require_decoder().decoder == "ctranslate2":
+        return exports(run, gates, update).best(sources, tasks)
+    return hypotheses(searcher(run, gates, update), sources, tasks, run.device)
+
+
+def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
+    """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
+    kind = FairseqBeam if run.kernels == FAIRSEQ else Beam
+    network = run.network(gates, update)
+    return kind(network, run.tensors.target_dictionary, run.require_decoder())
+
+
+def versions(settings: Decoding) -> dict[str, str]:
+    """Return the versions of the packages that a search uses."""
+    versions = {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")}
+    if settings.decoder == "ctranslate2":
+        versions["ctranslate2"] = installed().__version__
+    return versions
 
 
 def hypotheses(
-    beam: Beam,
+    search: Search,
     sources: Sequence[Tensor],
+    tasks: Sequence[int],
     device: torch.device,
-    tokens: int = TOKENS,
-    sentences: int = SENTENCES,
+    sentences: int | None = None,
 ) -> list[list[int]]:
     """Return the best hypothesis of each source, in the order of the sources.
 
     Args:
-        beam: the search.
+        search: the beam search.
         sources: (S,) each, with its end symbol.
+        tasks: the index of each source's task.
         device: where the network is.
-        tokens: bound of a batch's source tokens, padding included.
-        sentences: bound of a batch's sentences.
+        sentences: bound of a batch's sentences; None for the search's own.
 
     Raises:
         FathomError: a source is left without a hypothesis.
     """
-    hypotheses_by_number: dict[int, list[int]] = {}
-    for batch in batches([len(source) for source in sources], tokens, sentences):
+    answers: dict[int, list[int]] = {}
+    for batch in batches(
+        [len(source) for source in sources], TOKENS, sentences or search.sentences
+    ):
         chosen = [sources[number] for number in batch]
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
+        numbers = torch.tensor([tasks[number] for number in batch], device=device)
+        best = search.best(padded.to(device), numbers)
         # Not strict: what a batch loses is counted below, with a message.
-        hypotheses_by_number |= dict(zip(batch, beam.best(padded.to(device)), strict=False))
-    missing = [number + 1 for number in range(len(sources)) if number not in hypotheses_by_number]
+        pairs = zip(batch, best, strict=False)
+        answers |= {number: pieces for number, pieces in pairs if pieces is not None}
+    missing = [number + 1 for number in range(len(sources)) if number not in answers]
     if missing:
         raise FathomError(
             f"{len(missing)} of {len(sources)} sentences have no hypothesis",
             f"sentence {missing[0]}",
             "report this; every sentence must be translated",
         )
-    return [hypotheses_by_number[number] for number in range(len(sources))]
+    return [answers[number] for number in range(len(sources))]
 
 
 def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:

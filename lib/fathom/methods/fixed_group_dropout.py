@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fathom.errors import FathomError
-from fathom.methods.shared.group_masks import sentence_masks, units_per_group
+from fathom.methods.shared.group_masks import unit_masks, units_per_group
 from fathom.models.hooks import Method, Stack
 
 
@@ -65,8 +65,9 @@ class FixedGroupDropout(Method):
         self.register_buffer("masks", masks, persistent=False)
 
     def begin(self, tasks: Tensor) -> None:
-        """Select the mask of each sentence, the same for every layer."""
-        (self.sentence_mask,) = sentence_masks(self.masks.unsqueeze(1), tasks, self.units)
+        """Select the mask of each sentence, (B, D), the same for every layer."""
+        (by_task,) = unit_masks(self.masks.unsqueeze(1), self.units)
+        self.sentence_mask = by_task.index_select(0, tasks)
 
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
         """Return a layer's input, (T, B, D), masked; the stack's output is not."""

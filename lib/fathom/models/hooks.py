@@ -1,8 +1,16 @@
 """The hooks through which a method changes a stack of layers; the base class changes nothing.
 
-`models/stack.py` has the one loop over layers and calls the hooks. Hidden states are time-first,
-(S, B, D) or (T, B, D), as fairseq's layers need them; what a method multiplies them with has the
-shape (1, B, 1) or (1, B, D).
+`models/stack.py` has the one loop over layers and calls the hooks. Hidden states are of one of two
+shapes, (T, B, D) in the docstrings of hooks and methods:
+
+- (S, B, D) or (T, B, D), time-first, as fairseq's layers need them;
+- packed, (1, rows, D): the real tokens of a batch one after the other (kernels/packing.py). A row
+  is then a sentence of one token: B is the number of rows, and `begin` gets the task of each row.
+
+What a method multiplies hidden states with has the shape (1, B, 1) or (1, B, D), so hooks need not
+know which of the two they have. Whatever sums over positions must not count on padding: packed
+states have none. They may end in surplus rows, which have the task of the first sentence and a
+gradient of zero.
 """
 
 import hashlib
@@ -139,7 +147,7 @@ class Method(nn.Module):
         """Prepare a forward pass; called before the first layer.
 
         Args:
-            tasks: (B,) the task of each sentence.
+            tasks: (B,) the task of each sentence; of packed states (rows,), that of each row.
         """
 
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:

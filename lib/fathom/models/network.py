@@ -2,15 +2,75 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
+import torch
 from torch import Tensor, nn
 
+from fathom.errors import FathomError
+from fathom.kernels.packing import Packing
+from fathom.models.arithmetic import FAST, Arithmetic
 from fathom.models.hooks import Method, Stack
 from fathom.models.stack import Observer
+from fathom.models.steps import Steps
 from fathom.runs.settings import Model
 
 STACKS = ("encoder", "decoder")
+
+
+class Examples(Protocol):
+    """B texts of any tasks, which nothing here changes."""
+
+    @property
+    def source(self) -> Tensor:
+        """The input, (B, S)."""
+        ...
+
+    @property
+    def previous_target(self) -> Tensor:
+        """The target shifted by one, (B, T), where the network has a decoder."""
+        ...
+
+    @property
+    def target(self) -> Tensor:
+        """What is predicted, (B, T)."""
+        ...
+
+    @property
+    def tasks(self) -> Tensor:
+        """The index of each text's task, (B,)."""
+        ...
+
+    def to(self, device: torch.device | str) -> Self:
+        """Return the texts on a device."""
+        ...
+
+
+class Predicted(NamedTuple):
+    """The logits of a batch's targets, without padding.
+
+    Attributes:
+        logits: (rows, V), of which the first ones belong to the targets, sentence after sentence;
+            the others are surplus rows of a packing.
+        target: (tokens,) what is predicted.
+        tasks: (tokens,) the task of each target.
+    """
+
+    logits: Tensor
+    target: Tensor
+    tasks: Tensor
+
+    @classmethod
+    def of(cls, logits: Tensor, batch: Examples, packing: Packing) -> Self:
+        """Return the logits of a batch's targets, with these and their tasks.
+
+        Args:
+            logits: (rows, V).
+            batch: the texts.
+            packing: of their targets.
+        """
+        tasks = batch.tasks.unsqueeze(1).expand_as(batch.target)
+        return cls(logits, packing.real_ids(batch.target), packing.real_ids(tasks))
 
 
 class LayerStack(Protocol):
@@ -39,12 +99,17 @@ class Network(nn.Module, ABC):
     A kind of network is a folder of models/; the class in its network.py derives from this one and
     from a model class of fairseq. It is built from a `Model`, the dictionaries of source and target
     and the methods by stack. Called with (source, previous_target, tasks), it returns logits,
-    (B, T, V).
+    (B, T, V), by fairseq's layers; `predict` gives
+    those of a batch's targets alone, by the arithmetic that is set.
+
+    Attributes:
+        arithmetic: what `predict` computes with.
     """
 
     # fairseq's model classes set these.
     encoder: nn.Module
     decoder: nn.Module
+    arithmetic = Arithmetic()
 
     @staticmethod
     @abstractmethod
@@ -68,6 +133,38 @@ class Network(nn.Module, ABC):
         """
         memory = self.encoder(source, tasks=tasks)
         return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
+
+    def steps(self, source: Tensor, tasks: Tensor) -> Steps:
+        """Encode a batch; return its decoder, which a search calls position by position.
+
+        Args:
+            source: (B, S) right-padded.
+            tasks: (B,) the task of each sentence.
+
+        Raises:
+            RuntimeError: the network has no decoder.
+        """
+        raise RuntimeError("a network without a decoder has no positions to decode")
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's targets.
+
+        This is fairseq's way, in which padding is computed too; a network that the fast kernels
+        serve overrides it.
+
+        Args:
+            batch: the texts.
+        """
+        logits = self(batch.source, batch.previous_target, batch.tasks)
+        real = batch.target.ne(self.padding)
+        tasks = batch.tasks.unsqueeze(1).expand_as(real)
+        return Predicted(logits[real], batch.target[real], tasks[real])
+
+    @property
+    def padding(self) -> int:
+        """The index of padding, the same in all dictionaries."""
+        encoder: Any = self.encoder
+        return encoder.dictionary.pad()
 
     @property
     def stacks(self) -> dict[str, LayerStack]:
@@ -93,6 +190,24 @@ class Network(nn.Module, ABC):
         for stack in self.stacks.values():
             stack.task = task
         return self
+
+    def use_arithmetic(self, arithmetic: Arithmetic) -> Self:
+        """Set what `predict` computes with, and return the network."""
+        self.arithmetic = arithmetic
+        return self
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network.
+
+        Args:
+            backend: of torch.compile.
+
+        Raises:
+            FathomError: the layers are fairseq's, or this kind of network computes no packed ones.
+        """
+        fast = self.arithmetic.kernels == FAST
+        remedy = f"write {'compile: false' if fast else 'kernels: fast'}"
+        raise FathomError("only layers on packed states are compiled", "compile: true", remedy)
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
         """Set the gates for inference, and return the network.

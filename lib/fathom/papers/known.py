@@ -1,6 +1,6 @@
 """What a paper's files may name: runs and corpora, and what of them a table needs."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from fathom.errors import unknown
@@ -48,7 +48,7 @@ class Known:
     corpora: Mapping[str, tuple[str, ...]]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     methods: tuple[str, ...] = ()
-    unresolved: tuple[str, ...] = ()
+    unresolved: Collection[str] = ()
 
     def run(self, paper: str, run: str, where: str) -> tuple[str, KnownRun]:
         """Return the full name of a run that a paper's file names, and what is known of it.

@@ -1,23 +1,17 @@
 """config/ read and checked: every file, then every run at every scale; all findings at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fathom.claims.claims import Claim
-from fathom.claims.claims import load as load_claims
-from fathom.config.inheritance import NAME, NAME_RULE, Entry
+from fathom.config.inheritance import Entry
 from fathom.config.validation import check as check_part
-from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, Findings, nearest, right_and_wrong
-from fathom.figures import kinds
-from fathom.papers.paper import Paper
-from fathom.papers.paper import load as load_paper
-from fathom.papers.vocabulary import Vocabulary
-from fathom.papers.vocabulary import load as load_vocabulary
-from fathom.project import consistency
+from fathom.config.yaml_files import YamlFile
+from fathom.errors import FathomError, Findings, right_and_wrong
 from fathom.project.causes import KINDS, Causes
+from fathom.project.contents import Contents
+from fathom.project.files import OF_RUNS, ConfigFiles
 from fathom.project.project import Project
 from fathom.project.switches import Switches, merge
 from fathom.runs.datasets import read_dataset
@@ -26,8 +20,6 @@ from fathom.runs.method_card import read_card
 from fathom.runs.scales import read_scale
 from fathom.runs.sources import read_source
 
-_KINDS = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
-_PAPER_FILES = ("paper", "runs", "tables", "figures", "claims", "deviations", "parameters")
 # As messages name a kind.
 _WORDS = {"dataset": "data set"}
 
@@ -37,14 +29,19 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
 
     Args:
         root: the project's folder.
-        check: whether to check runs and papers too; a job of a start that has checked need not.
+        check: whether to check runs and papers too; a job of a start that has checked need not, and
+            reads what papers print only where it is asked for.
         layers: switches that come after config.yaml's (project/switches.py).
 
     Raises:
         Findings: everything that is wrong, a line each.
     """
-    causes = Causes(root)
-    files, findings = _read_all(root, causes)
+    causes, files = Causes(root), ConfigFiles(root)
+    findings = list(files.findings(files if check else OF_RUNS))
+    for kind, name in files.unreadable():
+        for names in KINDS.get(kind, ()):
+            causes.add(names, f"{name}/*")
+        causes.add(_WORDS.get(kind, kind), name)
     switches, wrong = check_part(Switches, *merge([*files["config"].values(), *layers]))
     findings += wrong if files["config"] else []
     read_parts = partial(_parts, files, causes, findings)
@@ -53,8 +50,8 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     methods = read_parts("method", read_card)
     scales = read_parts("scale", lambda _, file: read_scale(file))
     entries, families = _entries(files["runs"], causes, findings)
-    vocabulary, papers = _papers(root, files, causes, findings)
-    claims = _claims(files["claims"], findings)
+    contents = Contents(root, files, causes)
+    findings += contents.read() if check else []
     if findings and not check:
         refuse(causes.among(findings))
     project = Project(
@@ -67,13 +64,15 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
         methods=methods,
         entries=entries,
         families=families,
-        papers=papers,
-        claims=claims,
-        vocabulary=vocabulary or Vocabulary({}, {}),
+        contents=contents,
         files=files,
     )
     if check:
+        from fathom.project import consistency, decoders
+
         findings += consistency.findings(project, causes)
+        # What tables ask for is known only where everything else is right.
+        findings = findings or list(decoders.findings(project))
     refuse(causes.among(findings))
     return project
 
@@ -117,107 +116,7 @@ def _entries(
             causes.add(kind, *(f"{paper}/{name}" for name in names))
         entries |= {f"{paper}/{name}": entry for name, entry in runs.items()}
         own, wrong, names = right_and_wrong(read_families, file)
-        findings += [*wrong, *family_findings(file)]
+        findings += [*wrong, *family_findings(own.values())]
         causes.add("family", *(f"{paper}/{name}" for name in names))
         families[paper] = tuple(own)
     return entries, families
-
-
-def _papers(
-    root: Path,
-    files: Mapping[str, Mapping[str, YamlFile]],
-    causes: Causes,
-    findings: list[FathomError],
-) -> tuple[Vocabulary | None, dict[str, Paper]]:
-    """Return the vocabulary of measurements, and every paper with its tables and figures."""
-    papers: dict[str, Paper] = {}
-    names = list(dict.fromkeys(name for kind in _PAPER_FILES for name in files[kind]))
-    try:
-        vocabulary = load_vocabulary(files["columns"]["columns"]) if files["columns"] else None
-    except Findings as error:
-        findings += error.findings
-        vocabulary = None
-    if vocabulary is None:
-        # Nothing of a table means anything without the measurements.
-        for kind in ("table", "figure", "deviation"):
-            causes.add(kind, *(f"{name}/*" for name in names))
-        return None, papers
-    for name in names:
-        folder = root / "config" / "papers" / name
-        own = {kind: files[kind][name] for kind in _PAPER_FILES if name in files[kind]}
-        papers[name], wrong, left_out = load_paper(folder, own, vocabulary, kinds.classes())
-        findings += wrong
-        for kind, part in left_out:
-            causes.add(kind, f"{name}/{part}")
-        findings += _incomplete(papers[name], folder, root, causes)
-    return vocabulary, papers
-
-
-def _incomplete(paper: Paper, folder: Path, root: Path, causes: Causes) -> Iterator[FathomError]:
-    """Yield that a paper has no paper.yaml, or neither tables nor figures."""
-    if not (folder / "paper.yaml").exists():
-        causes.add("paper", paper.name)
-        where = str((folder / "paper.yaml").relative_to(root))
-        yield FathomError("no such file", where, f"write it, or delete {folder.relative_to(root)}")
-    if not any((folder / f"{kind}.yaml").exists() for kind in ("tables", "figures")):
-        for kind in ("table", "figure"):
-            causes.add(kind, f"{paper.name}/*")
-        where = str(folder.relative_to(root))
-        what = "a paper without tables and figures"
-        yield FathomError(what, where, "add tables.yaml or figures.yaml")
-
-
-def _claims(
-    files: Mapping[str, YamlFile], findings: list[FathomError]
-) -> dict[str, dict[str, Claim]]:
-    """Return the claims of each paper that has some."""
-    claims: dict[str, dict[str, Claim]] = {}
-    for paper, file in files.items():
-        right, wrong, _ = right_and_wrong(load_claims, file, paper)
-        claims[paper] = dict(right)
-        findings += wrong
-    return claims
-
-
-def _read_all(
-    root: Path, causes: Causes
-) -> tuple[dict[str, dict[str, YamlFile]], list[FathomError]]:
-    """Read every YAML file of config/, by kind and name; return also what cannot be read."""
-    config = root / "config"
-    places: dict[str, dict[str, Path]] = {
-        "config": {"config": config / "config.yaml"},
-        "columns": {"columns": config / "columns.yaml"},
-    }
-    for kind, folder in _KINDS.items():
-        places[kind] = {path.stem: path for path in (config / folder).glob("*.yaml")}
-    folders = sorted(path for path in config.glob("papers/*") if path.is_dir())
-    for kind in _PAPER_FILES:
-        named = {folder.name: folder / f"{kind}.yaml" for folder in folders}
-        places[kind] = {name: path for name, path in named.items() if path.exists()}
-    files: dict[str, dict[str, YamlFile]] = {kind: {} for kind in places}
-    findings = [finding for folder in folders for finding in _unread(folder, root)]
-    for kind, named in places.items():
-        for name, path in sorted(named.items()):
-            try:
-                if not NAME.fullmatch(name):
-                    raise _misnamed(path.parent if kind in _PAPER_FILES else path, root)
-                files[kind][name] = read(path, root)
-            except FathomError as error:
-                findings += error.findings if isinstance(error, Findings) else [error]
-                for names in KINDS.get(kind, ()):
-                    causes.add(names, f"{name}/*")
-                causes.add(_WORDS.get(kind, kind), name)
-    return files, findings
-
-
-def _misnamed(path: Path, root: Path) -> FathomError:
-    return FathomError(NAME_RULE, str(path.relative_to(root)), "choose another name")
-
-
-def _unread(folder: Path, root: Path) -> Iterator[FathomError]:
-    """Yield what nothing reads in a paper's folder; hidden files and notes may be there."""
-    known = [*(f"{kind}.yaml" for kind in _PAPER_FILES), "reported"]
-    for path in sorted(folder.iterdir()):
-        if path.name not in known and path.name[0] != "." and path.suffix != ".md":
-            where = str(path.relative_to(root))
-            yield FathomError("nothing reads this file", where, nearest(path.name, known))

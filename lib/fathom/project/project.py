@@ -1,17 +1,16 @@
 """Everything that config/ says, resolved: runs at a scale, papers, data sets, methods."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fathom.claims.claims import Claim
 from fathom.config.inheritance import Entry
-from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, nearest, shortened, unknown
 from fathom.papers.known import Known, KnownRun
-from fathom.papers.paper import Paper
-from fathom.papers.vocabulary import Vocabulary
+from fathom.project.contents import Contents
+from fathom.project.files import ConfigFiles
 from fathom.project.switches import Switches
 from fathom.runs.datasets import Dataset
 from fathom.runs.method_card import Card
@@ -21,6 +20,10 @@ from fathom.runs.settings import Run
 from fathom.runs.sources import Source
 from fathom.runs.spec import DataSpec, Spec, StartSpec
 
+if TYPE_CHECKING:
+    from fathom.claims.claims import Claim
+    from fathom.papers.paper import Paper
+
 
 @dataclass(frozen=True)
 class Project:
@@ -29,11 +32,10 @@ class Project:
     Attributes:
         root: the project's folder.
         switches: what a user may switch: scale, results, device and the like.
-        scales, sources, datasets, methods, papers: by name.
-        claims: of each paper, by name.
+        scales, sources, datasets, methods: by name.
         entries: the runs' entries by full name, `<paper>/<run>`.
         families: names of the families of each paper.
-        vocabulary: the measurements and the shared columns.
+        contents: what papers print and claim.
         files: the files they were read from, by kind and name.
     """
 
@@ -45,10 +47,18 @@ class Project:
     methods: Mapping[str, Card]
     entries: Mapping[str, Entry]
     families: Mapping[str, tuple[str, ...]]
-    papers: Mapping[str, Paper]
-    claims: Mapping[str, Mapping[str, Claim]]
-    vocabulary: Vocabulary
-    files: Mapping[str, Mapping[str, YamlFile]] = field(repr=False)
+    contents: Contents = field(repr=False)
+    files: ConfigFiles = field(repr=False)
+
+    @property
+    def papers(self) -> "Mapping[str, Paper]":
+        """The papers by name, each with its tables and figures."""
+        return self.contents.papers
+
+    @property
+    def claims(self) -> "Mapping[str, Mapping[str, Claim]]":
+        """The claims of each paper, by name."""
+        return self.contents.claims
 
     # Runs
 
@@ -81,32 +91,28 @@ class Project:
             raise unknown("run", text, "run", sorted(known))
         return names[0]
 
-    @cached_property
-    def _resolved(self) -> dict[str, Resolved]:
-        """Every run at the papers' own settings."""
-        return {name: resolve(entry, self.methods) for name, entry in self.entries.items()}
-
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
-        """Return a run's entry and settings.
+        """Return a run's entry and settings; each is checked once, when it is first asked for.
 
         Args:
             name: its full name.
             scale: the scale; None for the papers' own settings.
         """
-        paper = self._resolved[name]
+        if (name, None) not in self._resolved:
+            self._resolved[name, None] = resolve(self.entries[name], self.methods)
+        paper = self._resolved[name, None]
         if scale is None or paper.run is None:
             return paper
-        key = (name, scale)
-        if key not in self._scaled:
+        if (name, scale) not in self._resolved:
             owner, _, run = name.partition("/")
             file = self.files["scale"][scale]
             entry = scaled(paper.entry, paper.run, (owner, run), self.scale(scale), file)
             same = entry is paper.entry
-            self._scaled[key] = paper if same else resolve(entry, self.methods)
-        return self._scaled[key]
+            self._resolved[name, scale] = paper if same else resolve(entry, self.methods)
+        return self._resolved[name, scale]
 
     @cached_property
-    def _scaled(self) -> dict[tuple[str, str], Resolved]:
+    def _resolved(self) -> dict[tuple[str, str | None], Resolved]:
         return {}
 
     def run(self, name: str, scale: str | None = None) -> Run:
@@ -264,24 +270,80 @@ class Project:
 
     def known(self, scale: str | None = None) -> Known:
         """Return what tables, figures and claims may name, with what they need of each run."""
-        runs = {}
-        unresolved = []
-        for name in self.entries:
-            run = self.resolved(name, scale).run
-            if run is None or run.data.dataset not in self.datasets:
-                unresolved.append(name)
-                continue
-            card = self.methods[run.method.name]
-            runs[name] = KnownRun(
-                tasks=self.datasets[run.data.dataset].tasks,
-                group=run.group or "",
-                updates=run.training.updates,
-                seeds=self.seeds(name, scale) if scale else _seeds(run),
-                gates=card.gates(run.method.settings),
-                stacks=run.method.stacks if card.about.gates else (),
-            )
+        runs = _KnownRuns(self, scale)
         corpora = {name: dataset.tasks for name, dataset in self.datasets.items()}
-        return Known(runs, corpora, self.families, tuple(self.methods), tuple(unresolved))
+        return Known(runs, corpora, self.families, tuple(self.methods), runs.unresolved())
+
+
+class _KnownRuns(Mapping[str, KnownRun]):
+    """What tables and figures need of each run; a run is resolved when it is first named."""
+
+    def __init__(self, project: Project, scale: str | None):
+        """Resolve nothing yet."""
+        self._project, self._scale = project, scale
+        self._known: dict[str, KnownRun | None] = {}
+
+    def __getitem__(self, name: str) -> KnownRun:
+        """Return what is known of a run.
+
+        Raises:
+            KeyError: there is no such run, or its settings are wrong.
+        """
+        if name not in self._known:
+            if name not in self._project.entries:
+                raise KeyError(name)
+            self._known[name] = self._resolved(name)
+        known = self._known[name]
+        if known is None:
+            raise KeyError(name)
+        return known
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the runs whose settings are right."""
+        return (name for name in self._project.entries if name in self)
+
+    def __len__(self) -> int:
+        """Return how many runs have right settings."""
+        return sum(1 for _ in self)
+
+    def unresolved(self) -> "_Unresolved":
+        """Return the names of the other runs."""
+        return _Unresolved(self._project.entries, self)
+
+    def _resolved(self, name: str) -> KnownRun | None:
+        project = self._project
+        run = project.resolved(name, self._scale).run
+        if run is None or run.data.dataset not in project.datasets:
+            return None
+        card = project.methods[run.method.name]
+        return KnownRun(
+            tasks=project.datasets[run.data.dataset].tasks,
+            group=run.group or "",
+            updates=run.training.updates,
+            seeds=project.seeds(name, self._scale) if self._scale else _seeds(run),
+            gates=card.gates(run.method.settings),
+            stacks=run.method.stacks if card.about.gates else (),
+        )
+
+
+class _Unresolved(Collection[str]):
+    """The names of the runs whose settings are wrong."""
+
+    def __init__(self, entries: Mapping[str, Entry], known: _KnownRuns):
+        """Resolve nothing yet."""
+        self._entries, self._known = entries, known
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether this is a run with wrong settings."""
+        return name in self._entries and name not in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield their names."""
+        return filter(self.__contains__, self._entries)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return sum(1 for _ in self)
 
 
 def _seeds(run: Run) -> tuple[int, ...]:

@@ -138,6 +138,13 @@ class Switches(Part):
         Form(DEVICE, "cuda:1"),
         About("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
     ] = "auto"
+    kernels: Annotated[
+        Literal["fast", "fairseq"],
+        About("fast computes real tokens alone; fairseq is its own layers, the reference."),
+    ] = "fast"
+    compile: Annotated[
+        bool, About("Compile each layer with torch.compile, in training with fast kernels.")
+    ] = False
     seeds: Annotated[
         tuple[int, ...] | None,
         BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 from fathom.config.inheritance import Entry
 from fathom.config.settings import Part
 from fathom.project.project import Project
-from fathom.runs.families import read_families
+from fathom.runs.families import read_runs
 from fathom.runs.method_card import Card
 from fathom.runs.settings import Method, Run
 
@@ -137,12 +137,8 @@ def _given(project: Project) -> dict[str, dict[str, list[str]]]:
     """Return, by path and value, the papers' families and runs that give it, with the source."""
     given: dict[str, dict[str, list[str]]] = {}
     for paper, file in project.files["runs"].items():
-        runs = {
-            name.partition("/")[2]: entry
-            for name, entry in project.entries.items()
-            if name.startswith(f"{paper}/")
-        }
-        for entry in (*read_families(file).values(), *runs.values()):
+        families, runs, _ = read_runs(file)
+        for entry in (*families.values(), *runs.values()):
             for path, value, source in _values(entry):
                 places = given.setdefault(path, {}).setdefault(_text(value), [])
                 line = f"{_chosen(path, entry)}{paper}" + (f" ({source})" if source else "")

@@ -5,6 +5,7 @@ from typing import Any
 
 from fathom.config.inheritance import Entry
 from fathom.errors import FathomError, nearest
+from fathom.runs import plain
 from fathom.runs.method_card import Card
 from fathom.runs.settings import Decoding, Masking, Model, Run, Subwords, Training
 from fathom.runs.spec import Spec
@@ -44,7 +45,7 @@ def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
     yield from _method(run, card, entry)
     yield from _stacks(run, card, entry)
     yield from _masking(run, entry)
-    yield from _decoding(run, entry)
+    yield from _decoding(run, card, entry)
 
 
 def _shape(model: Model, entry: Entry) -> Iterator[FathomError]:
@@ -145,7 +146,7 @@ def _masking(run: Run, entry: Entry) -> Iterator[FathomError]:
         )
 
 
-def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
+def _decoding(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
     decoding: Decoding | None = run.decoding
     if (decoding is None) != (run.model.decoder_layers == 0):
         what, remedy = "no beam search is given", "add decoding"
@@ -155,6 +156,9 @@ def _decoding(run: Run, entry: Entry) -> Iterator[FathomError]:
     if decoding is None:
         return
     yield from _saves(run.training, decoding, entry)
+    if decoding.decoder == "ctranslate2":
+        where = entry.where(("decoding", "decoder"))
+        yield from plain.findings(run.model, run.method, card, where)
     saved_weights = run.training.keep_weights
     for key in ("average_of", "window"):
         count = getattr(decoding, key) or 1

@@ -1,12 +1,12 @@
 """runs.yaml: families of settings, and the runs that are like them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from fathom.config.inheritance import Entry, expand
+from fathom.config.inheritance import Entry, Sections
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, Partly, brief, nearest, right_and_wrong
+from fathom.errors import FathomError, Partly, brief, nearest
 from fathom.runs.settings import Run
 
 _SECTIONS = ("families", "runs")
@@ -16,12 +16,30 @@ _LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 def read_runs(file: YamlFile) -> dict[str, Entry]:
     """Return the runs of a runs.yaml by name, each with all that it inherits.
 
-    Args:
-        file: a paper's runs.yaml.
+    Raises:
+        Partly: keys other than `families` and `runs`, and what `Sections` finds.
+    """
+    return _sections(file).expanded(("runs",))
+
+
+def read_families(file: YamlFile) -> dict[str, Entry]:
+    """Return the families of a runs.yaml by name.
 
     Raises:
-        Partly: keys other than `families` and `runs`, and what `expand` finds.
+        Partly: keys other than `families` and `runs`, and what `Sections` finds.
     """
+    return _sections(file).expanded(("families",))
+
+
+def family_findings(families: Iterable[Entry]) -> Iterator[FathomError]:
+    """Yield what is wrong in families that can be read, whether or not a run uses them."""
+    for family in families:
+        values = {key: value for key, value in family.values.items() if key != "method"}
+        yield from check(Run, values, family.where, partial=True)[1]
+
+
+def _sections(file: YamlFile) -> Sections:
+    """Return both sections of a runs.yaml, of which each may name entries of the other."""
     unknown = [
         FathomError(f"unknown key '{key}'", file.where((key,)), nearest(key, _SECTIONS))
         for key in file.value
@@ -29,23 +47,7 @@ def read_runs(file: YamlFile) -> dict[str, Entry]:
     ]
     if unknown:
         raise Partly(unknown, {}, ["*"])
-    return expand(file, "runs", also=("families",), normal=written_out)
-
-
-def read_families(file: YamlFile) -> dict[str, Entry]:
-    """Return the families of a runs.yaml by name.
-
-    Raises:
-        Partly: what `expand` finds.
-    """
-    return expand(file, "families", also=("runs",), normal=written_out)
-
-
-def family_findings(file: YamlFile) -> Iterator[FathomError]:
-    """Yield what is wrong in a family that can be read, whether or not a run uses it."""
-    for family in right_and_wrong(read_families, file)[0].values():
-        values = {key: value for key, value in family.values.items() if key != "method"}
-        yield from check(Run, values, family.where, partial=True)[1]
+    return Sections(file, [(section,) for section in _SECTIONS], written_out)
 
 
 def written_out(entry: Entry) -> Entry:

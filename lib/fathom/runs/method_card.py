@@ -147,6 +147,13 @@ class CardFile(Part):
         dict[str, dict[str, Any]], About("Settings that belong together, by name.")
     ] = Field(default_factory=dict)
     refused: Annotated[tuple[Refusal, ...], Several, About("Decodings that make no sense.")] = ()
+    plain_with: Annotated[
+        tuple[Gates, ...],
+        Several,
+        About(
+            "The gates with which the kept layers are a plain Transformer, and nothing is added."
+        ),
+    ] = ()
     requires: Annotated[
         tuple[Requirement, ...], Several, About("Rules without which the method does not work.")
     ] = ()

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from fathom.config.inheritance import Entry
 from fathom.config.places import Place
-from fathom.config.settings import About, Part, Several, plain
+from fathom.config.settings import About, Part, Several, fields_of, plain
 from fathom.config.validation import check, field_names
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import ANY, Dependent, FathomError, nearest
@@ -129,7 +129,7 @@ def units(run: Run) -> Iterator[tuple[KeyPath, str, Any]]:
     waiting: list[tuple[KeyPath, Part]] = [((), run)]
     while waiting:
         above, part = waiting.pop()
-        for key, field in type(part).model_fields.items():
+        for key, field in fields_of(type(part)).items():
             value, extra = getattr(part, key), field.json_schema_extra
             if isinstance(value, Part):
                 waiting.append(((*above, key), value))

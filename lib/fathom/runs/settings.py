@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from pydantic import Field, model_validator
 
-from fathom.config.settings import About, Form, NotBuilt, Part, Several
+from fathom.config.settings import About, Absent, Form, NotBuilt, Part, Several, fields_of
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
 from fathom.runs.types import (
     BelowOne,
@@ -293,6 +293,14 @@ class Outcome(Part):
 class Decoding(Part):
     """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
 
+    decoder: Annotated[
+        Literal["fathom", "ctranslate2"],
+        About(
+            "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
+            source="ours",
+        ),
+        Absent("fathom"),
+    ] = "fathom"
     average_of: Annotated[
         Count,
         About(
@@ -323,6 +331,10 @@ class Decoding(Part):
         ),
     ] = 0
 
+    def cap(self, source_pieces: int) -> int:
+        """Return the most pieces of a hypothesis; neither count has the end symbol."""
+        return int(self.cap_ratio * source_pieces) + self.cap_constant
+
 
 class Scoring(Part):
     """How scores get their intervals."""
@@ -347,11 +359,8 @@ class Method(Part):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the card, as the keyword arguments of the method's class."""
-        return {
-            name: getattr(self, name)
-            for name in type(self).model_fields
-            if name not in Method.model_fields
-        }
+        own = fields_of(type(self)).keys() - fields_of(Method).keys()
+        return {name: getattr(self, name) for name in fields_of(type(self)) if name in own}
 
 
 class Run(Part):

@@ -13,6 +13,8 @@ from fathom.io.files import read_lines, write_lines
 
 # fairseq's dictionary adds these itself, before the first piece of the file.
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+# Their ids in fairseq's dictionary.
+BOS, PAD, EOS, UNKNOWN = range(len(SPECIAL))
 
 
 def count(sentences: Iterable[list[str]]) -> Counter[str]:
@@ -55,3 +57,23 @@ def read(path: Path) -> dict[str, int]:
     """Read a dictionary that `write` wrote."""
     split = (line.rsplit(" ", 1) for line in read_lines(path))
     return {piece: int(times) for piece, times in split}
+
+
+class Ids:
+    """The ids of pieces, as fairseq's dictionary of the same file gives them."""
+
+    def __init__(self, path: Path):
+        """Read a dictionary that `write` wrote."""
+        self._ids = {piece: number for number, piece in enumerate(read(path), start=len(SPECIAL))}
+
+    def __len__(self) -> int:
+        """Return the number of entries, with fairseq's own symbols."""
+        return len(SPECIAL) + len(self._ids)
+
+    def of(self, pieces: list[str]) -> list[int]:
+        """Return a sentence's ids with the end symbol.
+
+        SentencePiece joins neighbouring unknown characters, so that the text "</s>" can be a piece;
+        it becomes the unknown symbol, never the end symbol.
+        """
+        return [*(self._ids.get(piece, UNKNOWN) for piece in pieces), EOS]

@@ -64,6 +64,7 @@ class Diagnostics:
         self._squares = torch.zeros(2, dtype=torch.float64)
         self._quantities: dict[tuple[str, str, tuple[int, ...]], _Quantity] = {}
         self._recorded: list[_Record] = []
+        self._on_device: list[_Record] = []
 
     def is_due(self, update: int) -> bool:
         """Return whether an update is recorded; updates count from 1."""
@@ -119,10 +120,25 @@ class Diagnostics:
                 yield name, "gradient_ratio", Reading((), gradient_ratio(*squares))
 
     def _remember(self, update: int, readings: list[tuple[str, str, Reading]]) -> None:
-        """Keep the arrays of an update, with one transfer from the device."""
+        """Remember the arrays of an update; they stay on the device until they are written."""
         quantities = [self._quantity(*reading) for reading in readings]
         values = [reading.values.detach().reshape(-1).float() for _, _, reading in readings]
-        self._recorded.append((update, quantities, torch.cat(values).cpu()))
+        self._on_device.append((update, quantities, torch.cat(values)))
+
+    def drop_after(self, update: int) -> None:
+        """Drop what was recorded after an update."""
+        self._recorded = [one for one in self._read() if one[0] <= update]
+
+    def _read(self) -> list[_Record]:
+        """Return what was recorded, moved from the device with one transfer."""
+        if self._on_device:
+            updates, quantities, values = zip(*self._on_device, strict=True)
+            parts = torch.cat(values).cpu().split([len(of_update) for of_update in values])
+            # Copies: a checkpoint would hold the whole tensor of which these are parts.
+            copies = [part.clone() for part in parts]
+            self._recorded += zip(updates, quantities, copies, strict=True)
+            self._on_device = []
+        return self._recorded
 
     def _quantity(self, stack: str, name: str, reading: Reading) -> _Quantity:
         """Return the description of a quantity; it is made once for all updates."""
@@ -143,7 +159,7 @@ class Diagnostics:
         Args:
             complete: writes only the members that are complete after this update; else all.
         """
-        for member, records in groupby(self._recorded, lambda one: _member(one[0])):
+        for member, records in groupby(self._read(), lambda one: _member(one[0])):
             if complete is None or member * MEMBER <= complete:
                 self._append(records)
         self._recorded = [
@@ -171,7 +187,7 @@ class Diagnostics:
         """Return what was recorded and is not written yet, as a checkpoint keeps it."""
         return [
             (update, [(one.name, one.axes, one.labels) for one in quantities], values)
-            for update, quantities, values in self._recorded
+            for update, quantities, values in self._read()
         ]
 
     def resume(self, update: int, state: list) -> list[str]:

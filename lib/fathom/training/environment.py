@@ -41,6 +41,11 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
+def reads_at_once(device: torch.device) -> bool:
+    """Return whether a number is read without waiting; elsewhere the host would run ahead."""
+    return device.type == "cpu"
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that results depend on."""
     return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}

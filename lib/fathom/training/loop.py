@@ -11,16 +11,20 @@ from fathom.checkpoints import training_state
 from fathom.io import signals
 from fathom.io.metrics import Metrics
 from fathom.methods.loader import build
+from fathom.models import arithmetic
+from fathom.models.arithmetic import FAST
 from fathom.models.network import Network
 from fathom.provenance.training_file import Ended
 from fathom.runs.spec import Spec
 from fathom.training import environment, outcomes, schedules
+from fathom.training.ahead import Ahead
 from fathom.training.diagnostics import Diagnostics
 from fathom.training.masked_batches import MaskedUpdateBatches
 from fathom.training.progress import Reporter
 from fathom.training.ranks import Ranks
 from fathom.training.start import inherited, load_weights_from
 from fathom.training.two_level import Result, TwoLevel
+from fathom.training.unread import Made, Unread
 from fathom.training.update_batches import MicroBatches, UpdateBatches
 from fathom.training.validation import Validation, validate
 
@@ -43,6 +47,8 @@ class RuntimeOptions:
         save_minutes: after which the state is saved also between validations; 0 for never.
         diagnose_first: record diagnostics for the first n updates,
         diagnose_every: then for every n-th update; 0 for none.
+        kernels: "fast" or "fairseq".
+        compile: compile each layer.
     """
 
     device: str
@@ -51,6 +57,8 @@ class RuntimeOptions:
     save_minutes: float
     diagnose_first: int
     diagnose_every: int
+    kernels: str = FAST
+    compile: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,7 @@ class Training:
             reporter: prints lines for the user.
         """
         self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
+        self.settings = spec.training
         self.options, self.reporter = options, reporter
         self.device = environment.choose_device(options.device)
         self.ranks = Ranks.join(self.device)
@@ -102,6 +111,9 @@ class Training:
             tensors.source_dictionary,
             tensors.target_dictionary,
         ).to(self.device)
+        self.network.use_arithmetic(arithmetic.choose(options.kernels, self.device))
+        if options.compile:
+            self.network.compile_layers()
         self.inherited: Ended | None = None
         if spec.start is not None:
             if paths.start is None:
@@ -121,6 +133,7 @@ class Training:
             options.diagnose_first,
         )
         self.watch = outcomes.DivergenceWatch(spec.outcome)
+        self.unread = Unread(self.watch)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.tokens, self.seconds = 0, 0, 0.0
@@ -129,7 +142,7 @@ class Training:
 
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
-        training, masking, block = self.spec.training, self.spec.masking, self.spec.model.block
+        training, masking, block = self.settings, self.spec.masking, self.spec.model.block
         shared = self.seed, self.ranks, self.device, self.options.tokens_per_device
         if masking is None or block is None:
             return UpdateBatches(self.tensors, training, *shared)
@@ -204,7 +217,8 @@ class Training:
 
     def _make_updates(self) -> Ended | None:
         """Make all updates that are left; a signal waits for the end of an update."""
-        with signals.deferred() as self._signal:
+        ahead = Ahead(self.batches.micro_batches, self.updates)
+        with signals.deferred() as self._signal, ahead as self._ahead:
             if self.ranks.first:
                 self.reporter.start(self.spec.folder, self.update, self.updates)
             try:
@@ -224,38 +238,57 @@ class Training:
         """
         started = time.perf_counter()
         self.update += 1
-        micro_batches = self.batches.micro_batches(self.update)
-        result = self.two_level.update(self.update, micro_batches)
+        micro_batches = self._ahead.take(self.update)
         self.tokens += micro_batches.tokens
-        validates = self._is_due(self.spec.training.validate_every)
-        self.validation = self._validate() if validates else None
+        result = self.two_level.update(self.update, micro_batches)
+        made = Made(self.update, self.tokens, result)
+        self.unread.add(made)
+        reads, ended = self._reads(), None
+        if reads:
+            made, ended = self._read()
+        self.validation = self._validate() if self._is_due(self.settings.validate_every) else None
         self.seconds += time.perf_counter() - started
-        ended = self.watch.check(self.update, result.nll, result.gradient_norm)
-        logged = validates or ended is not None or self.update % self.options.log_every == 0
         # A signal may reach one process only, or two after different updates.
-        number = self.ranks.largest(self._signal.number, self.device)
+        number = self.ranks.largest(self._signal.number)
+        if number and not reads:
+            made, ended = self._read()
+        logged = ended is not None or self._is_logged()
         if self.ranks.first:
             if logged:
-                self.metrics.append(self._row(result))
+                self.metrics.append(self._row(made.result))
                 self.times.append({"update": self.update, "seconds": self.seconds})
-            if ended is None:
-                self._save_if_due(now=validates or number > 0)
-            self._show(result, logged)
+            if ended is None and (reads or number):
+                self._save_if_due(now=self.validation is not None or number > 0)
+            self._show(logged)
         if number and ended is None:
             raise signals.Stopped(number, f" after update {self.update}")
         return ended
 
+    def _reads(self) -> bool:
+        """Return whether this update is read from the device, with those since the last reading."""
+        every = self.settings.save_every or self.settings.validate_every
+        return environment.reads_at_once(self.device) or self._is_logged() or self._is_due(every)
+
+    def _read(self) -> tuple[Made, Ended | None]:
+        """Read the updates since the last reading, and go back to the one that diverged."""
+        made, ended = self.unread.read()
+        if ended:
+            self.update, self.tokens = made.update, made.tokens
+            self.diagnostics.drop_after(made.update)
+        return made, ended
+
     def _save_if_due(self, now: bool) -> None:
         """Save weights and state where they are due; the state also `now`."""
-        settings = self.spec.training
-        if self._is_due(settings.save_every or settings.validate_every):
-            weights = self.network.state_dict()
-            training_state.save_weights(
-                self.checkpoints, self.update, weights, settings.keep_weights
-            )
+        if self._is_due(self.settings.save_every or self.settings.validate_every):
+            weights, count = self.network.state_dict(), self.settings.keep_weights
+            training_state.save_weights(self.checkpoints, self.update, weights, count)
         minutes = (time.monotonic() - self._saved) / 60
         if now or 0 < self.options.save_minutes <= minutes:
             self.save()
+
+    def _is_logged(self) -> bool:
+        validates = self._is_due(self.settings.validate_every)
+        return validates or self.update % self.options.log_every == 0
 
     def _is_due(self, every: int) -> bool:
         """Return whether something is done at this update; the last update does everything."""
@@ -274,13 +307,13 @@ class Training:
             "valid_nll": self.validation.nll if self.validation else None,
         } | result.numbers()
 
-    def _show(self, result: Result, logged: bool) -> None:
+    def _show(self, logged: bool) -> None:
         """Show the user an update, with its main numbers if it is logged."""
-        self.reporter.update(self.update, result.nll)
+        self.reporter.update(self.update, self.unread.nll)
         if logged:
             valid = self.validation.nll if self.validation else None
             validation = f", validation {valid:.3f}" if valid is not None else ""
             self.reporter.row(
                 f"{self.spec.folder}: update {self.update} of {self.updates},"
-                f" NLL {result.nll:.3f}{validation} nats, {self.seconds:.0f} s"
+                f" NLL {self.unread.nll:.3f}{validation} nats, {self.seconds:.0f} s"
             )

@@ -8,30 +8,6 @@ import torch
 from torch import Tensor
 
 from fathom.models.hooks import Loss
-from fathom.models.nll import log_probabilities, summed
-
-
-def token_losses(
-    logits: Tensor, target: Tensor, padding: int, smoothing: float
-) -> tuple[Tensor, Tensor]:
-    """Return the sums over target tokens of the label-smoothed loss and of the NLL.
-
-    As in fairseq, the target has the probability 1 − ε, and each of the other V − 1 pieces
-    ε / (V − 1).
-
-    Args:
-        logits: (B, T, V).
-        target: (B, T), padded.
-        padding: the index that is left out.
-        smoothing: ε.
-    """
-    log_probability, real = log_probabilities(logits, target, padding)
-    nll = summed(log_probability, real)
-    if smoothing == 0:
-        return nll, nll
-    spread = smoothing / (log_probability.size(-1) - 1)
-    total = -log_probability.sum()
-    return (1 - smoothing - spread) * nll + spread * total, nll
 
 
 def total(smoothed: Tensor, update_tokens: int, extra: Tensor | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Adam for Θ, and an Adam for φ that moves only the rows of the tasks in an update."""
+"""Clipping, and an Adam for φ that moves only the rows of the tasks in an update."""
 
 from collections.abc import Iterable
 
@@ -7,33 +7,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from fathom.models.hooks import ParameterGroup
-from fathom.runs.settings import Adam, Training
-
-
-def theta_adam(
-    network: Iterable[Parameter], methods: Iterable[Parameter], training: Training
-) -> torch.optim.AdamW:
-    """Return Adam with decoupled weight decay over Θ; parameters without gradients do not move.
-
-    Args:
-        network: the network's own parameters.
-        methods: the methods' parameters, which do not decay: mixture weights, for example, are not
-            neutral at 0.
-        training: the settings; the learning rate is set at every update.
-    """
-    groups = [
-        {"params": list(network), "weight_decay": training.weight_decay},
-        {"params": list(methods), "weight_decay": 0.0},
-    ]
-    # AdamW refuses an empty list, and Θ is empty if all weights are frozen.
-    groups = [group for group in groups if group["params"]] or [{"params": [torch.zeros(0)]}]
-    return torch.optim.AdamW(
-        groups,
-        lr=0.0,
-        betas=training.adam.betas,
-        eps=training.adam.eps,
-        fused=True,
-    )
+from fathom.runs.settings import Adam
 
 
 def clip(parameters: Iterable[Parameter], limit: float) -> Tensor:
@@ -91,44 +65,49 @@ class LazyAdam:
         self.group, self.betas, self.eps = group, group.betas or adam.betas, adam.eps
         self.first = [torch.zeros_like(parameter) for parameter in group.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in group.parameters]
-        # On the CPU, as the tasks of an update are: counting needs no transfer.
         self.steps = [
-            torch.zeros(len(parameter) if group.rows_are_tasks else 1)
-            for parameter in group.parameters
+            torch.zeros(len(one) if group.rows_are_tasks else 1, device=one.device)
+            for one in group.parameters
         ]
 
     @torch.no_grad()
-    def step(self, learning_rate: float, present: Tensor) -> None:
-        """Move the rows of the present tasks.
+    def step(self, learning_rate: float, present: Tensor, finite: Tensor) -> None:
+        """Move the rows of the present tasks, or nothing.
 
         Args:
             learning_rate: of φ.
-            present: (n,) the tasks of the update, on the CPU.
+            present: (n,) the tasks of the update.
+            finite: (), whether anything moves; it stays on the device.
         """
         rows = present if self.group.rows_are_tasks else torch.zeros(1, dtype=torch.long)
         for position, parameter in enumerate(self.group.parameters):
             if parameter.grad is not None:
-                self._move(position, parameter, parameter.grad, rows, learning_rate)
+                here = rows.to(parameter.device, non_blocking=True)
+                self._move(position, parameter, parameter.grad, here, learning_rate, finite)
 
     def _move(
-        self, position: int, parameter: Parameter, gradient: Tensor, rows: Tensor, rate: float
+        self,
+        position: int,
+        parameter: Parameter,
+        gradient: Tensor,
+        rows: Tensor,
+        rate: float,
+        finite: Tensor,
     ) -> None:
         tensors = (parameter, gradient, self.first[position], self.second[position])
         if not self.group.rows_are_tasks:
             tensors = tuple(tensor.unsqueeze(0) for tensor in tensors)
         value, gradient, first, second = tensors
+        steps, gradient = self.steps[position], gradient[rows]
         decay_first, decay_second = self.betas
-        steps = self.steps[position]
-        steps[rows] += 1
-        count = steps[rows].to(parameter.device)
-        count = count.view(-1, *[1] * (value.dim() - 1))  # (n, 1, …)
-        rows = rows.to(parameter.device)
-        gradient = gradient[rows]
-        first[rows] = decay_first * first[rows] + (1 - decay_first) * gradient
-        second[rows] = decay_second * second[rows] + (1 - decay_second) * gradient**2
-        mean = first[rows] / (1 - decay_first**count)
-        root = (second[rows] / (1 - decay_second**count)).sqrt() + self.eps
-        value[rows] -= rate * mean / root
+        counted = steps[rows] + 1
+        mean = decay_first * first[rows] + (1 - decay_first) * gradient
+        square = decay_second * second[rows] + (1 - decay_second) * gradient**2
+        count = counted.view(-1, *[1] * (value.dim() - 1))  # (n, 1, …)
+        root = (square / (1 - decay_second**count)).sqrt() + self.eps
+        moved = value[rows] - rate * (mean / (1 - decay_first**count)) / root
+        for tensor, new in ((steps, counted), (first, mean), (second, square), (value, moved)):
+            tensor[rows] = torch.where(finite, new, tensor[rows])
 
     def state_dict(self) -> dict[str, list[Tensor]]:
         """Return moments and counts, as plain tensors."""

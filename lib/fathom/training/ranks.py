@@ -1,7 +1,6 @@
 """The processes that share an update: one, or several started together."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -23,7 +22,8 @@ class Ranks:
         if world == 1:
             return cls(0, 1)
         if not dist.is_initialized():
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            # Numbers of the host go another way: the host must not wait for the device.
+            dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
         return cls(dist.get_rank(), world)
 
     @staticmethod
@@ -43,32 +43,10 @@ class Ranks:
             dist.all_reduce(tensor)
         return tensor
 
-    def largest(self, number: int, device: torch.device) -> int:
+    def largest(self, number: int) -> int:
         """Return the largest of the numbers that the processes pass."""
         if self.world == 1:
             return number
-        largest = torch.tensor(number, device=device)
+        largest = torch.tensor(number)
         dist.all_reduce(largest, op=dist.ReduceOp.MAX)
         return int(largest)
-
-    def sum_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:
-        """Sum gradients over all processes, in one message.
-
-        A parameter that no process used still has no gradient afterwards, so it does not move.
-        """
-        if self.world == 1:
-            return
-        parameters = list(parameters)
-        used = torch.tensor([float(parameter.grad is not None) for parameter in parameters])
-        used = self.sum(used.to(parameters[0].device)) > 0
-        summed = [one for one, some in zip(parameters, used.tolist(), strict=True) if some]
-        gradients = [
-            parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
-            for parameter in summed
-        ]
-        flat = self.sum(torch.cat([gradient.reshape(-1) for gradient in gradients]))
-        start = 0
-        for parameter in summed:
-            end = start + parameter.numel()
-            parameter.grad = flat[start:end].view_as(parameter).clone()
-            start = end

@@ -74,7 +74,7 @@ def train(
             if training.ranks.first:
                 prepare_to_resume(folder, log.line)
             # The others wait for this before they read what is left.
-            training.ranks.largest(0, training.device)
+            training.ranks.largest(0)
         training.resume()
         if not training.ranks.first:
             training.run()
@@ -123,7 +123,7 @@ def described(training: Training) -> dict[str, Any]:
             "target_tokens": training.tokens,
             "seconds": round(training.seconds, 3),
         },
-        "device": environment.device_facts(training.device),
+        "device": environment.device_facts(training.device) | training.network.arithmetic.record(),
         "versions": environment.versions(),
     }
 

@@ -4,19 +4,22 @@
 micro-batches and processes of an update.
 """
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from fathom.batches.tensors import PAD
+from fathom.kernels.loss import smoothed_loss
 from fathom.models.hooks import Loss, stream_seed
 from fathom.models.network import Network
 from fathom.runs.settings import Training
 from fathom.training import objective, schedules
+from fathom.training.adamw import theta_adam
 from fathom.training.diagnostics import Diagnostics
-from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
+from fathom.training.gradient_sums import GradientSums
+from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of
 from fathom.training.ranks import Ranks
 from fathom.training.update_batches import MicroBatches
 
@@ -25,8 +28,7 @@ from fathom.training.update_batches import MicroBatches
 class Result:
     """What happened in an update; losses in nats a token, norms before clipping.
 
-    `nll` and `gradient_norm` are read from the device at every update, together. Everything else
-    stays there until `numbers` reads it.
+    Everything stays on the device until `numbers` reads it.
 
     Attributes:
         nll: without label smoothing.
@@ -37,25 +39,28 @@ class Result:
         losses: the methods' losses by stack and name, without gradients.
     """
 
-    nll: float
+    nll: Tensor
     learning_rate: float
-    gradient_norm: float
+    gradient_norm: Tensor
     smoothed: Tensor
     gradient_norm_phi: Tensor | None
     losses: dict[str, Loss]
 
     def numbers(self) -> dict[str, float | None]:
-        """Read all numbers from the device, by their columns in metrics.tsv."""
-        values = {name: float(loss.value) for name, loss in self.losses.items()}
-        weighted = sum(self.losses[name].weight * value for name, value in values.items())
+        """Read all numbers from the device, with one transfer, by their columns in metrics.tsv."""
         phi = self.gradient_norm_phi
-        return {
-            "learning_rate": self.learning_rate,
-            "loss": float(self.smoothed) + weighted,
-            "nll": self.nll,
-            "gradient_norm": self.gradient_norm,
-            "gradient_norm_phi": None if phi is None else float(phi),
-        } | values
+        tensors = {"nll": self.nll, "loss": self.smoothed, "gradient_norm": self.gradient_norm}
+        tensors |= {} if phi is None else {"gradient_norm_phi": phi}
+        tensors |= {name: loss.value for name, loss in self.losses.items()}
+        values = dict(zip(tensors, read_together(tensors.values()), strict=True))
+        weighted = sum(loss.weight * values[name] for name, loss in self.losses.items())
+        values["loss"] += weighted
+        return {"learning_rate": self.learning_rate, "gradient_norm_phi": None} | values
+
+
+def read_together(tensors: Iterable[Tensor]) -> list[float]:
+    """Return numbers, () each, from the device with one transfer."""
+    return torch.stack([tensor.double() for tensor in tensors]).tolist()
 
 
 class TwoLevel:
@@ -119,7 +124,8 @@ class TwoLevel:
         if self.diagnostics:
             self.diagnostics.start_update(number)
         sums, losses = self._gradients(micro_batches)
-        self.ranks.sum_gradients(self.network.parameters())
+        if self._gradient_sums:
+            self._gradient_sums.finish()
         if self.diagnostics:
             self.diagnostics.end_update(number, self.ranks)
         nll, smoothed = self.ranks.sum(sums) / micro_batches.tokens
@@ -130,27 +136,28 @@ class TwoLevel:
             for group, adam in zip(self.phi, self.phi_adam, strict=True)
             if number % group.every == 0
         ]
-        norms = [clip(self.theta, self.training.clip)]
-        for group, _ in moving:
-            norms.append((clip_each if group.clip_each else clip)(group.parameters, group.clip))
-        norms = [norm.to(nll.device) for norm in norms]
-        # What decides over the next steps is read from the device together, once an update.
-        read = torch.stack([nll, *(norm.to(nll.dtype) for norm in norms)]).tolist()
-        nll_read, norm, *norms_phi = read
-        if math.isfinite(norm):
-            self._move_theta(rate)
-        for (group, adam), norm_phi in zip(moving, norms_phi, strict=True):
-            if math.isfinite(norm_phi):
-                adam.step(rate_of(group, rate), micro_batches.tasks)
+        norm = clip(self.theta, self.training.clip).to(nll.device)
+        # A gradient that is not finite moves nothing; the host does not wait to know.
+        self.theta_adam.step(rate, norm.isfinite())
+        norms = []
+        for group, adam in moving:
+            clipped = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
+            norms.append(clipped.to(nll.device))
+            adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())
         self.network.zero_grad(set_to_none=True)
         return Result(
-            nll=nll_read,
+            nll=nll,
             learning_rate=rate,
             gradient_norm=norm,
             smoothed=smoothed,
-            gradient_norm_phi=torch.stack(norms[1:]).norm() if moving else None,
+            gradient_norm_phi=torch.stack(norms).norm() if moving else None,
             losses=losses,
         )
+
+    @cached_property
+    def _gradient_sums(self) -> GradientSums | None:
+        """What sums the gradients of several processes; a process alone has none."""
+        return GradientSums(self.network.parameters()) if self.ranks.world > 1 else None
 
     def _gradients(self, micro_batches: MicroBatches) -> tuple[Tensor, dict[str, Loss]]:
         """Run all micro-batches forward and backward; return the sums of NLL and smoothed loss."""
@@ -160,12 +167,12 @@ class TwoLevel:
         # The losses count once in an update: in the first process, with its first micro-batch.
         extra = objective.weighted(losses) if self.ranks.first else None
         low = self.training.precision == "bf16"
-        for batch in micro_batches.batches:
+        for number, batch in enumerate(micro_batches.batches, start=1):
             with torch.autocast(device.type, torch.bfloat16, enabled=low):
-                logits = self.network(batch.source, batch.previous_target, batch.tasks)
-            smoothed, nll = objective.token_losses(
-                logits, batch.target, PAD, self.training.label_smoothing
-            )
+                logits, target, _ = self.network.predict(batch)
+            smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
+            if self._gradient_sums and number == len(micro_batches.batches):
+                self._gradient_sums.expect_last()
             objective.total(smoothed, micro_batches.tokens, extra).backward()
             extra = None
             sums += torch.stack([nll.detach(), smoothed.detach()])
@@ -178,11 +185,6 @@ class TwoLevel:
             for stack, method in self.network.methods.items()
             for name, loss in method.losses(micro_batches.tokens, micro_batches.tasks).items()
         }
-
-    def _move_theta(self, rate: float) -> None:
-        for group in self.theta_adam.param_groups:
-            group["lr"] = rate
-        self.theta_adam.step()
 
     def state_dict(self) -> dict:
         """Return the state of all optimisers."""

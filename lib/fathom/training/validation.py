@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from fathom.batches.fused import Batch
-from fathom.batches.tensors import PAD
 from fathom.models import nll
 from fathom.models.network import Network
 
@@ -24,6 +23,6 @@ def validate(network: Network, batches: list[Batch], tasks: int) -> Validation:
         batches: every validation text once.
         tasks: number of tasks, N.
     """
-    sums = nll.by_task(network, batches, tasks, PAD)
+    sums = nll.by_task(network, batches, tasks)
     by_task = (sums.nats / sums.tokens).tolist()
     return Validation(float(sums.nats.sum() / sums.tokens.sum()), tuple(by_task))

@@ -80,7 +80,7 @@ def test_the_depth_loss_takes_the_samples_that_the_network_took():
     each = gates(target_depth=0.25, depth_weight=0.3)
     each.start_update(1, 4)
     each.begin(BOTH)
-    taken = each.sentence_gates.detach().squeeze().t()  # (B, L)
+    taken = torch.stack(each.sentence_gates).detach().squeeze().t()  # (B, L)
     loss = each.losses(100, BOTH)["depth"]
     assert loss.value.item() == pytest.approx(taken.mean(dim=0).sum().item() - 0.25)
     assert loss.weight == 0.3

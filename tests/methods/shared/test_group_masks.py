@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fathom.errors import FathomError
-from fathom.methods.shared.group_masks import sentence_masks, similarity, units_per_group
+from fathom.methods.shared.group_masks import similarity, unit_masks, units_per_group
 from tests.support.refused import refused
 
 
@@ -19,23 +19,19 @@ def test_units_are_parted_into_equal_groups():
         units_per_group(8, 16)
 
 
-def test_a_unit_has_the_mask_of_its_group_and_a_sentence_that_of_its_task():
+def test_a_unit_has_the_mask_of_its_group():
     masks = torch.rand(3, 4, 5)  # tasks, sites, groups
-    tasks = torch.tensor([2, 0, 2, 1])
-    found = sentence_masks(masks, tasks, units_per_group(20, 5))
-    assert found.shape == (4, 1, 4, 20)
-    for site, sentence, unit in itertools.product(range(4), range(4), range(20)):
-        expected = masks[tasks[sentence], site, unit * 5 // 20]
-        assert found[site, 0, sentence, unit] == expected
+    found = unit_masks(masks, units_per_group(20, 5))
+    assert found.shape == (4, 3, 20)
+    for site, task, unit in itertools.product(range(4), range(3), range(20)):
+        assert found[site, task, unit] == masks[task, site, unit * 5 // 20]
 
 
-def test_a_masks_gradient_is_the_sum_over_its_units_and_its_tasks_sentences():
+def test_a_masks_gradient_is_the_sum_over_its_units():
     masks = torch.ones(3, 1, 2, requires_grad=True)
-    upstream = torch.arange(16.0).view(1, 1, 4, 4)
-    sentence_masks(masks, torch.tensor([1, 0, 1, 1]), 2).backward(upstream)
-    by_sentence = upstream.view(4, 2, 2).sum(dim=2)
-    expected = torch.stack([by_sentence[1], by_sentence[[0, 2, 3]].sum(dim=0), torch.zeros(2)])
-    assert torch.equal(masks.grad[:, 0], expected)
+    upstream = torch.arange(12.0).view(1, 3, 4)
+    unit_masks(masks, 2).backward(upstream)
+    assert torch.equal(masks.grad[:, 0], upstream.view(3, 2, 2).sum(dim=2))
 
 
 def random_masks(tasks: int, sites: int, groups: int, kept: int) -> torch.Tensor:

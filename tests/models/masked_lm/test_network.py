@@ -248,8 +248,9 @@ def test_weights_of_a_method_stay_as_it_made_them():
 
 def test_embeddings_are_not_scaled():
     model = masked_lm()
-    x = model.encoder.embed(sentence())
-    expected = model.encoder.embed_tokens(sentence()) + model.encoder.embed_positions.weight[2:9]
+    encoder, positions = model.encoder, model.encoder.embed_positions.weight[2:9]
+    x = encoder.embed(sentence(), encoder.embed_positions(sentence()))
+    expected = encoder.embed_tokens(sentence()) + positions
     torch.testing.assert_close(x, expected)
 
 

@@ -75,7 +75,7 @@ def test_dropout_falls_on_weights_each_sentence_and_head_by_itself():
         torch.zeros(200, 30, WIDTH, dtype=torch.float64), torch.zeros(30, 200) > 0
     )
     mask = source.mask
-    assert mask.shape == (30, HEADS, 200)
+    assert mask.shape == (30, 1, HEADS, 200)
     assert set(mask.unique().tolist()) == {0.0, 1 / 0.75}
     # 24,000 draws: four standard deviations.
     assert mask.eq(0).double().mean().item() == pytest.approx(0.25, abs=0.0112)

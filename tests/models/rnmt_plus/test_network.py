@@ -161,7 +161,9 @@ def learnt():
 @pytest.mark.slow
 def test_it_learns_to_turn_sentences_round(learnt):
     rows = sentences(64, 5, seed=999)[1:]
-    found = Beam(learnt, Dictionary(ENTRIES), SEARCH).best(padded(rows))
+    found = Beam(learnt, Dictionary(ENTRIES), SEARCH).best(
+        padded(rows), torch.zeros(len(rows), dtype=torch.long)
+    )
     right = sum(each == turned(row) for each, row in zip(found, rows, strict=True))
     assert right > 25
 
@@ -170,6 +172,7 @@ def test_it_learns_to_turn_sentences_round(learnt):
 def test_a_hypothesis_does_not_depend_on_its_batch(learnt):
     rows = sentences(20, 7, seed=99)
     beam = Beam(learnt, Dictionary(ENTRIES), SEARCH)
-    alone = [beam.best(row[None])[0] for row in rows]
-    assert beam.best(padded(rows)) == alone
+    tasks = torch.zeros(len(rows), dtype=torch.long)
+    alone = [beam.best(row[None], tasks[:1])[0] for row in rows]
+    assert beam.best(padded(rows), tasks) == alone
     assert len({tuple(each) for each in alone}) > 15

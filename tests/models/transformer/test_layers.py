@@ -3,17 +3,13 @@
 import torch
 
 from fathom.models.hooks import Method
-from fathom.models.size import Entries
 from fathom.models.stack import residual
 from fathom.models.transformer.layers import (
     DecoderLayer,
     EncoderLayer,
-    embedding_table,
-    final_norm,
     future_mask,
-    position_table,
 )
-from tests.support.small_networks import method, network, shape, stack
+from tests.support.small_networks import shape, stack
 
 
 def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
@@ -41,14 +37,6 @@ def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
         assert torch.allclose(layer(x, padding), expected, atol=1e-6)
 
 
-def test_a_stack_ends_with_a_norm_where_its_layers_normalise_their_inputs_alone():
-    x = torch.randn(4, 2, 16)
-    for norm in ("pre", "post", "lingvo", "none"):
-        y = final_norm(shape(norm=norm))(x)
-        expected = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, unbiased=False)
-        assert torch.allclose(y, expected if norm == "pre" else x, atol=1e-4), norm
-
-
 def test_without_residuals_a_sub_layer_is_what_it_computes():
     x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
     static = Method(stack(layers=1))
@@ -69,20 +57,6 @@ def test_the_feed_forward_activation_is_the_one_that_is_named():
         assert torch.allclose(layer(x, padding), layer.fc2(function(layer.fc1(y))), atol=1e-6)
 
 
-def test_tables_are_one_where_they_are_shared():
-    def tables(share, bias):
-        model = network(method("static", ()), shape(tie_embeddings=share, output_bias=bias))
-        ends = model.encoder.embed_tokens, model.decoder.embed_tokens
-        return [each.weight for each in ends] + [model.decoder.output_projection]
-
-    for share, distinct in (("none", 3), ("decoder", 2), ("all", 1)):
-        for bias in (True, False):
-            source, target, output = tables(share, bias)
-            assert len({id(source), id(target), id(output.weight)}) == distinct
-            assert (output.bias is not None) is bias
-            assert not bias or not output.bias.any()
-
-
 def test_each_kind_of_dropout_has_its_own_probability():
     model = shape(dropout=0.1, attention_dropout=0.2, activation_dropout=0.3)
     for kind, attentions in ((EncoderLayer, 1), (DecoderLayer, 2)):
@@ -98,22 +72,3 @@ def test_each_kind_of_dropout_has_its_own_probability():
 def test_the_future_is_hidden():
     expected = [[False, True, True], [False, False, True], [False, False, False]]
     assert future_mask(torch.zeros(2, 3)).tolist() == expected
-
-
-def test_embeddings_start_normal_with_deviation_of_one_over_the_root_of_the_width():
-    torch.manual_seed(1)
-    table = embedding_table(Entries(4000), 64).weight
-    assert torch.equal(table[1], torch.zeros(64))
-    # 256,000 draws: the deviation's own deviation is 0.14 %.
-    assert abs(table.std().item() * 8 - 1) < 0.01
-
-
-def test_positions_have_no_parameters_and_are_not_saved():
-    table = position_table(Entries(10), 16)
-    assert not list(table.parameters())
-    assert not table.state_dict()
-
-
-def test_positions_reach_beyond_those_made_at_once():
-    table = position_table(Entries(10), 16)
-    assert table(torch.full((1, 1500), 5)).shape == (1, 1500, 16)

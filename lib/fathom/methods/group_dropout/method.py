@@ -15,7 +15,7 @@ from fathom.methods.group_dropout.equations import (
     temperature,
     uniform_divergence,
 )
-from fathom.methods.shared.group_masks import sentence_masks, units_per_group
+from fathom.methods.shared.group_masks import unit_masks, units_per_group
 from fathom.models.hooks import Loss, Method, ParameterGroup, Reading, Stack, generator
 
 
@@ -91,15 +91,18 @@ class GroupDropout(Method):
         return hard_top_k(self.phi.detach(), self.active) + (soft - soft.detach())
 
     def begin(self, tasks: Tensor) -> None:
-        """Select the masks of each sentence."""
-        self.sentence_masks = sentence_masks(self.masks(), tasks, self.units)
+        """Compute the masks of each task; a site selects those of the sentences when it is used.
+
+        All sites at once would hold as much as all hidden states.
+        """
+        self.task_masks, self.tasks = unit_masks(self.masks(), self.units), tasks
 
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
         """Return a layer's input or the stack's output, (T, B, D), masked at its site."""
         x, site = outputs[-1], layer - self.first
-        if not 0 <= site < len(self.sentence_masks):
+        if not 0 <= site < len(self.task_masks):
             return x
-        return x * self.sentence_masks[site].to(x.dtype)
+        return x * self.task_masks[site].index_select(0, self.tasks).to(x.dtype)
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
         """Return the regulariser: sum over sites, mean over the tasks in the update.

@@ -36,10 +36,10 @@ def gated_block(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
 
     [latent_depth Eq. 2]
 
-    x and y are (T, B, D), z is (1, B, 1), the gate of each sentence. This form is x at z = 0 and
-    y at z = 1 to the bit, which x + z (y − x) is not.
+    x and y are (T, B, D), z is (1, B, 1), the gate of each sentence; packed, (1, rows, D) and
+    (1, rows, 1). torch.lerp is x at z = 0 and y at z = 1 to the bit, which x + z (y − x) is not.
     """
-    return (1 - z) * x + z * y
+    return torch.lerp(x, y, z)
 
 
 def kl_divergence(alpha: Tensor, prior: Prior) -> Tensor:

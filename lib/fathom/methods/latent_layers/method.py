@@ -121,14 +121,15 @@ class LatentLayers(Method):
 
     def begin(self, tasks: Tensor) -> None:
         """Select the gates of each sentence, and the layers that any sentence uses."""
-        gates = self.gates()[tasks]  # (B, L)
-        self.sentence_gates = gates.t()[:, None, :, None]  # (L, 1, B, 1)
+        gates = self.gates().t().index_select(1, tasks)  # (L, B)
+        # The gradient of a layer's part of one tensor would have the size of all layers' gates.
+        self.sentence_gates = gates[:, None, :, None].unbind()  # L of (1, B, 1)
         # If all sub-layers are closed, a layer is the identity only with a plain skip path.
         plain = self.stack.residuals and self.stack.norm in ("pre", "none")
         identity = self.gate_on == "block" or plain
         skips = self.inference == "hard" and not self.training and identity
         every = [True] * self.stack.layers
-        self.active_layers = (gates > 0).any(dim=0).tolist() if skips else every
+        self.active_layers = (gates > 0).any(dim=1).tolist() if skips else every
 
     def keep(self, layer: int) -> bool:
         """Return whether any sentence of the batch uses the layer."""
@@ -144,7 +145,9 @@ class LatentLayers(Method):
         """Gate the layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
         if self.gate_on == "sub_layer":
             return y
-        return gated_block(x, y, self.sentence_gates[layer].to(y.dtype))
+        # In half precision a layer without residuals may return another type than it got.
+        wide = torch.promote_types(x.dtype, y.dtype)
+        return gated_block(x.to(wide), y.to(wide), self.sentence_gates[layer].to(wide))
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
         """Return β D_KL and λ L_K; the objective adds the network's −log p(y | x, z).

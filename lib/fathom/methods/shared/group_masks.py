@@ -25,16 +25,14 @@ def units_per_group(width: int, groups: int) -> int:
     return width // groups
 
 
-def sentence_masks(masks: Tensor, tasks: Tensor, units: int) -> Tensor:
-    """Return the factors of the hidden states of each sentence, (sites, 1, B, D).
+def unit_masks(masks: Tensor, units: int) -> Tensor:
+    """Return the factors of the units of each task's hidden states, (sites, N, D).
 
     Args:
         masks: (N, sites, n) a value for each task, site and group.
-        tasks: (B,) the task of each sentence.
         units: of a group, D / n.
     """
-    by_unit = masks.repeat_interleave(units, dim=-1)  # (N, sites, D)
-    return by_unit[tasks].transpose(0, 1).unsqueeze(1)
+    return masks.repeat_interleave(units, dim=-1).transpose(0, 1)
 
 
 def similarity(masks: Tensor) -> Tensor:

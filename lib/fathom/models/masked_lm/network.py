@@ -6,6 +6,7 @@ the embeddings are normalised, and there is no last norm. Both have equally many
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from fairseq.models import FairseqEncoderModel
@@ -13,11 +14,15 @@ from fairseq.modules import LearnedPositionalEmbedding
 from fairseq.utils import get_activation_fn
 from torch import Tensor, nn
 
+from fathom.kernels.packing import Packing
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.models.hooks import Method, Stack
-from fathom.models.network import Network
+from fathom.models.network import Examples, Network, Predicted
 from fathom.models.stack import Vocabulary
 from fathom.models.transformer.encoder import Encoder
-from fathom.models.transformer.layers import output_table
+from fathom.models.transformer.layers import compile_packed
+from fathom.models.transformer.packed import PackedPass
+from fathom.models.transformer.tables import output_table
 from fathom.runs.settings import Model
 
 # The standard deviation of BERT's initial weights, for any width.
@@ -84,9 +89,9 @@ class MaskedEncoder(Encoder):
         self.layers.apply(initialise)
         self.head = Head(model, self.embed_tokens)
 
-    def embed(self, src_tokens: Tensor) -> Tensor:
-        """Return what enters the stack before dropout, (B, S, D), of tokens (B, S)."""
-        return self.embedding_norm(super().embed(src_tokens))
+    def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (…, D), of tokens (…) at positions."""
+        return self.embedding_norm(super().embed(tokens, positions))
 
 
 class MaskedLm(Network, FairseqEncoderModel):
@@ -110,6 +115,13 @@ class MaskedLm(Network, FairseqEncoderModel):
             methods: what changes the encoder's layers.
         """
         super().__init__(MaskedEncoder(model, source_dictionary, methods["encoder"]))
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().compile_layers(backend)
+        compile_packed(self, backend)
+        return self
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
@@ -137,6 +149,19 @@ class MaskedLm(Network, FairseqEncoderModel):
         """
         (x,) = self.encoder(source, tasks=tasks)["encoder_out"]  # (S, B, D)
         return self.encoder.head(x.transpose(0, 1))
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's hidden pieces; no others reach the head."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().predict(batch)
+        precision = self.arithmetic.products.precision
+        packing = Packing.of(batch.source.eq(self.padding), self.arithmetic.products.multiple)
+        this = PackedPass(packing, precision)
+        (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
+        real = Predicted.of(x[0], batch, packing)
+        hidden = real.target.ne(self.padding).nonzero().squeeze(1)
+        logits = self.encoder.head(x[0].index_select(0, packing.places[hidden]))
+        return Predicted(logits, real.target[hidden], real.tasks[hidden])
 
 
 def learned_table(vocabulary: Vocabulary, positions: int, width: int) -> LearnedPositionalEmbedding:

@@ -15,10 +15,10 @@ class Source(NamedTuple):
     """A batch of sources, prepared once for all queries: H heads of k = c / H units.
 
     Attributes:
-        keys: (B, H, S, k) Ws s.
-        values: (B, H, S, k) the projected source s.
-        blocked: (B, 1, S) is added to the scores: 0, or −∞ at padding.
-        mask: (B, H, S) dropout of the weights, the same at all steps; None without dropout.
+        keys: (B, 1, H, S, k) Ws s.
+        values: (B, 1, H, S, k) the projected source s.
+        blocked: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
+        mask: (B, 1, H, S) dropout of the weights, the same at all steps; None without dropout.
     """
 
     keys: Tensor
@@ -28,18 +28,18 @@ class Source(NamedTuple):
 
 
 def attend(query: Tensor, source: Source, v: Tensor) -> Tensor:
-    """Return each head's context, (B, H, k): Σ_s softmax_s(v · tanh(Ws s + Wq q)) s.
+    """Return each head's context, (B, K, H, k): Σ_s softmax_s(v · tanh(Ws s + Wq q)) s.
 
     Args:
-        query: (B, H, k) Wq q.
-        source: what the query attends to.
+        query: (B, K, H, k) Wq q of K queries to each source.
+        source: what the queries attend to.
         v: (k,) the score's direction, shared by the heads.
     """
-    scores = torch.tanh(source.keys + query.unsqueeze(2)) @ v  # (B, H, S)
+    scores = torch.tanh(source.keys + query.unsqueeze(3)) @ v  # (B, K, H, S)
     weights = torch.softmax(scores + source.blocked, dim=-1)
     if source.mask is not None:
         weights = weights * source.mask
-    return (weights.unsqueeze(2).to(source.values.dtype) @ source.values).squeeze(2)
+    return (weights.unsqueeze(3).to(source.values.dtype) @ source.values).squeeze(3)
 
 
 class AdditiveAttention(nn.Module):
@@ -75,19 +75,20 @@ class AdditiveAttention(nn.Module):
             padding: (B, S) true at padding.
         """
         split = self.source_projection(memory).unflatten(-1, (self.heads, -1))
-        values = split.permute(1, 2, 0, 3).contiguous()  # (B, H, S, k)
-        blocked = values.new_zeros(padding.shape).masked_fill(padding, -torch.inf).unsqueeze(1)
+        values = split.permute(1, 2, 0, 3).contiguous().unsqueeze(1)  # (B, 1, H, S, k)
+        blocked = values.new_zeros(padding.shape).masked_fill(padding, -torch.inf)[:, None, None]
         mask = None
         if self.training and self.dropout:
             mask = functional.dropout(torch.ones_like(values[..., 0]), self.dropout)
         return Source(values @ self.source_score, values, blocked, mask)
 
     def forward(self, query: Tensor, source: Source) -> Tensor:
-        """Return the context of one query for each sentence, (B, c).
+        """Return the context of each query, (B · K, c).
 
         Args:
-            query: (B, c).
+            query: (B · K, c) K queries to each source, which follow each other.
             source: from `prepare`.
         """
-        split = self.query_projection(query).unflatten(-1, (self.heads, -1))
-        return attend(split @ self.query_score, source, self.v).flatten(1)
+        sources = len(source.keys)
+        split = self.query_projection(query).view(sources, -1, self.heads, source.keys.size(-1))
+        return attend(split @ self.query_score, source, self.v).flatten(2).flatten(0, 1)

@@ -169,9 +169,31 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         Returns:
             The logits, (B, T, V) or (B, 1, V), and that there are no attention weights.
         """
+        states = self.states(previous_target, encoder_out, incremental_state, tasks)
+        return self.output_projection(states), {"attn": [None]}
+
+    def states(
+        self,
+        previous_target: Tensor,
+        encoder_out: Memory,
+        incremental_state: State | None = None,
+        tasks: Tensor | None = None,
+    ) -> Tensor:
+        """Return what is projected to logits, (B, T, 2c) or (B, 1, 2c); arguments of `forward`."""
         tokens = previous_target if incremental_state is None else previous_target[:, -1:]
         shared = self.start_pass(encoder_out, incremental_state)
         self.method.begin(tasks_of(previous_target, tasks, self.task))
+        x = self.run(tokens, shared).transpose(0, 1)  # (B, T, 2c)
+        self.set_incremental_state(incremental_state, PAST, shared.past)
+        return x
+
+    def run(self, tokens: Tensor, shared: Pass) -> Tensor:
+        """Return the stack's output next to the context, (T, B, 2c); the method has begun.
+
+        Args:
+            tokens: (B, T).
+            shared: of this pass.
+        """
         outputs = [self.dropout(self.embed_tokens(tokens)).transpose(0, 1)]  # (T, B, c)
         # The first layer computes the contexts that all others read.
         run_layers(
@@ -180,9 +202,7 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         if self.observer:
             self.observer(outputs)
         x = self.method.source(len(self.layers), outputs)
-        x = torch.cat([x, shared.contexts], dim=-1).transpose(0, 1)  # (B, T, 2c)
-        self.set_incremental_state(incremental_state, PAST, shared.past)
-        return self.output_projection(x), {"attn": [None]}
+        return torch.cat([x, shared.contexts], dim=-1)
 
     def start_pass(self, encoder_out: Memory, incremental_state: State | None) -> Pass:
         """Return what the layers share, with the source prepared now or at an earlier step.

@@ -6,18 +6,25 @@ follow the published code (lingvo) where the paper is silent.
 """
 
 from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
 
 from fathom.errors import FathomError
+from fathom.kernels.packing import Packing
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.models.hooks import Method, Stack
-from fathom.models.network import Network
+from fathom.models.network import Examples, Network, Predicted
 from fathom.models.rnmt_plus.decoder import RnmtDecoder
 from fathom.models.rnmt_plus.encoder import RnmtEncoder
+from fathom.models.rnmt_plus.steps import RnmtSteps
 from fathom.models.stack import Vocabulary
 from fathom.runs.settings import Model
 
 
 class RnmtPlus(Network, FairseqEncoderDecoderModel):
     """An encoder and a decoder of LSTM layers; the width is a cell's and an embedding's, c."""
+
+    encoder: RnmtEncoder
+    decoder: RnmtDecoder
 
     def __init__(
         self,
@@ -44,6 +51,20 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             RnmtEncoder(model, source_dictionary, methods["encoder"]),
             RnmtDecoder(model, target_dictionary, methods["decoder"]),
         )
+
+    def steps(self, source: Tensor, tasks: Tensor) -> RnmtSteps:
+        """Encode a batch, and return its decoder position by position."""
+        return RnmtSteps(self.decoder, self.encoder(source, tasks=tasks), tasks)
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's targets; the fast kernels project no padding."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().predict(batch)
+        memory = self.encoder(batch.source, tasks=batch.tasks)
+        states = self.decoder.states(batch.previous_target, memory, tasks=batch.tasks)
+        packing = Packing.of(batch.target.eq(self.padding))
+        real = states.flatten(0, 1).index_select(0, packing.index)
+        return Predicted.of(self.decoder.output_projection(real), batch, packing)
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

@@ -1,6 +1,8 @@
 """The Transformer's decoder."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
@@ -15,12 +17,13 @@ from fathom.models.stack import (
     run_layers,
     tasks_of,
 )
-from fathom.models.transformer.layers import (
-    DecoderLayer,
+from fathom.models.transformer.layers import DecoderLayer, future_mask
+from fathom.models.transformer.packed import PackedPass
+from fathom.models.transformer.tables import (
     embedding_table,
     final_norm,
-    future_mask,
     output_table,
+    packed_positions,
     position_table,
 )
 from fathom.runs.settings import Model
@@ -31,7 +34,8 @@ class Decoder(FairseqIncrementalDecoder):
 
     Attributes:
         task: the task of every sentence if a call gives none (generation).
-        observer: if set, called with the embeddings and each layer's output, (T, B, D) each.
+        observer: if set, called with the embeddings and each layer's output, (T, B, D)
+            each, or packed, (1, rows, D).
     """
 
     def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
@@ -85,17 +89,46 @@ class Decoder(FairseqIncrementalDecoder):
             tokens, future, padding = previous_target[:, -1:], None, None
         x = self.embed_scale * self.embed_tokens(tokens) + positions
         self.method.begin(tasks_of(previous_target, tasks, self.task))
-        outputs = [self.dropout(x).transpose(0, 1)]  # (T, B, D)
+        x = self.dropout(x).transpose(0, 1)  # (T, B, D)
 
         def call(number: int, layer: nn.Module, x: Tensor) -> Tensor:
             return layer(x, memories[number], memory_padding, incremental_state, future, padding)
 
+        return self.output_projection(self.run(x, call).transpose(0, 1)), {"attn": [None]}
+
+    def packed(
+        self, previous_target: Tensor, memories: list[Tensor], tasks: Tensor, this: PackedPass
+    ) -> Tensor:
+        """Return the logits of the real targets in the order of the batch, with teacher forcing.
+
+        They are (n, V); n is the number of targets, rounded up.
+
+        Args:
+            previous_target: (B, T) the target shifted by one, right-padded.
+            memories: (1, source rows, D) for each layer, from the encoder's `packed`.
+            tasks: (B,) the task of each sentence.
+            this: the pass, with the packings of both sides.
+        """
+        self.method.begin(this.packing.of_tokens(tasks))
+        tokens = this.packing.of_ids(previous_target, self.dictionary.pad())
+        positions = packed_positions(self.embed_positions, this.packing)
+        x = self.embed_scale * self.embed_tokens(tokens) + positions
+        x = this.dropout(self.dropout, x.unsqueeze(0))
+        x = self.run(x, lambda number, layer, x: layer.packed(x, memories[number], this))
+        return this.linear(self.output_projection, this.packing.real(x)).squeeze(0)
+
+    def run(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> Tensor:
+        """Return the stack's output, of the shape of x.
+
+        Args:
+            x: (T, B, D) the embeddings, or packed, (1, rows, D).
+            call: (number, layer, x) → the layer's output.
+        """
+        outputs = [x]
         run_layers(self.method, self.layers, outputs, call)
         if self.observer:
             self.observer(outputs)
-        x = self.method.source(len(self.layers), outputs)
-        x = self.layer_norm(x).transpose(0, 1)  # (B, T, D)
-        return self.output_projection(x), {"attn": [None]}
+        return self.layer_norm(self.method.source(len(self.layers), outputs))
 
     def max_positions(self) -> int:
         """Return the longest target that has positions (pieces)."""

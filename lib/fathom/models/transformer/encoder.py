@@ -1,6 +1,8 @@
 """The Transformer's encoder."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
@@ -16,10 +18,12 @@ from fathom.models.stack import (
     run_layers,
     tasks_of,
 )
-from fathom.models.transformer.layers import (
-    EncoderLayer,
+from fathom.models.transformer.layers import EncoderLayer
+from fathom.models.transformer.packed import PackedPass
+from fathom.models.transformer.tables import (
     embedding_table,
     final_norm,
+    packed_positions,
     position_table,
 )
 from fathom.runs.settings import Model
@@ -30,7 +34,8 @@ class Encoder(FairseqEncoder):
 
     Attributes:
         task: the task of every sentence if a call gives none (generation).
-        observer: if set, called with the embeddings and each layer's output, (S, B, D) each.
+        observer: if set, called with the embeddings and each layer's output, (S, B, D)
+            each, or packed, (1, rows, D).
         memories: how many memories the decoder attends to, M.
     """
 
@@ -76,19 +81,46 @@ class Encoder(FairseqEncoder):
         """
         padding = src_tokens.eq(self.dictionary.pad())
         self.method.begin(tasks_of(src_tokens, tasks, self.task))
-        outputs = [self.dropout(self.embed(src_tokens)).transpose(0, 1)]  # (S, B, D)
-        run_layers(self.method, self.layers, outputs, lambda _, layer, x: layer(x, padding))
+        x = self.embed(src_tokens, self.embed_positions(src_tokens))
+        x = self.dropout(x).transpose(0, 1)  # (S, B, D)
+        memories = self.run(x, lambda _, layer, x: layer(x, padding))
+        return {"encoder_out": memories, "encoder_padding_mask": [padding]}
+
+    def packed(self, src_tokens: Tensor, tasks: Tensor, this: PackedPass) -> list[Tensor]:
+        """Return what each decoder layer attends to, (1, rows, D) each.
+
+        Args:
+            src_tokens: (B, S) right-padded.
+            tasks: (B,) the task of each sentence.
+            this: the pass, with the packing of the batch.
+        """
+        self.method.begin(this.packing.of_tokens(tasks))
+        tokens = this.packing.of_ids(src_tokens, self.dictionary.pad())
+        x = self.embed(tokens, packed_positions(self.embed_positions, this.packing))
+        x = this.dropout(self.dropout, x.unsqueeze(0))
+        return self.run(x, lambda _, layer, x: layer.packed(x, this))
+
+    def run(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> list[Tensor]:
+        """Return what each decoder layer attends to, of the shape of x.
+
+        Args:
+            x: (S, B, D) the embeddings, or packed, (1, rows, D).
+            call: (number, layer, x) → the layer's output.
+        """
+        outputs = [x]
+        run_layers(self.method, self.layers, outputs, call)
         if self.observer:
             self.observer(outputs)
-        memories = self.method.memory(outputs, self.memories)
-        return {
-            "encoder_out": apply_once(self.layer_norm, memories),
-            "encoder_padding_mask": [padding],
-        }
+        return apply_once(self.layer_norm, self.method.memory(outputs, self.memories))
 
-    def embed(self, src_tokens: Tensor) -> Tensor:
-        """Return what enters the stack before dropout, (B, S, D), of tokens (B, S)."""
-        return self.embed_scale * self.embed_tokens(src_tokens) + self.embed_positions(src_tokens)
+    def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (…, D).
+
+        Args:
+            tokens: (…).
+            positions: (…, D) the embeddings of their positions.
+        """
+        return self.embed_scale * self.embed_tokens(tokens) + positions
 
     def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
         """Return the sentences of an encoded batch whose indices are in `new_order`."""

@@ -1,6 +1,11 @@
-"""fairseq's layers with our residual connections, and the other parts of both stacks."""
+"""fairseq's layers with our residual connections.
+
+A layer has two ways to one result: `forward` calls fairseq's modules on padded states, and `packed`
+computes with their weights on packed states.
+"""
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import torch
@@ -10,18 +15,15 @@ from fairseq.models.transformer.transformer_config import (
     EncDecBaseConfig,
     QuantNoiseConfig,
 )
-from fairseq.modules import SinusoidalPositionalEmbedding
 from fairseq.modules.transformer_layer import (
     TransformerDecoderLayerBase,
     TransformerEncoderLayerBase,
 )
 from torch import Tensor, nn
 
-from fathom.models.stack import Residual, State, Vocabulary
+from fathom.models.stack import Residual, State
+from fathom.models.transformer.packed import PackedPass
 from fathom.runs.settings import Model
-
-# Sinusoids are made for this many positions at first, and for more when a sentence needs them.
-POSITIONS = 1024
 
 
 def fairseq_config(model: Model) -> TransformerConfig:
@@ -69,21 +71,28 @@ class _SubLayers(nn.Module):
                     setattr(self, name, nn.Identity())
 
     def sub_layer(
-        self, part: str, norm: nn.Module, x: Tensor, function: Callable[[Tensor], Tensor]
+        self,
+        part: str,
+        norm: nn.Module,
+        x: Tensor,
+        function: Callable[[Tensor], Tensor],
+        drop: Callable[[Tensor], Tensor] | None = None,
     ) -> Tensor:
         """Return a sub-layer's output, added to its input.
 
         Args:
             part: "self_attention", "cross_attention" or "ffn".
             norm: its layer norm.
-            x: (T, B, D) its input.
-            function: what it computes, (T, B, D) → (T, B, D).
+            x: (T, B, D) its input, or packed, (1, rows, D).
+            function: what it computes, of the shape of x.
+            drop: dropout of its output; None for fairseq's.
         """
+        drop = drop or self.dropout_module
         if self.norm == "post":
-            return norm(self.residual(part, x, self.dropout_module(function(x))))
+            return norm(self.residual(part, x, drop(function(x))))
         y = norm(x)
         skip = y if self.norm == "lingvo" and part != "ffn" else x
-        return self.residual(part, skip, self.dropout_module(function(y)))
+        return self.residual(part, skip, drop(function(y)))
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """Return W2 activation(W1 x), (T, B, D)."""
@@ -116,6 +125,19 @@ class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
 
         x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
         return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
+
+    def packed(self, x: Tensor, this: PackedPass) -> Tensor:
+        """Return the layer's output, (1, rows, D).
+
+        Args:
+            x: (1, rows, D) packed hidden states.
+            this: the pass.
+        """
+        drop = partial(this.dropout, self.dropout_module)
+        attend = partial(this.self_attention, self.self_attn)
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
+        feed = partial(this.feed_forward, self)
+        return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
 
 
 class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
@@ -179,45 +201,36 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
         x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend_to_memory)
         return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
 
+    def packed(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
+        """Return the layer's output, (1, rows, D).
 
-def embedding_table(vocabulary: Vocabulary, width: int) -> nn.Embedding:
-    """Return embeddings (V, D), normal with deviation D^-½ and zero at padding, as in fairseq."""
-    table = nn.Embedding(len(vocabulary), width, padding_idx=vocabulary.pad())
-    nn.init.normal_(table.weight, mean=0, std=width**-0.5)
-    nn.init.zeros_(table.weight[vocabulary.pad()])
-    return table
-
-
-def output_table(model: Model, embeddings: nn.Embedding) -> nn.Linear:
-    """Return the projection to the vocabulary; `model` may tie its weights to the embeddings.
-
-    Args:
-        model: the network's shape.
-        embeddings: of the target, (V, D).
-    """
-    entries, width = embeddings.weight.shape
-    projection = nn.Linear(width, entries, bias=model.output_bias)
-    if model.tie_embeddings == "none":
-        nn.init.normal_(projection.weight, mean=0, std=width**-0.5)
-    else:
-        projection.weight = embeddings.weight
-    if model.output_bias:
-        nn.init.zeros_(projection.bias)
-    return projection
-
-
-def position_table(vocabulary: Vocabulary, width: int) -> SinusoidalPositionalEmbedding:
-    """Return fairseq's sinusoids, which have no parameters; positions skip padding."""
-    first = vocabulary.pad() + 1
-    return SinusoidalPositionalEmbedding(width, vocabulary.pad(), init_size=POSITIONS + first)
-
-
-def final_norm(model: Model) -> nn.Module:
-    """Return what ends a stack: a layer norm with norm "pre", otherwise nothing."""
-    return nn.LayerNorm(model.width) if model.norm == "pre" else nn.Identity()
+        Args:
+            x: (1, rows, D) packed hidden states.
+            memory: (1, source rows, D) what the layer attends to.
+            this: the pass.
+        """
+        drop = partial(this.dropout, self.dropout_module)
+        attend = partial(this.self_attention, self.self_attn)
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
+        attend = partial(this.memory_attention, self.encoder_attn, memory)
+        x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend, drop)
+        feed = partial(this.feed_forward, self)
+        return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
 
 
 def future_mask(tokens: Tensor) -> Tensor:
     """Return (T, T), true where the column is later than the row, for tokens (B, T)."""
     length = tokens.size(1)
     return torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
+
+
+def compile_packed(network: nn.Module, backend: str) -> None:
+    """Compile the packed way of each layer of a network.
+
+    Args:
+        network: with layers of this file.
+        backend: of torch.compile.
+    """
+    for module in network.modules():
+        if isinstance(module, EncoderLayer | DecoderLayer):
+            module.packed = torch.compile(module.packed, backend=backend)

@@ -1,18 +1,29 @@
 """The Transformer: an encoder and a decoder, each with its method."""
 
+from typing import Self
+
 from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
 
 from fathom.errors import FathomError
+from fathom.kernels.packing import Packing
+from fathom.models.arithmetic import FAIRSEQ
 from fathom.models.hooks import Method, Stack
-from fathom.models.network import Network
-from fathom.models.stack import Vocabulary
+from fathom.models.network import Examples, Network, Predicted
+from fathom.models.stack import Vocabulary, apply_once
 from fathom.models.transformer.decoder import Decoder
 from fathom.models.transformer.encoder import Encoder
+from fathom.models.transformer.layers import compile_packed
+from fathom.models.transformer.packed import PackedPass
+from fathom.models.transformer.steps import TransformerSteps
 from fathom.runs.settings import Model
 
 
 class Transformer(Network, FairseqEncoderDecoderModel):
     """A Transformer as fairseq builds it."""
+
+    encoder: Encoder
+    decoder: Decoder
 
     def __init__(
         self,
@@ -44,6 +55,32 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         )
         if model.tie_embeddings == "all":
             self.encoder.embed_tokens = self.decoder.embed_tokens
+
+    def steps(self, source: Tensor, tasks: Tensor) -> TransformerSteps:
+        """Encode a batch, and return its decoder position by position."""
+        packing = Packing.of(source.eq(self.padding))
+        this = PackedPass(packing, self.arithmetic.products.precision)
+        memories = apply_once(packing.pad, self.encoder.packed(source, tasks, this))
+        return TransformerSteps(self.decoder, memories, packing.padding, tasks)
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's targets; the fast kernels compute on packed states."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().predict(batch)
+        precision, multiple = self.arithmetic.products.precision, self.arithmetic.products.multiple
+        sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]
+        source, rows = Packing.together(sides, multiple)
+        memories = self.encoder.packed(batch.source, batch.tasks, PackedPass(source, precision))
+        this = PackedPass(rows, precision, causal=True, memory=source)
+        logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
+        return Predicted.of(logits, batch, rows)
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().compile_layers(backend)
+        compile_packed(self, backend)
+        return self
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

@@ -1,0 +1,110 @@
+"""The share of an update that bare matrix products of the same shapes take, in the same run."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from benchmarks.peer import contenders
+from benchmarks.peer.contenders import ONE_PASS, OURS
+from benchmarks.peer.results import Cell, Table
+from benchmarks.peer.timing import alternate, clock, spread, timed
+from benchmarks.peer.training import Rounds
+from benchmarks.peer.workload import Workload
+
+# The place of the two factors among the arguments of each product.
+FACTORS = {"mm": (0, 1), "addmm": (1, 2), "bmm": (0, 1), "baddbmm": (1, 2)}
+# Sizes of the two factors, whether they lie transposed in memory, their type, torch's precision.
+Product = tuple[tuple[int, ...], tuple[int, ...], bool, bool, torch.dtype, str]
+BARE = "bare products"
+COLUMNS = (
+    "",
+    "ms an update",
+    "10⁹ operations in products",
+    "10⁹ operations/s of bare products",
+    "their share of the update",
+)
+
+
+class Products(TorchDispatchMode):
+    """Counts the matrix products that are dispatched below it, by their factors."""
+
+    def __init__(self) -> None:
+        """Count from zero."""
+        super().__init__()
+        self.products: Counter[Product] = Counter()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # noqa: D105
+        places = FACTORS.get(function.overloadpacket.__name__)
+        if places:
+            left, right = (args[place] for place in places)
+            turned = [not factor.is_contiguous() for factor in (left, right)]
+            precision = torch.get_float32_matmul_precision()
+            key = (tuple(left.shape), tuple(right.shape), *turned, left.dtype, precision)
+            self.products[key] += 1
+        return function(*args, **(kwargs or {}))
+
+
+def operations(products: Mapping[Product, int]) -> float:
+    """Return the multiplications and additions of some products."""
+    total = 0
+    for (left, right, *_), times in products.items():
+        batch = left[0] if len(left) == 3 else 1
+        total += times * 2 * batch * left[-2] * left[-1] * right[-1]
+    return total
+
+
+def bare(products: Mapping[Product, int], device: torch.device) -> Callable[[int], None]:
+    """Return what multiplies random matrices of the same shapes as often, and does nothing else."""
+    pairs = []
+    for (left, right, left_turned, right_turned, dtype, precision), times in products.items():
+        factors = _factor(left, left_turned), _factor(right, right_turned)
+        pairs.append((*(factor.to(device, dtype) for factor in factors), precision, times))
+
+    def work(_: int) -> None:
+        before = torch.get_float32_matmul_precision()
+        for left, right, precision, times in pairs:
+            multiply = torch.bmm if left.dim() == 3 else torch.mm
+            torch.set_float32_matmul_precision(precision)
+            for _ in range(times):
+                multiply(left, right)
+        torch.set_float32_matmul_precision(before)
+
+    return work
+
+
+def _factor(shape: tuple[int, ...], turned: bool) -> torch.Tensor:
+    """Return a random matrix or batch of matrices, which may lie transposed in memory."""
+    if not turned:
+        return torch.randn(shape)
+    *batch, rows, columns = shape
+    return torch.randn(*batch, columns, rows).transpose(-1, -2)
+
+
+def table(workload: Workload, rounds: Rounds) -> Table:
+    """Return the shares of ours and of fairseq's layers, for the first static shape."""
+    shape = workload.static_shapes[0]
+    job = contenders.job(workload, shape, 1)
+    now = clock(workload.device)
+    rows: list[list[Cell]] = []
+    numbers: dict[str, float] = {}
+    for name in (OURS, ONE_PASS):
+        update = contenders.named(job, name)
+        with Products() as counted:
+            update(1)
+        taking_part = {
+            name: timed(now, lambda _, update=update: update(1)),
+            BARE: timed(now, bare(counted.products, workload.device)),
+        }
+        seconds = alternate(taking_part, rounds.counted, rounds.warm_up)
+        times = {key: spread(own).middle for key, own in seconds.items()}
+        number = operations(counted.products) / 1e9
+        share = spread([b / a for a, b in zip(*seconds.values(), strict=True)]).middle
+        rows.append([name, 1000 * times[name], number, number / times[BARE], share])
+        numbers[f"products.{name}.share"] = share
+    title = (
+        f"One update of {shape.name} next to bare products of the same shapes, in the same run "
+        "and with the same libraries"
+    )
+    return Table("products", title, COLUMNS, rows, numbers)

@@ -1,0 +1,125 @@
+"""Linear layers whose three matrix products run with a chosen float32 precision.
+
+On a CPU, torch sends products of float32 to MKL. With the precision "medium" it sends them to
+oneDNN, which is about twice as fast on some machines. "medium" also allows oneDNN to round to
+bfloat16. Whether it does depends on the machine, so `choose_products` measures it.
+
+The setting belongs to the process, and oneDNN is slow on products of many small or changing shapes,
+such as attention's. For this reason it is set around the products of a linear layer alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+# oneDNN makes code for each shape and caches 1,024 of them, so numbers of rows must repeat.
+ONEDNN_ROWS = 128
+# Errors of two libraries that add in float32 differ by less; rounding to bfloat16 is 1,000 times.
+AS_GOOD = 2.0
+
+
+@dataclass(frozen=True)
+class Products:
+    """The precision of linear layers, and why it was chosen.
+
+    Attributes:
+        precision: "highest" or "medium", as torch.set_float32_matmul_precision names them.
+        errors: of each precision that was measured, the largest error relative to the largest
+            value; empty where none was.
+    """
+
+    precision: str
+    errors: dict[str, float]
+
+    @property
+    def multiple(self) -> int:
+        """What numbers of rows are rounded up to a multiple of."""
+        return ONEDNN_ROWS if self.precision == "medium" else 1
+
+
+def choose_products(device: torch.device) -> Products:
+    """Return the precision of a device's linear layers.
+
+    Nothing is drawn from torch's own generator.
+
+    Args:
+        device: on a CPU "medium" is chosen if its errors are as small as those of "highest";
+            elsewhere "medium" would round, so the precision is "highest".
+    """
+    if device.type != "cpu" or not torch.backends.mkldnn.is_available():
+        return Products("highest", {})
+    errors = {precision: _error(precision) for precision in ("highest", "medium")}
+    as_good = errors["medium"] <= AS_GOOD * errors["highest"]
+    return Products("medium" if as_good else "highest", errors)
+
+
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, precision: str = "highest"
+) -> Tensor:
+    """Return x Wᵀ + b, (…, out).
+
+    With "medium" and float32 on a CPU it is differentiable once.
+
+    Args:
+        x: (…, in).
+        weight: W, (out, in).
+        bias: b, (out,), or None.
+        precision: "highest" or "medium", of this product and of those of both its gradients.
+    """
+    if precision == "highest" or x.dtype != torch.float32 or x.device.type != "cpu":
+        return F.linear(x, weight, bias)
+    return _Linear.apply(x, weight, bias)
+
+
+class _Linear(torch.autograd.Function):
+    """F.linear by oneDNN."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        rows = x.reshape(-1, x.size(-1))
+        y = _product(rows, weight.t(), bias)
+        return y.view(*x.shape[:-1], len(weight))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        of_x, of_weight, of_bias = ctx.needs_input_grad
+        rows, upstream = x.reshape(-1, x.size(-1)), upstream.reshape(-1, len(weight))
+        return (
+            _product(upstream, weight).view_as(x) if of_x else None,
+            _product(upstream.t(), rows) if of_weight else None,
+            upstream.sum(0) if of_bias else None,
+        )
+
+
+def _product(left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return left · right + bias by oneDNN; the setting is afterwards as it was before."""
+    setting = torch.backends.mkldnn.matmul
+    before = setting.fp32_precision
+    setting.fp32_precision = "bf16"
+    try:
+        return left.mm(right) if bias is None else torch.addmm(bias, left, right)
+    finally:
+        setting.fp32_precision = before
+
+
+def _error(precision: str) -> float:
+    """Return the largest error of a layer's value and gradients against float64, relative."""
+    draws = torch.Generator().manual_seed(1)
+    x, weight, upstream = (
+        torch.randn(shape, generator=draws) for shape in ((256, 512), (384, 512), (256, 384))
+    )
+
+    def products(dtype: torch.dtype) -> list[Tensor]:
+        inputs = [x.to(dtype).requires_grad_(), weight.to(dtype).requires_grad_()]
+        y = linear(*inputs, precision=precision)
+        return [y, *torch.autograd.grad(y, inputs, upstream.to(dtype))]
+
+    pairs = zip(products(torch.float32), products(torch.float64), strict=True)
+    return max(((ours - exact).abs().max() / exact.abs().max()).item() for ours, exact in pairs)

@@ -1,0 +1,26 @@
+"""A text dealt over another number of languages has the same pairs of sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.growth.languages import deal
+from fathom.batches.tensors import load
+
+
+def pairs(folder: Path, split: str) -> list[tuple]:
+    return sorted(
+        (tuple(own.source(number).tolist()), tuple(own.target(number).tolist()))
+        for own in load(folder).splits(split)
+        for number in range(len(own))
+    )
+
+
+@pytest.mark.parametrize("languages", [1, 5])
+def test_every_pair_is_there_once_and_languages_have_equally_many(languages, tensors, tmp_path):
+    deal(tensors, languages, tmp_path)
+    for split in ("train", "valid"):
+        assert pairs(tmp_path, split) == pairs(tensors, split)
+    counts = [len(own) for own in load(tmp_path).splits("train")]
+    assert len(counts) == languages
+    assert max(counts) - min(counts) <= 1

@@ -1,0 +1,216 @@
+"""The fast kernels against fairseq's layers: every method on every network, with equal weights."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from fairseq import utils
+from torch import Tensor
+
+from fathom.batches.fused import Batch
+from fathom.kernels.loss import smoothed_loss
+from fathom.kernels.products import ONEDNN_ROWS, Products
+from fathom.methods.loader import load_network
+from fathom.models.arithmetic import FAIRSEQ, FAST, Arithmetic
+from fathom.models.network import Network
+from fathom.runs.method_card import module_names
+from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
+from tests.support.small_networks import PAD, batch, card, gradients, method, network, shape
+
+TASKS = torch.tensor([0, 1, 1, 0])
+MASKED = {
+    "decoder_layers": 0,
+    "activation": "gelu",
+    "output_bias": True,
+    "block": 32,
+    "tie_embeddings": "all",
+}
+KINDS = {"transformer": {}, "masked_lm": MASKED}
+
+
+class RoundedUp(Products):
+    """Rows are rounded up as for oneDNN, which on some machines would round values too."""
+
+    multiple = ONEDNN_ROWS
+
+
+HIGHEST, ROUNDED = (Arithmetic(FAST, kind("highest", {})) for kind in (Products, RoundedUp))
+
+
+def cases() -> Iterator[object]:
+    """Yield each kind of network with each method, norm and named value of a setting."""
+    for name in module_names():
+        for kind in KINDS:
+            for norm in card(name).about.norms:
+                yield pytest.param(kind, name, norm, {}, id=f"{kind}-{name}-{norm}")
+    for choice in choices():
+        name, changes = choice.values
+        norm = card(name).about.norms[0]
+        yield pytest.param("transformer", name, norm, changes, id=choice.id)
+
+
+every_case = pytest.mark.parametrize(("kind", "name", "norm", "changes"), [*cases()])
+
+
+def built(kind: str, name: str, norm: str, changes: dict, **model: object) -> Network:
+    """Return a network with the method of a card's example on all stacks that both have."""
+    this = card(name).about
+    layers = this.example.layers
+    size = {"architecture": kind, "norm": norm, "encoder_layers": layers, "decoder_layers": layers}
+    whole = shape(**(size | KINDS[kind] | model))
+    stacks = load_network(kind).describe_stacks(whole, 2)
+    values = this.example.settings | changes
+    chosen = method(name, tuple(stack for stack in stacks if stack in this.stacks), **values)
+    made = network(chosen, whole)
+    stream = torch.Generator().manual_seed(4)
+    for part, parameter in made.named_parameters():
+        # Gates and new adapters start where they change nothing, and biases at zero.
+        size = 0.1 if ".method." in part else 0.02
+        parameter.data += size * torch.randn(parameter.shape, generator=stream)
+    return made
+
+
+def texts(kind: str) -> Batch:
+    """Return texts of two tasks; of a masked language model some pieces are hidden."""
+    source, previous, target = batch(LENGTHS)
+    if kind == "masked_lm":
+        hidden = torch.rand(source.shape, generator=torch.Generator().manual_seed(5)) < 0.4
+        target = source.where(hidden & source.ne(PAD), PAD)
+    rows = torch.arange(len(LENGTHS))
+    return Batch(source, previous, target, TASKS, rows, int(target.ne(PAD).sum()))
+
+
+def outcome(model: Network, arithmetic: Arithmetic, kind: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Return logits and targets of the texts, and their loss, with gradients in the network."""
+    model.use_arithmetic(arithmetic).start_update(1, 1)
+    logits, target, _ = model.predict(texts(kind))
+    loss, _ = smoothed_loss(logits, target, 0.1)
+    loss.backward()
+    return logits[: len(target)], target, loss
+
+
+def compare(models: list[Network], kind: str, fast: Arithmetic, tolerance: float) -> None:
+    """Require equal logits, loss and gradients of fairseq's layers and the fast kernels."""
+    expected = outcome(models[0], Arithmetic(FAIRSEQ), kind)
+    got = outcome(models[1], fast, kind)
+    assert torch.equal(expected[1], got[1])
+    torch.testing.assert_close(got[0], expected[0], atol=tolerance, rtol=tolerance)
+    torch.testing.assert_close(got[2], expected[2], atol=tolerance, rtol=tolerance)
+    reached = gradients(models[1])
+    for name, gradient in gradients(models[0]).items():
+        if gradient is None:
+            assert reached[name] is None, name
+        else:
+            atol = tolerance * max(1.0, gradient.abs().max().item())
+            torch.testing.assert_close(reached[name], gradient, atol=atol, rtol=0, msg=name)
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Let fairseq's cross-attention keep float64, where it rounds its softmax to float32."""
+    monkeypatch.setattr(utils, "softmax", lambda x, dim, onnx_trace=False: torch.softmax(x, dim))
+
+
+@every_case
+def test_in_float64_they_are_equal_but_for_fairseqs_one_softmax(kind, name, norm, changes, exact):
+    models = [built(kind, name, norm, changes).double() for _ in range(2)]
+    compare(models, kind, HIGHEST, 1e-11)
+
+
+@every_case
+def test_in_float32_they_agree_also_with_rounded_up_rows(kind, name, norm, changes):
+    models = [built(kind, name, norm, changes) for _ in range(2)]
+    compare(models, kind, ROUNDED, 1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+@pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
+def test_at_inference_they_are_equal_with_layers_left_out(kind, gates, gate_on, exact):
+    model = built(kind, "latent_layers", "pre", {"gate_on": gate_on}).double().eval()
+    for each in model.methods.values():
+        each.alpha.data = torch.tensor([[5.0, -3.0, -2.0], [4.0, -4.0, 3.0]], dtype=torch.float64)
+        assert each.stack.layers == 3
+    model.use_gates(gates)
+    with torch.no_grad():
+        slow, fast = (
+            model.use_arithmetic(each).predict(texts(kind))
+            for each in (Arithmetic(FAIRSEQ), HIGHEST)
+        )
+    for one, other in zip(slow, fast, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-11, rtol=0)
+
+
+@pytest.mark.parametrize("changes", [{"residuals": ()}, {"tie_embeddings": "none"}, {"heads": 2}])
+@pytest.mark.parametrize("output_bias", [False, True])
+def test_they_are_equal_in_other_shapes(changes, output_bias, exact):
+    size = {"output_bias": output_bias} | changes
+    models = [built("transformer", "static", "pre", {}, **size).double() for _ in range(2)]
+    compare(models, "transformer", HIGHEST, 1e-11)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "rnmt_plus"])
+def test_targets_and_tasks_come_sentence_after_sentence(kind):
+    changes = {"tie_embeddings": "none"} if kind == "rnmt_plus" else KINDS[kind]
+    model, these = network(method("static", ()), shape(architecture=kind, **changes)), texts(kind)
+    for arithmetic in (Arithmetic(FAIRSEQ), HIGHEST, ROUNDED):
+        logits, target, tasks = model.use_arithmetic(arithmetic).predict(these)
+        assert len(logits) >= len(target) == len(tasks) == these.tokens
+        assert torch.equal(target, these.target[these.target != PAD])
+        assert torch.equal(tasks, TASKS[(these.target != PAD).nonzero()[:, 0]])
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "lingvo", "none"])
+def test_gates_at_zero_and_one_leave_a_layer_out_or_in_to_the_bit(norm):
+    model = built("transformer", "latent_layers", norm, {})
+    static = built("transformer", "static", norm, {})
+    static.load_state_dict(
+        {name: value for name, value in model.state_dict().items() if ".method." not in name}
+    )
+    for each in model.methods.values():
+        each.alpha.data.fill_(200.0)
+    both = [outcome(each, ROUNDED, "transformer") for each in (model, static)]
+    assert torch.equal(both[0][0], both[1][0])
+    found = gradients(model)
+    for name, gradient in gradients(static).items():
+        assert torch.equal(gradient, found[name]), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("residuals", [("encoder", "decoder"), ()])
+def test_in_bfloat16_they_agree_within_its_rounding(kind, residuals):
+    models = [
+        built(kind, "latent_layers", "pre", {}, dropout=0.0, residuals=residuals) for _ in range(2)
+    ]
+    with torch.autocast("cpu", torch.bfloat16):
+        slow, fast = (
+            outcome(model, arithmetic, kind)[2].item()
+            for model, arithmetic in zip(models, (Arithmetic(FAIRSEQ), HIGHEST), strict=True)
+        )
+    assert fast == pytest.approx(slow, rel=2e-2)
+    assert all(gradient.isfinite().all() for gradient in gradients(models[1]).values())
+
+
+@pytest.mark.parametrize("p", ["dropout", "attention_dropout", "activation_dropout"])
+def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
+    model = built("transformer", "static", "pre", {}, **{p: 0.5})
+    for arithmetic in (Arithmetic(FAIRSEQ), HIGHEST):
+        model.use_arithmetic(arithmetic)
+        for training in (True, False):
+            model.train(training)
+            one, other = (model.predict(texts("transformer")).logits for _ in range(2))
+            assert torch.equal(one, other) is not training
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["static", "latent_layers"])
+def test_compiled_layers_learn_the_same(name):
+    """The compiler itself needs a device; here it only traces the layers."""
+    plain, compiled = (two_level(name, {}) for _ in range(2))
+    compiled.network.compile_layers(backend="eager")
+    for number in (1, 2):
+        for run in (plain, compiled):
+            real_update(run, number)
+    expected = dict(plain.network.named_parameters())
+    for part, parameter in compiled.network.named_parameters():
+        assert torch.equal(parameter, expected[part]), part

@@ -1,0 +1,170 @@
+"""A folder for another program: stock fairseq translates with it as we do."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import ctranslate2
+import pytest
+import sentencepiece
+from fairseq.checkpoint_utils import load_model_ensemble_and_task
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDatasetBuilder,
+    data_file_path,
+    index_file_path,
+)
+from fairseq.models.transformer import TransformerModel
+
+from fathom.inference.export import export
+from fathom.inference.trained_run import TrainedRun
+from fathom.inference.translate import translate_lines
+from fathom.io.integrity import hashes, read_record
+from fathom.runs.paths import Paths
+from fathom.subwords.encode import join
+from fathom.subwords.sides import sides
+from tests.support.refused import refused
+from tests.support.small_corpus import TASKS, silent, small_data
+from tests.support.trained import CPU, save, trained_spec, write_text, write_trained
+
+# fairseq's own network masks padding and the future with unlike types.
+pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
+# One cap for all sentences, since fairseq's grows with the longest of a batch.
+SEARCH = {"beam": 5, "cap_ratio": 0.0, "cap_constant": 15}
+PLAIN = trained_spec({"decoding": SEARCH})
+LATENT = trained_spec(
+    {"decoding": SEARCH, "method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="latent"
+)
+LAYERS = {"decoder": {"bos": (0,), "bel": (1,), "kor": (1,)}}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    paths = Paths(tmp_path_factory.mktemp("results"), "tiny")
+    write_text(paths)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def static(paths):
+    return write_trained(PLAIN, paths)
+
+
+@pytest.fixture(scope="module")
+def mild(paths):
+    """A run with smaller weights, whose rounding does not exceed the check's tolerance."""
+    run = write_trained(replace(PLAIN, run="mild"), paths)
+    state = run.network("plain").state_dict()
+    save(run, {name: value / 3 for name, value in state.items()})
+    return TrainedRun(run.spec, 1, paths, CPU)
+
+
+@pytest.fixture(scope="module")
+def latent(paths):
+    return write_trained(LATENT, paths, layers=LAYERS)
+
+
+def text_of(run, task):
+    """Return a task's test sentences but for the odd ones.
+
+    fairseq would split pieces at some signs, and a long sentence is cut.
+    """
+    lines = sides(run.spec.data)[0].lines(run.paths.corpus(run.spec.data), task, "test")
+    pieces = run.source_encoder.pieces(task, lines)
+    longest = run.spec.data.max_pieces
+    return [
+        line
+        for line, own in zip(lines, pieces, strict=True)
+        if line.isprintable() and len(own) <= longest
+    ]
+
+
+def by_stock_fairseq(folder, lines):
+    """Return the translations of a user of stock fairseq, with text in binary form.
+
+    `fairseq-generate` does the same, but makes its batches in a compiled part of fairseq.
+    """
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.model"))
+    (model,), _, task = load_model_ensemble_and_task([str(folder / "checkpoint.pt")])
+    assert type(model) is TransformerModel
+    for side, dictionary in (("source", task.src_dict), ("target", task.tgt_dict)):
+        path = str(folder / f"test.source-target.{side}")
+        builder = MMapIndexedDatasetBuilder(data_file_path(path))
+        for line in lines:
+            pieces = " ".join(processor.encode(line, out_type=str))
+            builder.add_item(dictionary.encode_line(pieces, add_if_not_exist=False))
+        builder.finalize(index_file_path(path))
+    task.load_dataset("test")
+    dataset = task.dataset("test")
+    search = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
+    generator = task.build_generator([model.eval()], search)
+    batch = dataset.collater([dataset[number] for number in range(len(lines))])
+    answers = task.inference_step(generator, [model], batch)
+    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
+    best = [by_number[number][0]["tokens"].tolist() for number in range(len(lines))]
+    return [join([task.tgt_dict[piece] for piece in pieces[:-1]]) for pieces in best]
+
+
+@pytest.mark.slow
+def test_stock_fairseq_gives_the_same_hypotheses_of_a_static_run(static, tmp_path):
+    export(static, "fairseq", tmp_path / "exported", None, silent)
+    for task in TASKS:
+        lines = text_of(static, task)
+        expected = translate_lines(static, "plain", task, lines, silent)
+        assert by_stock_fairseq(tmp_path / "exported", lines) == expected
+        assert len(set(expected)) > len(lines) // 2
+
+
+@pytest.mark.slow
+def test_stock_fairseq_gives_the_same_hypotheses_of_the_layers_of_a_task(latent, tmp_path):
+    export(latent, "fairseq", tmp_path / "exported", "kor", silent)
+    lines = text_of(latent, "kor")
+    expected = translate_lines(latent, "hard", "kor", lines, silent)
+    assert by_stock_fairseq(tmp_path / "exported", lines) == expected
+
+
+def test_the_folder_for_fairseq_has_checkpoint_dictionaries_pieces_and_a_record(static, tmp_path):
+    reported = []
+    export(static, "fairseq", tmp_path / "new" / "folder", None, reported.append)
+    folder = tmp_path / "new" / "folder"
+    names = {"checkpoint.pt", "dict.source.txt", "dict.target.txt", "source.model"}
+    assert {path.name for path in folder.iterdir()} == {*names, "export.json"}
+    record = read_record(folder / "export.json")
+    assert record["files"] == {name: hashes(folder, name)[name] for name in names}
+    assert (record["program"], record["gates"], record["weights"]) == ("fairseq", "plain", [5])
+    assert (record["run"], record["identity"]) == (PLAIN.name, PLAIN.identity)
+    assert record["tasks"] == list(TASKS)
+    assert reported == [f"fairseq: {folder}"]
+
+
+def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_path, monkeypatch):
+    export(mild, "ctranslate2", tmp_path / "exported", None, silent)
+    translator = ctranslate2.Translator(str(tmp_path / "exported"), device="cpu")
+    (result,) = translator.translate_batch([["▁ta"]], max_decoding_length=5)
+    assert len(result.hypotheses[0]) <= 5
+    assert "export.json" in {path.name for path in (tmp_path / "exported").iterdir()}
+    monkeypatch.setattr("fathom.inference.ctranslate2_search.TOLERANCE", -1.0)
+    with refused("other log-probabilities", where="bos"):
+        export(mild, "ctranslate2", tmp_path / "refused", None, silent)
+    assert not (tmp_path / "refused").exists()
+
+
+def test_tasks_that_keep_different_layers_need_one_to_be_named(latent, tmp_path):
+    with refused("different layers", "bos", "bel", remedy="--task bos"):
+        export(latent, "fairseq", tmp_path / "exported", None, silent)
+    export(latent, "fairseq", tmp_path / "exported", "bel", silent)
+    record = read_record(tmp_path / "exported" / "export.json")
+    assert record["active"] == {"encoder": [0, 1], "decoder": [1]}
+    assert (record["gates"], record["tasks"]) == ("hard", ["bel"])
+
+
+def test_each_task_has_its_own_pieces_where_models_are_its_own(tmp_path):
+    paths = Paths(tmp_path, "tiny")
+    spec = replace(PLAIN, data=small_data(per_task=60, english=80))
+    write_text(paths, spec.data)
+    export(write_trained(spec, paths), "fairseq", tmp_path / "exported", None, silent)
+    names = {path.name for path in (tmp_path / "exported").glob("*.model")}
+    assert names == {f"source.{task}.model" for task in TASKS}
+
+
+def test_a_training_without_a_result_is_refused(paths, tmp_path):
+    with refused("outcome", "diverged"):
+        export(write_trained(PLAIN, paths, "diverged"), "fairseq", tmp_path / "x", None, silent)

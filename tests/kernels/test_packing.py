@@ -1,0 +1,120 @@
+"""Rows of real tokens, and the way back to a padded batch."""
+
+import pytest
+import torch
+
+from fathom.kernels.blocks import assigned
+from fathom.kernels.packing import Packing
+from tests.support.padded import CASES, padding_of
+
+D = 3
+
+
+def packings():
+    for lengths, width in CASES:
+        for multiple in (1, 8):
+            yield Packing.of(padding_of(lengths, width), multiple)
+
+
+def test_each_real_token_has_one_row_and_neighbours_are_one_block_apart():
+    for packing in packings():
+        rows = packing.places.tolist()
+        assert len(set(rows)) == len(rows) == sum(packing.lengths) == packing.tokens
+        first = 0
+        for sentence, length in enumerate(packing.lengths):
+            own = rows[first : first + length]
+            (block,) = (b for b, members in enumerate(packing.blocks) if sentence in members)
+            start = own[0] // len(packing.blocks)
+            steps = range(start, start + length)
+            assert own == [step * len(packing.blocks) + block for step in steps]
+            assert steps[-1] < packing.block_rows
+            assert packing.sentences[own].tolist() == [sentence] * length
+            assert packing.positions[own].tolist() == list(range(length))
+            first += length
+
+
+def test_one_block_has_sentence_after_sentence():
+    blocks = assigned([(2,), (1,), (3,)], in_blocks=False)
+    packing = Packing((2, 1, 3), 4, 4, blocks, torch.device("cpu"))
+    ids = torch.arange(12).view(3, 4)
+    assert packing.of_ids(ids, -1).tolist() == [0, 1, 4, 8, 9, 10, -1, -1]
+    assert packing.real_ids(ids).tolist() == [0, 1, 4, 8, 9, 10]
+    assert packing.of_tokens(torch.tensor([7, 8, 9])).tolist() == [7, 7, 8, 9, 9, 9, 7, 7]
+    assert packing.positions.tolist() == [0, 1, 0, 0, 1, 2, 0, 0]
+    assert packing.surplus.tolist() == [False] * 6 + [True] * 2
+    assert packing.offsets.tolist() == [0, 2, 3, 6]
+    assert (packing.tokens, packing.rows, packing.longest) == (6, 8, 3)
+
+
+def test_batches_that_are_packed_together_have_the_same_blocks():
+    lengths = ((5, 2, 7, 1), (1, 9, 3, 40))
+    masks = [padding_of(side, max(side)) for side in lengths]
+    source, target = Packing.together(masks, 8)
+    assert source.blocks == target.blocks
+    assert (source.lengths, target.lengths) == lengths
+
+
+def test_the_number_of_rows_is_a_multiple_and_at_least_the_tokens():
+    for tokens, rows in ((1, 128), (128, 128), (129, 256)):
+        packing = Packing.of(padding_of((tokens,), tokens), 128)
+        assert packing.rows == rows
+        assert packing.real(torch.ones(1, rows, D)).shape == (1, rows, D)
+
+
+def test_what_is_packed_and_padded_keeps_real_values_and_has_zeros_elsewhere():
+    for packing in packings():
+        x = torch.randn(*packing.padding.shape, D)
+        packed = packing.pack(x)
+        assert packed.shape == (1, packing.rows, D)
+        assert torch.equal(packed[0, packing.places], x[~packing.padding])
+        assert not packed[0, packing.surplus].any()
+        assert torch.equal(packing.pad(packed), x.masked_fill(packing.padding.unsqueeze(2), 0))
+        assert torch.equal(packing.real(packed)[0, : packing.tokens], x[~packing.padding])
+        assert not packing.real(packed)[0, packing.tokens :].any()
+
+
+def test_surplus_rows_reach_no_batch_and_no_gradient():
+    for packing in packings():
+        for way in (packing.pad, packing.real):
+            x = torch.randn(1, packing.rows, D, requires_grad=True)
+            way(x).square().sum().backward()
+            expected = (2 * x).masked_fill(packing.surplus.unsqueeze(1), 0)
+            assert torch.equal(x.grad, expected)
+
+
+def test_gradients_are_those_of_finite_differences_twice():
+    packing = Packing.of(padding_of((3, 1, 2), 4), 8)
+    x = torch.randn(3, 4, D, dtype=torch.float64, requires_grad=True)
+    torch.autograd.gradcheck(packing.pack, x)
+    torch.autograd.gradgradcheck(packing.pack, x)
+    rows = torch.randn(1, packing.rows, D, dtype=torch.float64, requires_grad=True)
+    torch.autograd.gradcheck(packing.pad, rows)
+    torch.autograd.gradcheck(packing.real, rows)
+
+
+def test_columns_of_a_larger_tensor_are_padded_as_their_copy():
+    packing = Packing.of(padding_of((2, 1, 3), 4), 4)
+    columns = torch.randn(1, packing.rows, 3 * D)[..., D : 2 * D]
+    assert torch.equal(packing.pad(columns), packing.pad(columns.contiguous()))
+
+
+def test_lengths_that_the_host_knows_give_the_same_packing():
+    for lengths, width in CASES:
+        mask = padding_of(lengths, width)
+        asked, known = Packing.of(mask, 8), Packing.of(mask, 8, lengths)
+        assert asked.lengths == known.lengths
+        for name in ("index", "places", "sentences", "positions", "offsets", "padding"):
+            assert torch.equal(getattr(asked, name), getattr(known, name))
+        assert torch.equal(asked.padding, mask)
+
+
+def test_half_precision_is_kept():
+    packing = Packing.of(padding_of((2, 1), 3), 4)
+    x = torch.randn(2, 3, D, dtype=torch.bfloat16)
+    assert packing.pad(packing.pack(x)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("mask", [[[True, False]], [[False, True, False]], [[True, True]]])
+def test_padding_on_the_left_and_empty_sentences_are_refused(mask):
+    with pytest.raises(RuntimeError):
+        Packing.of(torch.tensor(mask))

@@ -1,0 +1,128 @@
+"""Attention of padded states, compared with its formula and with torch's own module."""
+
+import pytest
+import torch
+from torch import nn
+
+from fathom.kernels import padded_attention
+from fathom.kernels.padded_attention import attend, is_fused
+from tests.support.attention_formula import EXACT, HEADS, D, formula, gradients
+from tests.support.padded import CASES, padding_of
+
+
+@pytest.fixture(params=[False, True], ids=["products", "fused"], autouse=True)
+def way(request, monkeypatch):
+    """Both ways of each test's lengths."""
+    monkeypatch.setattr(padded_attention, "FUSED_KEYS", 1 if request.param else 10**6)
+
+
+def states(sentences, *widths, dtype=torch.float64):
+    """Return states (B, T, D) for each width, which take gradients."""
+    torch.manual_seed(1)
+    drawn = (torch.randn(sentences, width, D, dtype=torch.float64) for width in widths)
+    return [x.to(dtype).requires_grad_() for x in drawn]
+
+
+def hidden_of(padding, causal, queries):
+    """Return (B, T, S), true at padded keys and, if causal, at later positions."""
+    hidden = padding[:, None].expand(-1, queries, -1)
+    return hidden | torch.ones(hidden.shape[1:], dtype=torch.bool).triu(1) if causal else hidden
+
+
+def cases():
+    """Lengths of keys, S, T, and whether attention is causal."""
+    for lengths, width in CASES:
+        yield lengths, width, width, False
+        yield lengths, width, width + 3, False
+        yield lengths, width, width, True
+
+
+@pytest.mark.parametrize(("dtype", "atol"), EXACT)
+@pytest.mark.parametrize("masked", [True, False])
+def test_values_and_gradients_are_those_of_the_formula(dtype, atol, masked):
+    for lengths, width, queries, causal in cases():
+        q, k, v = inputs = states(len(lengths), queries, width, width, dtype=dtype)
+        padding = padding_of(lengths, width) & masked
+        ours = attend(q, k, v, HEADS, padding if masked else None, causal)
+        theirs = formula(q, k, v, hidden_of(padding, causal, queries))
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=atol)
+        torch.testing.assert_close(
+            gradients(ours, inputs), gradients(theirs, inputs), rtol=0, atol=4 * atol
+        )
+
+
+def test_gradients_are_those_of_finite_differences():
+    lengths = (3, 1)
+    q, k, v = states(2, 2, 3, 3)
+    torch.autograd.gradcheck(lambda *x: attend(*x, HEADS, padding_of(lengths, 3)), (q, k, v))
+    torch.autograd.gradcheck(lambda *x: attend(*x, HEADS, None, True), (k, k, v))
+
+
+def test_torchs_own_module_computes_the_same():
+    torch.manual_seed(1)
+    module = nn.MultiheadAttention(D, HEADS, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(D, dtype=torch.float64).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(D))
+    q, k, v = states(3, 5, 4, 4)
+    padding = padding_of((4, 2, 1), 4)
+    expected, _ = module(q, k, v, key_padding_mask=padding, need_weights=False)
+    torch.testing.assert_close(attend(q, k, v, HEADS, padding), expected, rtol=0, atol=1e-14)
+
+
+def test_causal_attention_needs_no_mask_of_padding_on_the_right():
+    lengths, width = CASES[0]
+    q, k, v = inputs = states(len(lengths), width, width, width)
+    padding = padding_of(lengths, width)
+    with_mask, without = (attend(q, k, v, HEADS, mask, True) for mask in (padding, None))
+    assert torch.equal(with_mask[~padding], without[~padding])
+    real = (~padding).unsqueeze(2)
+    for ours, theirs in zip(
+        gradients(without * real, inputs), gradients(with_mask * real, inputs), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-15)
+
+
+def test_half_precision_is_kept_and_within_its_rounding():
+    lengths, width = CASES[0]
+    padding = padding_of(lengths, width)
+    exact = states(len(lengths), width, width, width)
+    half = [x.detach().bfloat16().requires_grad_() for x in exact]
+    for causal in (True, False):
+        ours, theirs = (attend(*inputs, HEADS, padding, causal) for inputs in (half, exact))
+        assert ours.dtype == torch.bfloat16
+        torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=0.05)
+        for mine, other in zip(gradients(ours, half), gradients(theirs, exact), strict=True):
+            torch.testing.assert_close(mine.double(), other, rtol=0, atol=0.2)
+
+
+def test_dropout_of_weights_keeps_the_mean_and_its_gradient_has_the_same_mask():
+    q, k, v = states(2, 3, 4, 4)
+    padding = padding_of((4, 2), 4)
+
+    def seeded(*inputs):
+        torch.manual_seed(5)
+        return attend(*inputs, HEADS, padding, False, 0.3)
+
+    torch.autograd.gradcheck(seeded, (q, k, v))  # Its differences are of equal masks.
+    with torch.no_grad():
+        exact = attend(q, k, v, HEADS, padding)
+        torch.manual_seed(6)
+        mean = sum(attend(q, k, v, HEADS, padding, False, 0.3) for _ in range(300)) / 300
+    torch.testing.assert_close(mean, exact, rtol=0, atol=0.3)
+
+
+def test_columns_of_one_fused_projection_are_taken_as_they_are():
+    torch.manual_seed(1)
+    fused = torch.randn(2, 4, 3 * D, dtype=torch.float64)
+    q, k, v = fused.chunk(3, -1)
+    apart = attend(q.contiguous(), k.contiguous(), v.contiguous(), HEADS)
+    torch.testing.assert_close(attend(q, k, v, HEADS), apart, rtol=0, atol=1e-15)
+
+
+def test_the_fused_kernel_is_for_long_sentences_half_precision_and_other_devices(monkeypatch):
+    monkeypatch.undo()
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    assert [is_fused(cpu, torch.float32, keys) for keys in (12, 60, 500)] == [False, False, True]
+    assert is_fused(cpu, torch.bfloat16, 12)
+    assert is_fused(cuda, torch.float32, 12)

@@ -1,0 +1,93 @@
+"""Sentences of ids with right answers, and networks that learn them in seconds.
+
+A sentence is turned round in one way of translating, and each of its words moved by one in another.
+"""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDatasetBuilder,
+    data_file_path,
+    index_file_path,
+)
+from torch import Tensor, nn
+
+from fathom.batches.tensors import EOS, PAD, prefix
+from fathom.io.integrity import hashes, read_record, write_record
+from fathom.models.network import Network
+
+ENTRIES, FIRST = 20, 4
+BATCH = 64
+TURNED, MOVED = 0, 1
+
+
+def sentences(amount: int, seed: int) -> list[Tensor]:
+    """Return different random sentences with their end symbols."""
+    dice, rows = random.Random(seed), {}
+    while len(rows) < amount:
+        words = tuple(dice.randrange(FIRST, ENTRIES) for _ in range(dice.randint(3, 6)))
+        rows[words] = torch.tensor([*words, EOS])
+    return list(rows.values())
+
+
+def answer(source: Tensor, way: int) -> Tensor:
+    """Return the right translation of a sentence, with its end symbol."""
+    words = source[:-1]
+    moved = (words - FIRST + 1) % (ENTRIES - FIRST) + FIRST
+    return torch.cat([(words.flip(0), moved)[way], source[-1:]])
+
+
+def padded(rows: list[Tensor]) -> Tensor:
+    """Return sentences as one batch."""
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+def learn(network: Network, ways: Sequence[int], updates: int) -> Network:
+    """Teach every task its way of translating, with the gates as they are."""
+    optimiser = torch.optim.Adam((p for p in network.parameters() if p.requires_grad), lr=3e-3)
+    network.train()
+    for update in range(1, updates + 1):
+        rows = sentences(BATCH, seed=update)
+        tasks = torch.arange(BATCH) % len(ways)
+        targets = [answer(row, ways[task]) for row, task in zip(rows, tasks, strict=True)]
+        previous = padded([row.roll(1) for row in targets])
+        network.start_update(1, update)
+        logits = network(padded(rows), previous, tasks)
+        loss = nn.functional.cross_entropy(
+            logits.flatten(0, 1), padded(targets).flatten(), ignore_index=PAD
+        )
+        optimiser.param_groups[0]["lr"] = 3e-3 * min(1, update / 50, (updates - update) / 100 + 0.1)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+    return network
+
+
+def write_sentences(folder: Path, ways: dict[str, int], amount: int = 60) -> None:
+    """Add held-out sentences and their answers to encoded text that has none.
+
+    Args:
+        folder: of the encoded text, with its tensors.json.
+        ways: how each task translates.
+        amount: sentences of a split.
+    """
+    for task, way in ways.items():
+        for seed, split in enumerate(("valid", "test"), start=-2):
+            rows = sentences(amount, seed)
+            _write(prefix(folder, task, split, "source"), rows)
+            _write(prefix(folder, task, split, "target"), [answer(row, way) for row in rows])
+    record = read_record(folder / "tensors.json")
+    files = {"files": hashes(folder, "*.txt", "*/*.*")}
+    write_record(folder / "tensors.json", record | files)
+
+
+def _write(path: Path, rows: list[Tensor]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    builder = MMapIndexedDatasetBuilder(data_file_path(str(path)))
+    for row in rows:
+        builder.add_item(row)
+    builder.finalize(index_file_path(str(path)))
