@@ -120,9 +120,8 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
         own = {name.removeprefix(start) for name in runs if name.startswith(start)}
         file = paper.files["deviations"]
         yield from deviations.findings(paper.deviations, file, names, own - {*names})
-    if "runs" in paper.files:
-        runs, shown = paper.files["runs"], _shown(paper, known)
-        yield from deviations.silent_findings(paper.deviations, runs, shown)
+    shown = _shown(paper, known)
+    yield from deviations.silent_findings(paper.deviations, paper.files, shown)
 
 
 def _shown(paper: Paper, known: Known) -> dict[str, set[str]]:

@@ -241,3 +241,21 @@ def test_the_three_scales_of_the_divergence():
     assert equations.scaled_kl(kl, "sum", 4.0).tolist() == [3.0, 8.0]
     assert equations.scaled_kl(kl, "mean", 4.0).tolist() == [1.5, 4.0]
     assert equations.scaled_kl(kl, "per_token", 4.0).tolist() == [0.75, 2.0]
+
+
+@pytest.mark.parametrize("multiplier", [1.0, 2.0])
+def test_one_logit_moves_like_two_at_twice_their_rate(multiplier):
+    """[latent_depth Eq. 5] has two logits; under Adam their difference moves by two steps."""
+    pair = torch.zeros(2, 3, 4, dtype=torch.float64, requires_grad=True)
+    alpha = torch.zeros(3, 4, dtype=torch.float64, requires_grad=True)
+    adams = [torch.optim.Adam([pair], lr=0.01), torch.optim.Adam([alpha], lr=0.01 * multiplier)]
+    stream = torch.Generator().manual_seed(3)
+    wanted = torch.rand(3, 4, generator=stream, dtype=torch.float64)
+    for _ in range(50):
+        noise = torch.randn(3, 4, generator=stream, dtype=torch.float64)
+        two = torch.softmax(torch.stack([pair[0] + noise, pair[1]]), dim=0)[0]
+        for adam, z in zip(adams, (two, equations.gumbel_sample(alpha, noise, 1.0)), strict=True):
+            adam.zero_grad()
+            (z - wanted).square().sum().backward()
+            adam.step()
+    assert torch.allclose(pair[0] - pair[1], alpha, atol=1e-6) == (multiplier == 2.0)
