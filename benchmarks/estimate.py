@@ -62,8 +62,8 @@ def measured(results: Path, specs: Iterable[Spec]) -> list[Cost]:
     """Return the cost of each run; equal networks with equal batches are measured once."""
 
     @cache
-    def text(languages: int) -> Dealt:
-        return Dealt(results, torch.device("cpu"), languages)
+    def text(languages: int, longest: int | None) -> Dealt:
+        return Dealt(results, torch.device("cpu"), languages, longest)
 
     seconds: dict[tuple, float] = {}
     costs = []
@@ -71,7 +71,9 @@ def measured(results: Path, specs: Iterable[Spec]) -> list[Cost]:
         training = spec.training
         key = repr((spec.model, spec.method, training.batch, len(spec.data.tasks)))
         if key not in seconds:
-            seconds[key] = _seconds(text(len(spec.data.tasks)), spec)
+            # A block begins with a symbol of its own.
+            longest = None if spec.model.block is None else spec.model.block - 1
+            seconds[key] = _seconds(text(len(spec.data.tasks), longest), spec)
         group = f"{spec.paper}, {spec.model.architecture}"
         costs.append(Cost(group, updates_of(spec), seconds[key]))
     return costs

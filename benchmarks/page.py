@@ -44,11 +44,24 @@ def parts(bench: Path) -> Iterator[tuple[str, str]]:
     }
     for part, content in contents.items():
         text = [described(content["facts"]), *map(markdown, tables(content))]
+        if part == "growth":
+            text += [f"![{path.stem}](images/{copied(path)})" for path in pictures(bench)]
         yield part, "\n".join([*text, ""])
-    on_cpu = [contents[part] for part in contents if part != "cuda"]
-    numbers = all_numbers(table for content in on_cpu for table in tables(content))
+    # Where both devices have a number of one name, it is the CPU's.
+    ordered = sorted(contents, key=lambda part: part != "cuda")
+    numbers = all_numbers(table for part in ordered for table in tables(contents[part]))
     if numbers:
         yield "goals", f"{markdown(goals.table(numbers))}\n"
+
+
+def pictures(bench: Path) -> list[Path]:
+    """Return the pictures of the curves."""
+    return sorted((bench / "growth").glob("*.png"))
+
+
+def copied(picture: Path) -> str:
+    """Return the name of a picture in docs/images."""
+    return f"growth_{picture.name}"
 
 
 def main() -> None:
@@ -60,8 +73,8 @@ def main() -> None:
     for part, written in parts(bench):
         text = replaced(text, part, written)
     PAGE.write_text(text, encoding="utf-8")
-    for picture in sorted((bench / "growth").glob("*.png")):
-        shutil.copy(picture, IMAGES / f"growth_{picture.name}")
+    for picture in pictures(bench):
+        shutil.copy(picture, IMAGES / copied(picture))
 
 
 if __name__ == "__main__":

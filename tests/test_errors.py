@@ -10,6 +10,7 @@ from fathom.errors import (
     brief,
     closest,
     nearest,
+    printed,
     shortened,
     without_secrets,
 )
@@ -89,6 +90,17 @@ def test_of_many_names_the_first_twelve_are_named():
     names = [f"name_{number}" for number in range(13)]
     assert nearest("xyz", names) == prose("valid names", ", ".join([*names[:12], "…"]))
     assert nearest("xyz", names[:12]) == prose("valid names", ", ".join(names[:12]))
+
+
+def test_of_equally_near_names_the_one_that_begins_alike_is_meant():
+    names = ["diverse_12_12", "diverse_24_12", "diverse_6_6"]
+    assert nearest("diverse_12", names) == prose("nearest", "diverse_12_12")
+
+
+def test_a_command_prints_its_name_before_one_mistake_and_not_before_several():
+    one = FathomError("a", "b", "c")
+    assert printed(one) == "fathom: b: a; c"
+    assert printed(Findings([one, one])) == "b: a; c\nb: a; c"
 
 
 def test_where_there_are_no_names_it_says_so():

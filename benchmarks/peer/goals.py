@@ -56,7 +56,8 @@ def _translation(beam: int, name: str, required: float, prototype: float | None 
 
 def _operations(stack: str, required: float, prototype: float) -> Goal:
     text = f"operations of an {stack} layer".replace("an d", "a d")
-    return Goal(f"{text}, of fairseq's", f"operations.{OURS}.{stack}", required, prototype, True)
+    number = f"operations.cuda.{OURS}.{stack}"
+    return Goal(f"on CUDA, {text}, of fairseq's", number, required, prototype, at_most=True)
 
 
 def _depth(stack: str) -> Goal:
@@ -101,4 +102,9 @@ def table(numbers: Mapping[str, float]) -> Table:
         bound = f"{'at most' if goal.at_most else 'at least'} {goal.required}"
         rows.append([goal.text, bound, reached, goal.prototype, verdict])
     columns = ("goal", "required", "reached", "prototype", "")
-    return Table("goals", "Goals on a CPU, one thread, tiny shapes", columns, rows)
+    return Table(
+        "goals",
+        "Goals; where no device is named, on a CPU with one thread and tiny shapes",
+        columns,
+        rows,
+    )

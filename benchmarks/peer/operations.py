@@ -85,10 +85,8 @@ def table(workload: Workload) -> Table:
         own = of_layers(lambda layers, run=run: _ours(workload, run, layers))
         shares = own[0] / stock[0], own[2] / stock[2]
         rows.append([name, *own, *shares])
-        numbers |= {
-            f"operations.{name}.encoder": shares[0],
-            f"operations.{name}.decoder": shares[1],
-        }
+        key = f"operations.{workload.device.type}.{name}"
+        numbers |= {f"{key}.encoder": shares[0], f"{key}.decoder": shares[1]}
     title = (
         "Operations that torch dispatches for a layer in forward and backward pass, with dropout"
     )

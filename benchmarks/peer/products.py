@@ -17,13 +17,16 @@ from benchmarks.peer.workload import Workload
 FACTORS = {"mm": (0, 1), "addmm": (1, 2), "bmm": (0, 1), "baddbmm": (1, 2)}
 # Sizes of the two factors, whether they lie transposed in memory, their type, torch's precision.
 Product = tuple[tuple[int, ...], tuple[int, ...], bool, bool, torch.dtype, str]
-BARE = "bare products"
+BARE, LARGE_PRODUCT = "bare products", "one large product"
+# The size of a square product that reaches the matrix rate of a device.
+LARGE = {"cpu": 1024, "cuda": 8192}
 COLUMNS = (
     "",
     "ms an update",
     "10⁹ operations in products",
     "10⁹ operations/s of bare products",
     "their share of the update",
+    "share of the rate of one large product",
 )
 
 
@@ -82,11 +85,23 @@ def _factor(shape: tuple[int, ...], turned: bool) -> torch.Tensor:
     return torch.randn(*batch, columns, rows).transpose(-1, -2)
 
 
+def large_rate(workload: Workload, rounds: Rounds) -> float:
+    """Return 10⁹ operations a second of one large product, in the precision of the training."""
+    device = workload.device
+    low = device.type == "cuda"
+    size, dtype = LARGE[device.type], torch.bfloat16 if low else torch.float32
+    matrix = torch.randn(size, size, device=device, dtype=dtype)
+    work = timed(clock(device), lambda _: torch.mm(matrix, matrix))
+    seconds = alternate({LARGE_PRODUCT: work}, rounds.counted, rounds.warm_up)[LARGE_PRODUCT]
+    return 2 * size**3 / spread(seconds).middle / 1e9
+
+
 def table(workload: Workload, rounds: Rounds) -> Table:
     """Return the shares of ours and of fairseq's layers, for the first static shape."""
     shape = workload.static_shapes[0]
     job = contenders.job(workload, shape, 1)
     now = clock(workload.device)
+    rate = large_rate(workload, rounds)
     rows: list[list[Cell]] = []
     numbers: dict[str, float] = {}
     for name in (OURS, ONE_PASS):
@@ -101,8 +116,10 @@ def table(workload: Workload, rounds: Rounds) -> Table:
         times = {key: spread(own).middle for key, own in seconds.items()}
         number = operations(counted.products) / 1e9
         share = spread([b / a for a, b in zip(*seconds.values(), strict=True)]).middle
-        rows.append([name, 1000 * times[name], number, number / times[BARE], share])
-        numbers[f"products.{name}.share"] = share
+        of_large = number / times[name] / rate
+        rows.append([name, 1000 * times[name], number, number / times[BARE], share, of_large])
+        numbers |= {f"products.{name}.share": share, f"products.{name}.of_large": of_large}
+    rows.append([LARGE_PRODUCT, None, None, rate, None, 1.0])
     title = (
         f"One update of {shape.name} next to bare products of the same shapes, in the same run "
         "and with the same libraries"

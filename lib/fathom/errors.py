@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -45,6 +45,11 @@ class Findings(FathomError):
     def __str__(self) -> str:
         """One line a finding."""
         return "\n".join(str(finding) for finding in self.findings)
+
+
+def printed(error: FathomError) -> str:
+    """Return what a command prints of a mistake: one line with its name, or several findings."""
+    return str(error) if "\n" in str(error) else f"fathom: {error}"
 
 
 class Partly(Findings):
@@ -139,8 +144,17 @@ def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str
         valid: what could have been written.
         likeness: of the two, from 0 to 1, from which on a name is like another.
     """
-    close = get_close_matches(str(name), map(str, valid), n=1, cutoff=likeness)
-    return close[0] if close else None
+    name = str(name)
+    close = get_close_matches(name, map(str, valid), n=9, cutoff=likeness)
+    # Of names that are equally like it, the one that begins like it.
+    return max(
+        close,
+        key=lambda one: (
+            SequenceMatcher(None, one, name).ratio(),
+            [own == given for own, given in zip(one, name, strict=False)],
+        ),
+        default=None,
+    )
 
 
 def nearest(name: object, valid: Iterable[object]) -> str:

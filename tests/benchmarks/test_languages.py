@@ -24,3 +24,10 @@ def test_every_pair_is_there_once_and_languages_have_equally_many(languages, ten
     counts = [len(own) for own in load(tmp_path).splits("train")]
     assert len(counts) == languages
     assert max(counts) - min(counts) <= 1
+
+
+def test_pairs_with_a_longer_side_are_left_out(tensors, tmp_path):
+    deal(tensors, 2, tmp_path, longest=12)
+    short = [pair for pair in pairs(tensors, "train") if max(map(len, pair)) <= 12]
+    assert 0 < len(short) < len(pairs(tensors, "train"))
+    assert pairs(tmp_path, "train") == short

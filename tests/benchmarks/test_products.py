@@ -1,8 +1,12 @@
 """Matrix products are recorded with their shapes, and multiplied again bare."""
 
+from pathlib import Path
+
 import torch
 
-from benchmarks.peer.products import Products, bare, operations
+from benchmarks.peer.products import Products, bare, large_rate, operations
+from benchmarks.peer.training import Rounds
+from benchmarks.peer.workload import Workload
 
 HIGHEST = torch.get_float32_matmul_precision()
 KEY = ((2, 3), (3, 4), False, False, torch.float32, HIGHEST)
@@ -31,3 +35,8 @@ def test_bare_products_are_those_that_were_recorded_in_the_same_precision_and_la
         work(1)
     assert dict(counted.products) == recorded
     assert torch.get_float32_matmul_precision() == HIGHEST
+
+
+def test_the_rate_of_one_large_product_is_a_number_of_this_machine():
+    workload = Workload(Path("results"), torch.device("cpu"))
+    assert large_rate(workload, Rounds(1, 0)) > 0

@@ -1,5 +1,7 @@
 """`fathom check-learning`: whether the run that a scale names has learnt."""
 
+from pathlib import Path
+
 import pytest
 
 from fathom.io.integrity import read_record, write_record
@@ -49,6 +51,11 @@ def test_a_run_without_a_result_names_its_outcome(manifest, call):
 def test_a_run_without_a_manifest_is_named(manifest, call):
     manifest.unlink()
     says("no such file", where="manifest.json").check(call("check-learning").one_line)
+
+
+def test_a_folder_of_results_that_is_not_there_is_named(manifest, call):
+    message = says("no folder of it", Path("resutls").resolve(), where="manifest.json")
+    message.check(call("check-learning", "--results", "resutls").one_line)
 
 
 def test_a_scale_may_name_no_run(manifest, call):

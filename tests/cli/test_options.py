@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fathom.cli import options
 from fathom.cli.options import (
     data_named,
     open_paths,
@@ -11,7 +12,8 @@ from fathom.cli.options import (
     report,
 )
 from fathom.errors import Findings
-from tests.support.refused import refused
+from fathom.provenance.sources import PACKAGE
+from tests.support.refused import refused, says
 from tests.support.small_project import RUN
 
 
@@ -48,6 +50,15 @@ def test_config_is_checked_unless_the_start_has_checked_it(project, edit):
     with refused("equal settings", error=Findings):
         open_project()
     assert "sample/x" in open_project(check=False).entries
+
+
+def test_the_code_of_another_clone_is_named(project, capsys):
+    """A copied clone ran the code of the old one on its own config."""
+    options.open_project(check=False)
+    assert capsys.readouterr().err == ""
+    (project / "lib" / "fathom").mkdir(parents=True)
+    options.open_project(check=False)
+    says("other code", PACKAGE, where=project).check(capsys.readouterr().err)
 
 
 def test_scale_and_results_are_those_of_config_unless_they_are_named(project):

@@ -155,7 +155,7 @@ def test_a_value_can_be_set_from_another_file(written):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: {like: b}\nb: {like: a}\n", says("circle", "a > b > a", where="yaml:2: b.like")),
+        ("a: {like: b}\nb: {like: a}\n", says("circle", "a > b > a", where="yaml:1: a.like")),
         ("a: {like: a}\n", says("circle", "a > a", where="yaml:1: a.like")),
         (
             "base: {}\nb: {like: bse}\n",
@@ -177,13 +177,7 @@ def test_a_value_can_be_set_from_another_file(written):
         ),
         (
             "a: {for: {y: [1, 2]}}\n",
-            says(
-                "name taken",
-                "a",
-                "runs.yaml:1: a",
-                where="yaml:1: a",
-                remedy=prose("choose another name"),
-            ),
+            says("for gives twice", "a", where="yaml:1: a", remedy="delete a value"),
         ),
         (
             "a_<x>: {for: {x: 3}}\n",
@@ -209,9 +203,9 @@ def test_all_that_is_wrong_is_found_at_once(written):
 
 def test_a_run_and_a_family_of_one_name_are_refused(written):
     text = "families: {a: {}}\nruns:\n  a: {}\n"
-    with refused(
-        "name taken", "a", "runs.yaml:1: families.a", where="yaml:3: runs.a", error=Findings
-    ):
+    remedy = prose("choose another name")
+    first, where = "runs.yaml:1: families.a", "yaml:3: runs.a"
+    with refused("name taken", "a", first, where=where, remedy=remedy, error=Findings):
         runs_of(written(text))
 
 

@@ -13,6 +13,7 @@ from tests.support.small_project import write_config
 RUNS = "papers/sample/runs.yaml"
 SCALE = "scales/small.yaml"
 SWITCHES = "config.yaml"
+CARD = "methods/group_dropout.yaml"
 LATENT = "name: latent_layers, stacks: [decoder], target_depth: 1"
 BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
 # By what is wrong: the file, its text, what replaces it, and a part of the one finding.
@@ -78,6 +79,68 @@ MISTAKES = {
         SWITCHES, "device: cpu", "results: re{x}sults", says("impossible folder", "re{x}sults"),
     ),
     "no folder": (SWITCHES, "device: cpu", 'results: ""', says("impossible folder", "")),
+    "heads that do not divide the width": (
+        RUNS, "heads: 4", "heads: 5", says("heads", 16, 5, where="model.heads"),
+    ),
+    "a warm-up longer than the run": (
+        RUNS, "warmup: 2}", "warmup: 5}",
+        says("warm-up", 5, 4, where="training.schedule.warmup", remedy="4 or less"),
+    ),
+    "a gain below nothing": (
+        SCALE, "nats_below_unigram: 0.7", "nats_below_unigram: -3",
+        says("limit", -3, prose("too small")),
+    ),
+    "a misspelled key that is required": (
+        RUNS, "heads: 4", "haeds: 4",
+        says("unknown key", "haeds", where="model.haeds", nearest="heads"),
+    ),
+    "a circle of families": (
+        RUNS, "  base:\n", "  base:\n    like: base\n",
+        says("circle", "base > base", where="families.base.like"),
+    ),
+    "a group that YAML reads as false": (
+        RUNS, "group: main", "group: no", says("YAML boolean", where="group"),
+    ),
+    "a rule for no value": (
+        SCALE, "seeds: 1",
+        "seeds: 1\nrules: [{when: {data.direction: many_to_on}, set: {training.clip: 2.0}}]",
+        says("no run has", "data.direction", "many_to_on", nearest="many_to_one"),
+    ),
+    "a rule for no value of two": (
+        SCALE, "seeds: 1",
+        "seeds: 1\nrules: [{when: {like: [base, bsae]}, set: {training.clip: 2.0}}]",
+        says("no run has", "like", "bsae", nearest="base"),
+    ),
+    "a column twice": (
+        "papers/sample/tables.yaml", "[avg, tasks]", "[avg, avg, tasks]",
+        says("column twice", "avg", 2, where="table1"),
+    ),
+    "a value of `for` twice": (
+        RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: {n: [2, 2]}, like: base,",
+        says("for gives twice", "gated_2_2", where="gated_2_<n>"),
+    ),
+    "a value of `for` that fits no name": (
+        RUNS, "gated_2_2: {like: base,",
+        "gated_2_<n>: {for: [{n: 2}, {n: 0.1}], like: base,",
+        says("name rule of", "gated_2_0.1", where="gated_2_<n>", remedy=prose("for as a list")),
+    ),
+    # A card: its runs are not checked against it.
+    "a rule of no setting": (
+        CARD, "rule: active <= groups", "rule: activ <= groups",
+        says("unknown", "setting", "activ", where="requires.0.rule", nearest="active"),
+    ),
+    "a rule that compares nothing": (
+        CARD, "rule: active <= groups", "rule: active + groups",
+        says("no comparison", "active + groups", where="requires.0.rule"),
+    ),
+    "gates refused for no setting": (
+        "methods/latent_layers.yaml", "{sample: noise_free", "{sampel: noise_free",
+        says("unknown key", "sampel", where="settings.sampel", nearest="sample"),
+    ),
+    "a neutral state of no parameter": (
+        "methods/latent_layers.yaml", "{alpha: 200.0}", "{alhpa: 200.0}",
+        says("unknown", "parameter", "alhpa", where="neutral.parameters.alhpa", nearest="alpha"),
+    ),
     # Settings that do not go together.
     "one table of two dictionaries": (
         RUNS, "tie_embeddings: decoder", "tie_embeddings: all",
@@ -179,6 +242,19 @@ def test_a_paper_needs_no_runs_of_its_own(small):
         tables = tables.replace(f": {run}", f": sample/{run}")
     (other / "tables.yaml").write_text(tables, encoding="utf-8")
     assert "other" in load(small).papers
+
+
+def test_a_wrong_number_hides_no_mark_and_a_score_is_at_most_100(small):
+    path = small / "config/papers/sample/reported/table1.csv"
+    text = (
+        path.read_text().replace("avg,20.5,,", "avg,NA,,").replace("bos,20.0,,", "bos,2000,,bold")
+    )
+    path.write_text(text.replace("kor,21.0,,,", "kor,21.0,,,2.1"))
+    wrong = findings(small)
+    says("no digits", "NA", where="table1.csv:2").check(wrong)
+    says("mark", "bold", where="table1.csv:3").check(wrong)
+    says("more than 100", 2000, "BLEU", where="table1.csv:3").check(wrong)
+    assert len(wrong) == 3
 
 
 @pytest.mark.parametrize("group", ["mian", "others"])

@@ -292,10 +292,5 @@ def test_a_file_of_another_length_by_hand_is_named_by_its_length(archive, places
     by_hand.mkdir(parents=True)
     (by_hand / "talks.tar.gz").write_bytes(archive.read_bytes() + b"x")
     with refused("wrong length", f"{archive.stat().st_size + 1:,}", f"{archive.stat().st_size:,}"):
-        fetch(
-            source(archive, "talks", mirrors=["http://127.0.0.1:9/talks"]),
-            folder,
-            by_hand,
-            lines.append,
-        )
+        fetch(talks, folder, by_hand, lines.append)
     assert not (folder / "source.json").exists()

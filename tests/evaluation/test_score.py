@@ -12,6 +12,7 @@ from fathom.evaluation.score import COLUMNS, key_of, measure, score
 from fathom.io.files import read_lines, sha256, write_lines
 from fathom.io.integrity import read_record, write_record
 from fathom.provenance import measurements
+from fathom.provenance.recipe import RECIPE
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
 from tests.support.refused import refused, says
@@ -65,7 +66,7 @@ def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
         _, scores, file = scored(paths, spec, split=split)
         assert (file.run, file.identity, file.seed) == (spec.name, spec.identity, 1)
         assert (file.rule, file.outcome) == ("scores", "finished")
-        assert file.recipe == {"training": 1, "decoding": 1, "scoring": 1}
+        assert file.recipe == RECIPE
         assert set(file.measurements) == {key_of(metric, split, "plain") for metric in METRICS}
         for line in scores:
             record = file.measurements[key_of(line.metric, split, "plain")]

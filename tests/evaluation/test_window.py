@@ -13,6 +13,7 @@ from fathom.evaluation.measured import path_of
 from fathom.evaluation.window import best_updates, best_window, mean_inside
 from fathom.io.files import read_lines, write_lines
 from fathom.provenance import measurements
+from fathom.provenance.recipe import RECIPE
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support.refused import refused
 
@@ -155,7 +156,7 @@ def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
     assert path == path_of(spec, 1, paths, "window", None, "plain")
     file = measurements.read(path)
-    assert file.recipe == {"training": 1, "decoding": 1, "scoring": 1}
+    assert file.recipe == RECIPE
     updates = tuple(file.settings["updates"]["char"])
     valid = made.of("valid", UPDATES)
     means = {update: fmean(map(bleu, files.values())) for update, files in valid.items()}

@@ -6,12 +6,14 @@ from dataclasses import replace
 import matplotlib
 import pytest
 
+from fathom.errors import Findings
 from fathom.figures import drawing, grouped_bars
 from fathom.provenance.recipe import RECIPE
 from fathom.tables.comparison import compare_table
 from fathom.tables.differences import difference
+from tests.support.refused import refused, says
 from tests.support.small_figures import figure, findings, inputs
-from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts
+from tests.support.small_tables import KNOWN, TABLES, Results, reported, scores, table, texts
 
 BLEU = "bleu.test.plain.13a"
 BARS = (
@@ -67,6 +69,43 @@ def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, old, new, key, 
     (finding,) = findings(figure(tmp_path, BARS.replace(old, new)), {"table1": table(tmp_path)})
     assert f"figure1.{key}" in finding
     assert f"'{nearest}'" in finding
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"24/24"}', '"24/24", same: "24/24"}', says("already", "24/24", where="bars.same")),
+        ('["LL-D, 6/12"]', '["24/24"]', says("already", "24/24", where="not_drawn.0")),
+        ('"24/24"}', '"24/24", none: 6/6}', says("already", "6/6", where="bars.none")),
+        ("[tasks]", "[bos, tasks]", says("column twice", "bos", 2, where="columns")),
+        ("[tasks]", "[tasks, depth_decoder]", says("several units", where="columns")),
+    ],
+)
+def test_what_cannot_be_drawn_together_is_a_finding_with_its_key(tmp_path, old, new, message):
+    assert old in BARS
+    wrong = findings(figure(tmp_path, BARS.replace(old, new)), {"table1": table(tmp_path)})
+    assert len(wrong) == 1
+    message.check(wrong)
+
+
+def test_a_table_without_columns_of_tasks_has_no_bars_of_tasks(tmp_path):
+    means = table(tmp_path, text=TABLES.replace("[params, avg, tasks]", "[params, avg]", 1))
+    drawn = figure(tmp_path, BARS)
+    says("no task columns", where="columns").check(findings(drawn, {"table1": means}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('{deeper: "24/24"}', "{}", "bars"),
+        ("[tasks]", "[]", "columns"),
+        ("[tasks]", "[bos, bos]", "columns"),
+        ('["LL-D, 6/12"]', '["24/24", "24/24"]', "not_drawn"),
+    ],
+)
+def test_a_list_without_use_is_refused_with_its_line(tmp_path, old, new, key):
+    with refused(where=f"figures.yaml:1: figure1.{key}", error=Findings):
+        figure(tmp_path, BARS.replace(old, new))
 
 
 def test_tasks_are_the_papers_columns_of_single_tasks(tmp_path):

@@ -3,7 +3,9 @@
 import matplotlib
 import pytest
 
+from fathom.errors import Findings
 from fathom.figures import drawing, heat_map
+from tests.support.refused import prose, refused
 from tests.support.small_figures import figure, findings, inputs, run, write_array, write_series
 
 SAMPLES = (
@@ -61,6 +63,7 @@ def drawn(tmp_path, text, runs):
         (SIMILARITY, "fra, bos", "fra, bso", "order", "bos"),
         (PLACES, "[1%, 100%]", "100%", "at", "rows"),
         (SAMPLES, "at: 100%", "at: [1%, 100%]", "at", "rows"),
+        (SAMPLES, "at: 100%", "range: [1, 0], at: 100%", "range", prose("range", 1.0, 0.0)),
     ],
 )
 def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, text, old, new, key, nearest):
@@ -68,6 +71,19 @@ def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, text, old, new,
     finding = "\n".join(findings(figure(tmp_path, text.replace(old, new))))
     assert key in finding
     assert nearest in finding
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "key"),
+    [
+        (SIMILARITY, "fra, bos", "fra, fra", "panels.A.order"),
+        (PLACES, "[1%, 100%]", "[1%, 1%]", "at"),
+    ],
+)
+def test_a_name_or_place_is_there_once(tmp_path, text, old, new, key):
+    assert old in text
+    with refused("twice", ..., 2, where=f"figure1.{key}", error=Findings):
+        figure(tmp_path, text.replace(old, new))
 
 
 @pytest.mark.parametrize("text", [SAMPLES, PLACES, SIMILARITY])

@@ -144,9 +144,10 @@ def test_an_older_recipe_is_noted_for_what_depends_on_it(small, monkeypatch, sta
     labels = {"task": ["bos"], "layer": ["1"]}
     write_array(small, "gates.decoder", "gates", ("task", "layer"), labels, [[0.5]])
     end(small)
-    monkeypatch.setitem(RECIPE, stage, 2)
+    before = RECIPE[stage]
+    monkeypatch.setitem(RECIPE, stage, before + 1)
     (note, *_) = small.notes(SERIES["gates.decoder"])
-    assert note == f"stale: {stage}: recipe 1 is older than 2"
+    assert note == f"stale: {stage}: recipe {before} is older than {before + 1}"
     assert bool(small.notes(SERIES["samples.decoder"])) == (stage == "training")
 
 

@@ -1,11 +1,16 @@
 """Lines: what figures.yaml may say, the numbers of the csv, and the drawing."""
 
+from dataclasses import replace
+from typing import get_args
+
 import matplotlib
 import pytest
+from matplotlib.colors import is_color_like
 
 from fathom.errors import Findings
-from fathom.figures import drawing, lines
-from tests.support.refused import refused
+from fathom.figures import drawing, lines, settings
+from fathom.papers.known import Known
+from tests.support.refused import refused, says
 from tests.support.small_figures import (
     figure,
     findings,
@@ -14,7 +19,9 @@ from tests.support.small_figures import (
     write_metrics,
     write_series,
 )
+from tests.support.small_tables import RUNS
 
+LAYERED = Known({"p/deep": replace(RUNS["p/deep"], layers={"encoder": 12, "decoder": 6})}, {})
 CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
 LAYERS = "kind: lines, series: gradient_norm.decoder, x: layer, at: 50%, lines: {a: small}"
 
@@ -72,7 +79,58 @@ def test_what_does_not_exist_is_a_finding_with_its_key(tmp_path, old, new, key, 
     assert nearest in finding
 
 
-@pytest.mark.parametrize("wrong", ["smooth: 0", "at: half", "at: epoch 0", "log: true", "x: 3"])
+@pytest.mark.parametrize("text", ["samples.decoder, at: 50%", "mixture_weights, at: 50%"])
+@pytest.mark.parametrize("place", ["last", "2"])
+def test_a_place_that_the_axis_has_is_right(tmp_path, text, place):
+    x, axis = ("layer", "task") if "samples" in text else ("source", "memory")
+    place = place if axis == "memory" or place == "last" else "bos"
+    drawn = (
+        f"kind: lines, series: {text}, x: {x}, select: {{{axis}: '{place}'}}, lines: {{a: deep}}"
+    )
+    assert findings(figure(tmp_path, drawn), known=LAYERED) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "axis", "place", "message"),
+    [
+        ("samples.decoder", "layer", "99", says("unknown", "layer", 99, remedy="1 to 6")),
+        ("samples.decoder", "layer", "lats", says("unknown", "layer", "lats", remedy="last")),
+        ("samples.decoder", "task", "bso", says("unknown", "task", "bso", nearest="bos")),
+        ("mixture_weights", "memory", "7", says("unknown", "memory", 7, remedy="1 to 6")),
+        ("mixture_weights", "source", "13", says("unknown", "source", 13, remedy="0 to 12")),
+    ],
+)
+def test_a_place_that_the_axis_lacks_is_a_finding_with_its_key(
+    tmp_path, text, axis, place, message
+):
+    x = {"layer": "task", "task": "layer", "memory": "source", "source": "memory"}[axis]
+    drawn = f"kind: lines, series: {text}, x: {x}, at: 50%, select: {{{axis}: '{place}'}}"
+    (finding,) = findings(figure(tmp_path, f"{drawn}, lines: {{a: deep}}"), known=LAYERED)
+    assert f"figure1.select.{axis}: " in finding
+    message.check(finding)
+
+
+def test_a_colour_is_a_name_of_matplotlibs_or_a_number(tmp_path):
+    for colour in (*get_args(get_args(settings.Colour)[0]), "#4477AA"):
+        assert is_color_like(colour)
+        figure(tmp_path, f"{CURVES}, colours: {{a: '{colour}'}}")
+    with refused("not possible", "bluee", where="colours.a", nearest="blue", error=Findings):
+        figure(tmp_path, f"{CURVES}, colours: {{a: bluee}}")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "smooth: 0",
+        "at: half",
+        "at: epoch 0",
+        "at: 0%",
+        "at: 500%",
+        "labels: [a, a]",
+        "log: true",
+        "x: 3",
+    ],
+)
 def test_what_is_no_setting_is_refused_with_its_line(tmp_path, wrong):
     key = wrong.partition(":")[0]
     text = CURVES.replace("x: update, ", "") if key == "x" else CURVES

@@ -4,6 +4,7 @@ import pytest
 from pandas import DataFrame, Series
 
 from fathom.figures.places import at_place, in_order, selected, smoothed, smoothing_notes
+from tests.support.refused import refused
 from tests.support.small_figures import run, write_metrics
 
 
@@ -43,9 +44,15 @@ def test_numbers_are_in_order_of_size_and_names_as_they_come():
 
 
 @pytest.mark.parametrize(("word", "memory"), [("first", "2"), ("last", "10"), ("9", "9")])
-def test_a_place_on_an_axis_is_an_end_or_a_name(word, memory):
+def test_a_place_on_an_axis_is_an_end_or_a_name(tmp_path, word, memory):
     frame = DataFrame({"memory": ["10", "9", "2"], "value": [1.0, 2.0, 3.0]})
-    assert selected(frame, {"memory": word})["memory"].tolist() == [memory]
+    assert selected(frame, {"memory": word}, run(tmp_path))["memory"].tolist() == [memory]
+
+
+def test_a_place_that_only_another_scale_has_is_refused(tmp_path):
+    frame = DataFrame({"layer": ["1", "2"], "memory": ["1", "1"], "value": [1.0, 2.0]})
+    with refused("unknown", "layer", 9, where="p/small seed 1"):
+        selected(frame, {"layer": "9", "memory": "last"}, run(tmp_path))
 
 
 def test_a_moving_median_is_centred_and_shorter_at_the_ends():

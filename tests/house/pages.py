@@ -16,6 +16,7 @@ KINDS = (
     "method",
     "paper",
     "tables",
+    "figures",
     "deviations",
     "parameters",
     "columns",

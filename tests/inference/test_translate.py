@@ -156,7 +156,7 @@ def test_fairseqs_generator_translates_where_the_kernels_are_fairseqs_and_says_t
     for gates in ("soft", "hard"):
         lines = split_lines(own, TASKS, "test", gates)
         assert split_lines(reference, TASKS, "test", gates) == lines
-        assert {task: len(lines[task]) for task in TASKS} == dict.fromkeys(TASKS, 12)
+        assert list(lines) == list(TASKS)
 
 
 def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):

@@ -1,107 +1,178 @@
-"""Attention of packed states, compared with a formula whose mask is block-diagonal."""
+"""Attention, compared with its formula and with torch's own module."""
 
 import sys
 from types import SimpleNamespace
 
 import pytest
 import torch
+from torch import nn
 
-from fathom.kernels import attention, padded_attention
-from fathom.kernels.attention import attend_packed, by_length, in_blocks
-from fathom.kernels.blocks import assigned
+from fathom.kernels import attention
+from fathom.kernels.attention import attend, attend_packed, by_length, in_batches
 from fathom.kernels.packing import Packing
-from tests.support.attention_formula import EXACT, HEADS, D, formula, gradients
+from tests.support.attention_formula import (
+    EXACT,
+    HEADS,
+    D,
+    check,
+    drawn,
+    formula,
+    gradients,
+    packings,
+    real,
+)
 from tests.support.padded import CASES, padding_of
 
-CPU = torch.device("cpu")
 
-
-def hidden_of(rows, columns, causal):
-    """Return (tokens, tokens), true between different sentences and, if causal, at later ones."""
-    row, column = (packing.sentences[packing.places] for packing in (rows, columns))
-    hidden = row[:, None] != column
-    if causal:
-        place = rows.positions[rows.places]
-        hidden |= place[:, None] < place
-    return hidden
-
-
-def sides(lengths, causal):
-    """Return the lengths of queries and of keys: other ones in attention to a source."""
-    return lengths, lengths if causal else tuple(length % 4 + 2 for length in lengths)
-
-
-def packings(lengths, causal, multiple, in_blocks=True):
-    """Return the packings of queries and of keys; the same one if causal."""
-    both = sides(lengths, causal)
-    blocks = assigned(list(zip(*both, strict=True)), in_blocks)
-    rows, columns = (Packing(side, max(side) + 1, multiple, blocks, CPU) for side in both)
-    return rows, rows if causal else columns
-
-
-def drawn(rows, columns, dtype):
+def states(sentences, *widths, dtype=torch.float64):
+    """Return states (B, T, D) for each width, which take gradients."""
     torch.manual_seed(1)
-    return [
-        torch.randn(1, packing.rows, D, dtype=torch.float64).to(dtype).requires_grad_()
-        for packing in (rows, columns, columns)
-    ]
+    drawn = (torch.randn(sentences, width, D, dtype=torch.float64) for width in widths)
+    return [x.to(dtype).requires_grad_() for x in drawn]
 
 
-def real(x, packing):
-    return x[:, packing.places]
+def hidden_of(padding, causal, queries):
+    """Return (B, T, S), true at padded keys and, if causal, at later positions."""
+    hidden = padding[:, None].expand(-1, queries, -1)
+    return hidden | torch.ones(hidden.shape[1:], dtype=torch.bool).triu(1) if causal else hidden
 
 
-def check(attend, rows, columns, causal, dtype, atol):
-    """Hold an attention to the formula, at real rows, with its gradients."""
-    q, k, v = inputs = drawn(rows, columns, dtype)
-    ours = attend(q, k, v, HEADS, rows, columns, causal)
-    assert ours.shape == q.shape
-    assert ours.isfinite().all()
-    theirs = formula(
-        real(q, rows), real(k, columns), real(v, columns), hidden_of(rows, columns, causal)
-    )
-    ours = real(ours, rows)
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=atol)
-    # Surplus rows have the gradient zero, as in the formula, which does not read them.
-    torch.testing.assert_close(
-        gradients(ours, inputs), gradients(theirs, inputs), rtol=0, atol=4 * atol
-    )
+def cases():
+    """Lengths of keys, S, T, and whether attention is causal."""
+    for lengths, width in CASES:
+        yield lengths, width, width, False
+        yield lengths, width, width + 3, False
+        yield lengths, width, width, True
 
 
-@pytest.mark.parametrize("fused_keys", [1, 10**6])
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("multiple", [1, 8])
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
-def test_sentences_attend_to_themselves_alone(
-    fused_keys, causal, multiple, dtype, atol, monkeypatch
-):
-    monkeypatch.setattr(padded_attention, "FUSED_KEYS", fused_keys)
-    for lengths, _ in (*CASES, ((20, 3, 17, 9, 9, 30, 1, 2), 30)):
-        rows, columns = packings(lengths, causal, multiple)
-        check(attend_packed, rows, columns, causal, dtype, atol)
+@pytest.mark.parametrize("masked", [True, False])
+def test_values_and_gradients_are_those_of_the_formula(dtype, atol, masked):
+    for lengths, width, queries, causal in cases():
+        q, k, v = inputs = states(len(lengths), queries, width, width, dtype=dtype)
+        padding = padding_of(lengths, width) & masked
+        ours = attend(q, k, v, HEADS, padding if masked else None, causal)
+        theirs = formula(q, k, v, hidden_of(padding, causal, queries))
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=atol)
+        torch.testing.assert_close(
+            gradients(ours, inputs), gradients(theirs, inputs), rtol=0, atol=4 * atol
+        )
 
 
-def test_surplus_rows_have_no_influence():
-    rows, columns = packings((20, 3, 17, 9), False, 8)
-    q, k, v = drawn(rows, columns, torch.float32)
-    first = real(attend_packed(q, k, v, HEADS, rows, columns), rows)
-    by_row = gradients(first, [q, k, v])
+def test_gradients_are_those_of_finite_differences():
+    lengths = (3, 1)
+    q, k, v = states(2, 2, 3, 3)
+    torch.autograd.gradcheck(lambda *x: attend(*x, HEADS, padding_of(lengths, 3)), (q, k, v))
+    torch.autograd.gradcheck(lambda *x: attend(*x, HEADS, None, True), (k, k, v))
+
+
+def test_torchs_own_module_computes_the_same():
+    torch.manual_seed(1)
+    module = nn.MultiheadAttention(D, HEADS, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
-        for x, packing in ((q, rows), (k, columns), (v, columns)):
-            x[:, packing.surplus] = 100.0
-    assert torch.equal(real(attend_packed(q, k, v, HEADS, rows, columns), rows), first)
-    for gradient, packing in zip(by_row, (rows, columns, columns), strict=True):
-        assert not gradient[:, packing.surplus].any()
+        module.in_proj_weight.copy_(torch.eye(D, dtype=torch.float64).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(D))
+    q, k, v = states(3, 5, 4, 4)
+    padding = padding_of((4, 2, 1), 4)
+    expected, _ = module(q, k, v, key_padding_mask=padding, need_weights=False)
+    torch.testing.assert_close(attend(q, k, v, HEADS, padding), expected, rtol=0, atol=1e-14)
 
 
-def test_a_mask_is_made_once_for_all_layers_and_for_each_kind_of_attention():
-    rows, columns = packings((5, 2, 7), False, 1)
-    q, k, v = drawn(rows, columns, torch.float32)
-    for _ in range(2):
-        attend_packed(q, k, v, HEADS, rows, columns)
-        attend_packed(q, q, q, HEADS, rows, rows)
-        attend_packed(q, q, q, HEADS, rows, rows, causal=True)
-    assert len(rows.masks) == 3
+def test_causal_attention_needs_no_mask_of_padding_on_the_right():
+    lengths, width = CASES[0]
+    q, k, v = inputs = states(len(lengths), width, width, width)
+    padding = padding_of(lengths, width)
+    with_mask, without = (attend(q, k, v, HEADS, mask, True) for mask in (padding, None))
+    assert torch.equal(with_mask[~padding], without[~padding])
+    real = (~padding).unsqueeze(2)
+    for ours, theirs in zip(
+        gradients(without * real, inputs), gradients(with_mask * real, inputs), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-15)
+
+
+def test_half_precision_is_kept_and_within_its_rounding():
+    lengths, width = CASES[0]
+    padding = padding_of(lengths, width)
+    exact = states(len(lengths), width, width, width)
+    half = [x.detach().bfloat16().requires_grad_() for x in exact]
+    for causal in (True, False):
+        ours, theirs = (attend(*inputs, HEADS, padding, causal) for inputs in (half, exact))
+        assert ours.dtype == torch.bfloat16
+        torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=0.05)
+        for mine, other in zip(gradients(ours, half), gradients(theirs, exact), strict=True):
+            torch.testing.assert_close(mine.double(), other, rtol=0, atol=0.2)
+
+
+def test_dropout_of_weights_keeps_the_mean_and_its_gradient_has_the_same_mask():
+    q, k, v = states(2, 3, 4, 4)
+    padding = padding_of((4, 2), 4)
+
+    def seeded(*inputs):
+        torch.manual_seed(5)
+        return attend(*inputs, HEADS, padding, False, 0.3)
+
+    torch.autograd.gradcheck(seeded, (q, k, v))  # Its differences are of equal masks.
+    with torch.no_grad():
+        exact = attend(q, k, v, HEADS, padding)
+        torch.manual_seed(6)
+        mean = sum(attend(q, k, v, HEADS, padding, False, 0.3) for _ in range(300)) / 300
+    torch.testing.assert_close(mean, exact, rtol=0, atol=0.3)
+
+
+def test_columns_of_one_fused_projection_are_taken_as_they_are():
+    torch.manual_seed(1)
+    fused = torch.randn(2, 4, 3 * D, dtype=torch.float64)
+    q, k, v = fused.chunk(3, -1)
+    apart = attend(q.contiguous(), k.contiguous(), v.contiguous(), HEADS)
+    torch.testing.assert_close(attend(q, k, v, HEADS), apart, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_packed_states_take_the_way_of_their_type_and_length(causal, monkeypatch):
+    """On a CPU; what CUDA takes is proven below."""
+    ways = []
+    for way in ("in_blocks", "in_batches"):
+        function = getattr(attention, way)
+
+        def watched(*inputs, way=way, function=function):
+            ways.append(way)
+            return function(*inputs)
+
+        monkeypatch.setattr(attention, way, watched)
+    for lengths, dtype, expected in (
+        ((5, 2), torch.float32, "in_blocks"),
+        ((128, 9), torch.float64, "in_blocks"),
+        ((129, 9), torch.float32, "in_batches"),
+        ((5, 2), torch.bfloat16, "in_batches"),
+    ):
+        rows, _ = packings(lengths, True)
+        q, k, v = drawn(rows, rows, dtype)
+        y = attend_packed(q, k, v, HEADS, rows, rows, causal)
+        assert ways.pop() == expected
+        exact = in_batches(*(x.double() for x in (q, k, v)), HEADS, rows, rows, causal)
+        atol = 0.05 if dtype == torch.bfloat16 else 1e-6
+        torch.testing.assert_close(real(y, rows).double(), real(exact, rows), rtol=0, atol=atol)
+
+
+def test_autocast_takes_the_padded_way_and_its_gradients():
+    rows, _ = packings((5, 2), True)
+    inputs = drawn(rows, rows, torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = attend_packed(*inputs, HEADS, rows, rows, True)
+    assert y.dtype == torch.bfloat16
+    exact = in_batches(*inputs, HEADS, rows, rows, True)
+    torch.testing.assert_close(real(y, rows).float(), real(exact, rows), rtol=0, atol=0.05)
+    for mine, other in zip(gradients(y.float(), inputs), gradients(exact, inputs), strict=True):
+        torch.testing.assert_close(mine, other, rtol=0, atol=0.2)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("exact", EXACT)
+def test_the_padded_way_computes_the_formula(causal, exact):
+    for lengths, _ in CASES:
+        for blocks in (True, False):
+            check(in_batches, *packings(lengths, causal, 8, blocks), causal, exact)
 
 
 def test_packings_that_were_not_made_together_are_refused():
@@ -111,21 +182,9 @@ def test_packings_that_were_not_made_together_are_refused():
         attend_packed(q, k, v, HEADS, rows, columns)
 
 
-def test_dropout_of_weights_keeps_the_mean():
-    rows, columns = packings((5, 2, 7), False, 1)
-    q, k, v = drawn(rows, columns, torch.float64)
-    torch.manual_seed(3)
-    with torch.no_grad():
-        exact = attend_packed(q, k, v, HEADS, rows, columns)
-        draws = (attend_packed(q, k, v, HEADS, rows, columns, p=0.3) for _ in range(1000))
-        torch.testing.assert_close(sum(draws) / 1000, exact, rtol=0, atol=0.2)
-
-
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize(("dtype", "atol"), EXACT)
-def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(
-    causal, dtype, atol, monkeypatch
-):
+@pytest.mark.parametrize("exact", EXACT)
+def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(causal, exact, monkeypatch):
     """The kernel exists on CUDA alone; the plain one here has its interface."""
 
     def varlen_attn(q, k, v, q_offsets, k_offsets, longest_q, longest_k, *, window_size):
@@ -145,25 +204,4 @@ def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(
     monkeypatch.setitem(sys.modules, "torch.nn.attention.varlen", module)
     for lengths, _ in CASES:
         rows, columns = packings(lengths, causal, 8, in_blocks=False)
-        check(by_length, rows, columns, causal, dtype, atol)
-
-
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize(("dtype", "atol"), EXACT)
-def test_the_padded_way_of_other_devices_computes_the_same(causal, dtype, atol):
-    for lengths, _ in CASES:
-        rows, columns = packings(lengths, causal, 8, in_blocks=False)
-        check(attention.in_batches, rows, columns, causal, dtype, atol)
-
-
-def test_one_block_computes_what_several_do():
-    lengths = (20, 3, 17, 9, 9)
-    several, one = (packings(lengths, True, 1, way)[0] for way in (True, False))
-    x = torch.randn(1, several.rows, D, dtype=torch.float64)
-    y = one.pack(several.pad(x))
-    torch.testing.assert_close(
-        one.pad(in_blocks(y, y, y, HEADS, one, one, True, 0.0)),
-        several.pad(in_blocks(x, x, x, HEADS, several, several, True, 0.0)),
-        rtol=0,
-        atol=1e-14,
-    )
+        check(by_length, rows, columns, causal, exact)

@@ -1,5 +1,7 @@
 """Tables and figures of the project's own papers, with few or no results."""
 
+from pathlib import Path
+
 import pytest
 
 from fathom.errors import FathomError
@@ -9,7 +11,7 @@ from fathom.runs.paths import Paths
 from fathom.tables.comparison import counts
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
-from tests.support.refused import refused
+from tests.support.refused import refused, says
 
 KEY = "bleu.test.plain.13a"
 RUN = "latent_depth/m2o_diverse_12_12"
@@ -140,15 +142,38 @@ def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, m
         artefacts.require(*drawn(artefacts, paper, name))
     assert missing in caught.value.what
     target = f"{paper}_{name}"
-    assert f"snakemake {target} --config scale=tiny" in caught.value.remedy
-    assert f"fathom {verb} {target} --scale tiny --partial" in caught.value.remedy
+    results = artefacts.paths.results
+    assert f"snakemake {target} --config scale=tiny results={results}`" in caught.value.remedy
+    draw = f"fathom {verb} {target} --scale tiny --results {results} --partial"
+    assert draw in caught.value.remedy
+
+
+def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_path):
+    asked = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
+    with refused("not in", ..., tmp_path / "my results") as caught:
+        asked.require(*drawn(asked, "latent_depth", "table5"))
+    folder = f"{tmp_path}/my results"
+    remedy = caught.value.remedy
+    assert f"latent_depth_table5 --config scale=tiny 'results={folder}' seeds=5-5`" in remedy
+    assert f"--scale tiny --results '{folder}' --seeds 5-5 --partial" in remedy
+
+
+def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = Artefacts(project, Paths(Path("resutls"), "tiny"))
+    with refused("not a folder", ..., tmp_path / "resutls"):
+        asked.require(*drawn(asked, "latent_depth", "table5"))
+    (tmp_path / "resutls").mkdir()
+    with refused("not in", ..., tmp_path / "resutls") as caught:
+        asked.require(*drawn(asked, "latent_depth", "table5"))
+    assert not says("not a folder").matches(caught.value)
 
 
 def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(artefacts):
     with refused("not made yet", where="latent_depth_table3") as caught:
         artefacts.require(*drawn(artefacts, "latent_depth", "table3"))
     assert "snakemake" not in caught.value.remedy
-    assert "fathom table latent_depth_table3 --scale tiny --partial" in caught.value.remedy
+    assert "fathom table latent_depth_table3 --scale tiny " in caught.value.remedy
 
 
 def test_files_have_a_stem_in_the_scales_folder(artefacts, tmp_path):

@@ -105,7 +105,12 @@ FAULTS = {
         LATENT,
         "  m2o_diverse_24_12:",
         "  m2o_diverse_11_12: {like: m2o_diverse, layers: 11/12}\n  m2o_diverse_24_12:",
-        says("equal at a scale", "latent_depth/m2o_diverse_12_12", "tiny"),
+        says(
+            "equal at a scale",
+            "latent_depth/m2o_diverse_12_12",
+            "tiny",
+            "config/scales/tiny.yaml:4: times.layers",
+        ),
     ),
     "a run that nothing uses": (
         4,
@@ -149,12 +154,19 @@ FAULTS = {
         "    # masking: {chosen: 0.15, masked: 0.8, random: 0.1}",
         says("masking", remedy=prose("add masking")),
     ),
+    # Alone: a run that cannot be read may be the one that the rule fits.
     "a rule that fits no run": (
-        3,
+        7,
         TINY,
         "  - when: {training.schedule.name: noam}",
         "  - when: {training.schedule.name: noa}",
-        says("unused rule"),
+        says(
+            "no run has",
+            "training.schedule.name",
+            "noa",
+            where="when.training.schedule.name",
+            nearest="noam",
+        ),
     ),
     "a rule for an unknown setting": (
         2,

@@ -27,6 +27,11 @@ def test_a_run_without_a_group_adds_no_valid_name(tmp_path):
     [
         (
             "rules:\n  - {when: {like: bsae}, set: {training.clip: 2.0}}\n",
+            says("no run has", "like", "bsae", where="rules.0.when.like", nearest="base"),
+        ),
+        (
+            "rules:\n  - {when: {run: sample/static_2_2, method.name: latent_layers},"
+            " set: {training.clip: 2.0}}\n",
             says("unused rule", where="rules.0.when"),
         ),
         (

@@ -6,7 +6,13 @@ import pytest
 from fathom.project.schemas import schemas, text
 
 KINDS = {"runs": "runs", "tables": "tables", "parameters": "parameters", "paper": "paper"}
-KINDS |= {"scale": "scale", "method": "method", "deviations": "deviations", "columns": "columns"}
+KINDS |= {
+    "figures": "figures",
+    "scale": "scale",
+    "method": "method",
+    "deviations": "deviations",
+    "columns": "columns",
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +47,13 @@ def test_a_partial_entry_and_a_name_in_brackets_are_valid(generated):
     entry = {"for": {"n": [1, 2]}, "like": ["base"], "model": {"encoder_layers": "<n>"}}
     validator = jsonschema.Draft202012Validator(generated["runs"])
     assert not list(validator.iter_errors({"runs": {"run_<n>": entry}}))
+
+
+def test_a_figure_has_the_keys_of_its_kind(generated):
+    validator = jsonschema.Draft202012Validator(generated["figures"])
+    assert not list(validator.iter_errors({"a": {"kind": "lines", "smooth": 3}}))
+    assert list(validator.iter_errors({"a": {"kind": "lines", "less": "6/6"}}))
+    assert list(validator.iter_errors({"a": {"kind": "line"}}))
 
 
 def test_every_setting_has_a_description(generated):

@@ -14,6 +14,7 @@ from fathom.project.switches import (
     one_seed,
     open_results,
     seed_list,
+    seeds_text,
 )
 from tests.support.refused import prose, refused, says
 
@@ -149,3 +150,8 @@ def test_a_variable_that_holds_no_mapping_is_one_line(tmp_path, monkeypatch, tex
     monkeypatch.setenv(VARIABLE, text)
     with refused("no JSON mapping", where=VARIABLE):
         layers(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["1-5", "5-5", "2,5", "0-99"])
+def test_seeds_are_written_as_a_user_writes_them(text):
+    assert seeds_text(seed_list(text)) == text

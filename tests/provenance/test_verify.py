@@ -164,3 +164,13 @@ def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
     assert verify([paths.results]).findings == {}
     plant(paths, "runs/*/*/1/checkpoints/last.pt", flip)
     assert len(verify([paths.results]).findings) == 1
+
+
+def test_a_pruned_network_is_compared(tmp_path):
+    folder = tmp_path / "runs" / "paper" / "run-12345678" / "1" / "pruned" / "bos"
+    folder.mkdir(parents=True)
+    (folder / "network.pt").write_bytes(b"one")
+    write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
+    (folder / "network.pt").write_bytes(b"two")
+    (finding,) = verify([tmp_path]).in_order()
+    assert finding.where == str(folder / "network.pt")

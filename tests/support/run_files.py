@@ -7,6 +7,7 @@ from fathom.evaluation.score import Score
 from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import hashes, write_record
 from fathom.provenance import decoding_file, training_file
+from fathom.provenance.recipe import RECIPE
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
 from fathom.subwords.sides import sides
@@ -20,7 +21,7 @@ def training(
     return {
         "schema": 2,
         "outcome": {"kind": kind, "update": 5, "reason": f"it has {kind}"},
-        "recipe": 1,
+        "recipe": RECIPE["training"],
         "commit": "c" * 40,
         "sources_sha256": "5" * 64,
         "parameters": {
@@ -50,7 +51,7 @@ def attempt(number: int) -> dict[str, Any]:
         "pid": 1000 + number,
         "job": None,
         "command": "fathom",
-        "recipe": 1,
+        "recipe": RECIPE["training"],
         "start": "2026-01-01T00:00:00+00:00",
         "end": "2026-01-01T00:00:02+00:00",
         "from_update": 0,
@@ -97,7 +98,7 @@ def write_decoding(
         "identity": spec.decoding_identity(gates),
         "split": split,
         "gates": gates,
-        "recipe": 1,
+        "recipe": RECIPE["decoding"],
         "settings": spec.decoding.model_dump(),
         "weights": [ended.update] if ended.finished else [],
         "outcome": ended.kind,

@@ -6,6 +6,7 @@ from fathom.figures.inputs import Inputs, RunFiles
 from fathom.io import series
 from fathom.papers.figures import load
 from fathom.provenance.measurements import Measurements, Record, file_of, write
+from fathom.provenance.recipe import RECIPE
 from fathom.tables.sources import Source
 from tests.support.small_tables import KNOWN
 
@@ -21,9 +22,9 @@ def figure(folder, text, name="figure1"):
     return load(read(path, folder), "p", kinds.classes())[name]
 
 
-def findings(figure, tables=None):
+def findings(figure, tables=None, known=KNOWN):
     """Return what is wrong with a figure."""
-    return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
+    return [str(finding) for finding in kinds.findings(figure, known, tables or {})]
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=()):
@@ -58,7 +59,7 @@ def write_array(files, key, rule, axes, labels, values):
     record = Record(axes=axes, labels=labels, values=values)
     file = Measurements(
         rule=rule,
-        recipe={"training": 1, "scoring": 1},
+        recipe={stage: RECIPE[stage] for stage in ("training", "scoring")},
         run=files.name,
         identity=IDENTITY,
         seed=files.seed,
@@ -72,7 +73,7 @@ def end(files, outcome="finished", identity=IDENTITY):
     """Write what a training measures by itself when it ends, at update 80."""
     file = Measurements(
         rule="training",
-        recipe={"training": 1},
+        recipe={"training": RECIPE["training"]},
         run=files.name,
         identity=identity,
         seed=files.seed,

@@ -13,6 +13,7 @@ from fathom.papers.known import Known, KnownRun
 from fathom.papers.reported import Reported
 from fathom.papers.table_settings import Mark, Metric
 from fathom.provenance.measurements import Measurements, Number, Record, file_of, write
+from fathom.provenance.recipe import RECIPE
 from fathom.scoring import sentences
 from fathom.tables.sources import CORPUS, Source
 
@@ -120,7 +121,7 @@ class Results:
         for stem, measured in files.items():
             file = Measurements(
                 rule=stem.partition(".")[0],
-                recipe={"training": 1, "decoding": 1, "scoring": 1},
+                recipe=dict(RECIPE),
                 run=run,
                 identity=identity,
                 seed=seed,

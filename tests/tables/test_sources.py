@@ -83,9 +83,10 @@ def test_a_run_without_a_result_has_its_parameters(results):
 @pytest.mark.parametrize("stage", RECIPE)
 def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
     results.write("p/deep", {KEY: scores(20.0)})
-    monkeypatch.setitem(RECIPE, stage, 2)
+    before = RECIPE[stage]
+    monkeypatch.setitem(RECIPE, stage, before + 1)
     (reading,) = readings(results)
-    assert reading.stale == f"{stage}: recipe 1 is older than 2"
+    assert reading.stale == f"{stage}: recipe {before} is older than {before + 1}"
 
 
 def test_files_of_another_run_are_refused(results):

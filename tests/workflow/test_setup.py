@@ -69,7 +69,7 @@ def test_a_file_where_results_should_be_is_refused(tmp_path):
 
 
 def test_a_mistyped_scale_is_refused_with_the_nearest_name():
-    with refused("unknown", "scale", "papr", nearest="paper"):
+    with refused("unknown", "scale", "papr", where="--config: scale", nearest="paper"):
         setup.begin(ROOT, {"scale": "papr"}, head=False)
 
 

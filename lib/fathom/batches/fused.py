@@ -37,10 +37,19 @@ class Batch:
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch with its tensors on a device; the host does not wait for the copies."""
-        tensors = (self.source, self.previous_target, self.target, self.tasks, self.sentences)
-        if torch.device(device).type == "cuda":
-            tensors = tuple(tensor.pin_memory() for tensor in tensors)
-        return Batch(*(tensor.to(device, non_blocking=True) for tensor in tensors), self.tokens)
+        pins = torch.device(device).type == "cuda"
+
+        def moved(tensor: torch.Tensor) -> torch.Tensor:
+            return (tensor.pin_memory() if pins else tensor).to(device, non_blocking=True)
+
+        return Batch(
+            source=moved(self.source),
+            previous_target=moved(self.previous_target),
+            target=moved(self.target),
+            tasks=moved(self.tasks),
+            sentences=moved(self.sentences),
+            tokens=self.tokens,
+        )
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:

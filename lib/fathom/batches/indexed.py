@@ -2,7 +2,7 @@
 
 The files equal those of fairseq's MMapIndexedDatasetBuilder in every byte. They are read and
 written here because importing fairseq takes seconds, and because a batch is gathered from the file
-of ids as a whole, not sentence by sentence.
+of all ids, not sentence by sentence.
 """
 
 import struct
@@ -36,7 +36,7 @@ class Sentences:
         Args:
             prefix: their path without the endings.
         """
-        index = np.memmap(index_path(prefix), mode="r")
+        index = index_path(prefix).read_bytes()
         _, _, code, count = _HEADER.unpack_from(index)
         lengths = np.frombuffer(index, dtype="<i4", count=count, offset=_HEADER.size)
         kinds = {number: kind for kind, number in _CODES.items()}

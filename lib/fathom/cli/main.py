@@ -10,7 +10,7 @@ import sys
 import traceback
 
 from fathom.cli.faults import fault
-from fathom.errors import FathomError, Findings
+from fathom.errors import FathomError, Findings, printed
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, raised
 
@@ -60,7 +60,7 @@ def _refuse(error: FathomError) -> None:
     """Print a user's mistake and exit with 1; FATHOM_DEBUG=1 shows where it was found."""
     if os.environ.get("FATHOM_DEBUG") == "1":
         raise error
-    say(f"fathom: {error}" if "\n" not in str(error) else str(error))
+    say(printed(error))
     sys.exit(1)
 
 

@@ -13,6 +13,7 @@ from fathom.io.screen import say
 from fathom.project.load import load
 from fathom.project.project import Project
 from fathom.project.switches import VARIABLE, layers, one_seed, open_results, seed_list
+from fathom.provenance.sources import PACKAGE
 from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
@@ -72,6 +73,11 @@ def open_project(check: bool = True) -> Project:
         Findings: what is wrong in config/.
     """
     root = project_root()
+    own = root / "lib" / PACKAGE.name
+    if own.is_dir() and not own.samefile(PACKAGE):
+        # The environment of a clone that was copied or moved still has the code of the old one.
+        remedy = "delete .venv there and run `make environment`"
+        say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
     check = check and VARIABLE not in os.environ
     return load(root, check=check, layers=layers(root, Path.cwd()))
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +9,6 @@ import typer
 from fathom.cli.options import Json, open_project, report
 from fathom.errors import FathomError, nearest
 from fathom.project.parameters import Printed, printed
-from fathom.runs.settings import Method, Model
 
 _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")
 _WORDS = {"agrees": "agree", "differs": "differ"}
@@ -64,20 +62,14 @@ def _line(count: Printed) -> dict[str, Any]:
 
 
 def _total(printed_count: Printed) -> int:
-    sizes = (printed_count.source_entries, printed_count.target_entries)
-    spec, base = printed_count.spec, printed_count.added_to
-    total = _counted(spec.model, spec.method, len(spec.data.tasks), *sizes)
-    if base is None:
-        return total
-    return total - _counted(base.model, base.method, len(base.data.tasks), *sizes)
-
-
-@cache
-def _counted(model: Model, method: Method, tasks: int, source: int, target: int) -> int:
-    """Return the parameters of a network, which several tables may print."""
     from fathom.methods.loader import count
 
-    return count(model, method, tasks, source, target)["total"]
+    sizes = (printed_count.source_entries, printed_count.target_entries)
+    spec, base = printed_count.spec, printed_count.added_to
+    total = count(spec.model, spec.method, len(spec.data.tasks), *sizes)["total"]
+    if base is None:
+        return total
+    return total - count(base.model, base.method, len(base.data.tasks), *sizes)["total"]
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

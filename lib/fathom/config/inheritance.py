@@ -13,7 +13,7 @@ from typing import Any
 
 from fathom.config.places import Node, Place, merge, placeholders, substitute
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import Dependent, FathomError, Partly, closest, nearest, unknown
+from fathom.errors import Dependent, FathomError, Partly, brief, closest, nearest, unknown
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -170,13 +170,11 @@ class Sections:
     def _add(self, entry: Entry, normal: Callable[[Entry], Entry] | None) -> bool:
         """Add an entry; return whether its name was free."""
         if not NAME.fullmatch(entry.name):
-            self._findings.append(FathomError(NAME_RULE, entry.where(()), "choose another name"))
+            self._findings.append(_misnamed(entry))
             # Whatever is named elsewhere may mean it.
             self._wrong += [entry.name, "*"]
         if entry.name in self._entries:
-            first = self._entries[entry.name].where(())
-            what = f"the name '{entry.name}' is taken by {first}"
-            self._findings.append(FathomError(what, entry.where(()), "choose another name"))
+            self._findings.append(_taken(entry, self._entries[entry.name]))
             return False
         self._entries[entry.name] = entry
         try:
@@ -199,9 +197,7 @@ class Sections:
         merged, ancestors = Node({}, entry.node.place), ()
         for parent in parents:
             if parent in (*seen, name):
-                circle = " > ".join((*seen, name, parent))
-                what = f"`like` goes in a circle: {circle}"
-                raise FathomError(what, entry.where(("like",)), "delete one of these `like`")
+                raise _circle((*seen, name), parent, self._entries)
             if parent not in self._entries:
                 raise unknown("entry", parent, entry.where(("like",)), self._entries)
             above = self._inherited(parent, (*seen, name))
@@ -210,6 +206,25 @@ class Sections:
         node = merge(merged, entry.node.drop("like"))
         self._merged[name] = Entry(name, node, (*ancestors, name), entry.chosen)
         return self._merged[name]
+
+
+def _misnamed(entry: Entry) -> FathomError:
+    """Return that no entry can have this name; of several of one pattern, which name it is."""
+    what, remedy = NAME_RULE, "choose another name"
+    if entry.chosen:
+        what = f"'{brief(entry.name)}': {NAME_RULE}"
+        remedy += ", or write `for` as a list with a name for each value"
+    return FathomError(what, entry.where(()), remedy)
+
+
+def _taken(entry: Entry, first: Entry) -> FathomError:
+    """Return that an entry's name is that of an earlier one, which may be of the same pattern."""
+    place, where = first.where(()), entry.where(())
+    if place != where:
+        what = f"the name '{entry.name}' is taken by {place}"
+        return FathomError(what, where, "choose another name")
+    what = f"`for` gives the name '{entry.name}' twice"
+    return FathomError(what, where, "delete a value, or use all of `for` in the name")
 
 
 def _written(
@@ -276,3 +291,13 @@ def _not_chosen(
         where = place.below((misspelled,)).where
         return FathomError(f"unknown key '{misspelled}'", where, nearest("for", ["for"]))
     return FathomError(what, place.where, f"add `for: {{{name}: [values]}}`")
+
+
+def _circle(seen: tuple[str, ...], parent: str, entries: Mapping[str, Entry]) -> FathomError:
+    """Return the finding of a circle; whatever leads to it, the finding is the same."""
+    circle = seen[seen.index(parent) :]
+    first = circle.index(min(circle))
+    circle = (*circle[first:], *circle[:first])
+    what = f"`like` goes in a circle: {' > '.join((*circle, circle[0]))}"
+    where = entries[circle[0]].where(("like",))
+    return FathomError(what, where, "delete one of these `like`")

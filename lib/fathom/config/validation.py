@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fathom.config.settings import FORM
 from fathom.config.yaml_files import KeyPath
-from fathom.errors import FathomError, brief, nearest
+from fathom.errors import FathomError, brief, closest, nearest
 
 P = TypeVar("P", bound=BaseModel)
 Where = Callable[[KeyPath], str]
@@ -67,7 +67,11 @@ def check(
             if not (partial and detail["type"] in _MISSING)
         ]
     by_path: dict[KeyPath, list[tuple[str, str]]] = {}
+    meant = {_meant(place, detail, model) for place, detail in details}
     for place, detail in details:
+        # A misspelled key is one finding, not also one of the key that it means.
+        if detail["type"] == "missing" and place in meant:
+            continue
         # A union's branch of another type says nothing where one of the right type has findings.
         below = (inner for inner, _ in details if len(inner) > len(place))
         # A list whose items are wrong is not too short as well.
@@ -85,6 +89,13 @@ def check(
         )
         for place, sentences in by_path.items()
     ]
+
+
+def _meant(place: KeyPath, detail: Mapping[str, Any], model: type[BaseModel]) -> KeyPath | None:
+    """Return the key that an unknown one probably means; None for other findings."""
+    if detail["type"] != "extra_forbidden":
+        return None
+    return *place[:-1], closest(place[-1], field_names(model, detail["loc"][:-1])) or ""
 
 
 def _either(remedies: Iterable[str]) -> str:
@@ -135,12 +146,19 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, s
     if kind == "string_pattern_mismatch":
         return f"'{brief(value)}' does not match {context['pattern']}", "write it in that form"
     if kind == FORM:
-        what = f"'{brief(value)}' does not match {context['pattern']}"
-        return what, f"write for example '{context['example']}'"
+        return _formless(value, context)
     if kind == "finite_number":
         return f"{brief(value)} is no number", "write a finite number"
     what, _, remedy = detail["msg"].removeprefix("Value error, ").partition("; ")
     return what, remedy or "change the value"
+
+
+def _formless(value: Any, context: Mapping[str, Any]) -> tuple[str, str]:
+    """Say that a value is no text of its form."""
+    if isinstance(value, bool):
+        return _wrong_type(value, "text")
+    what = f"'{brief(value)}' does not match {context['pattern']}"
+    return what, f"write for example '{context['example']}'"
 
 
 def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
@@ -186,7 +204,7 @@ def _choices(model: type[BaseModel], loc: KeyPath) -> str:
         if get_origin(field.annotation) is Literal:
             *names, last = map(str, get_args(field.annotation))
             return f"write {', '.join(names)} or {last}" if names else f"write {last}"
-        tags = [str(tag) for inner in _models_in(field.annotation) for tag in _tags(inner)]
+        tags = [str(tag) for inner in models_in(field.annotation) for tag in _tags(inner)]
         if field.discriminator and tags:
             return f"write {{{field.discriminator}: …}} with {', '.join(tags[:-1])} or {tags[-1]}"
     return ""
@@ -210,7 +228,7 @@ def _models_at(model: type[BaseModel], loc: KeyPath) -> list[type[BaseModel]]:
                 inner
                 for one in models
                 if part in one.model_fields
-                for inner in _models_in(one.model_fields[part].annotation)
+                for inner in models_in(one.model_fields[part].annotation)
             ]
             or models
         )
@@ -222,8 +240,9 @@ def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
     return get_args(name.annotation) if name else ()
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the classes of settings inside a type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for inner in get_args(annotation):
-        yield from _models_in(inner)
+        yield from models_in(inner)

@@ -1,15 +1,19 @@
 """Grouped bars: rows of a table less one of its rows, a group of bars for each column."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from fathom.config.settings import About
 from fathom.errors import FathomError
 from fathom.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
-from fathom.figures.settings import Names, unknown_name
+from fathom.figures.settings import SomeNames, Unique, Where, unknown_name
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known
+from fathom.papers.table_settings import Id
 from fathom.papers.tables import Table
 from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedCell
@@ -32,10 +36,12 @@ class Settings(KindSettings):
     """A figure of grouped bars."""
 
     table: Annotated[str, About("The table whose rows are drawn.")]
-    columns: Annotated[Names, About("A group of bars for each; `tasks` means all tasks.")]
-    less: Annotated[str, About("The row that is subtracted.")]
-    bars: Annotated[dict[str, str], About("The row of each bar of a group, by label.")]
-    not_drawn: Annotated[Names, About("Rows that are in the csv alone.")] = ()
+    columns: Annotated[SomeNames, About("A group of bars for each; `tasks` means all tasks.")]
+    less: Annotated[Id, About("The row that is subtracted.")]
+    bars: Annotated[
+        dict[str, Id], Field(min_length=1), About("The row of each bar of a group, by label.")
+    ]
+    not_drawn: Annotated[Unique, About("Rows that are in the csv alone.")] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -52,7 +58,7 @@ class Settings(KindSettings):
 def findings(
     figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
-    """Yield a table, rows and columns that do not exist."""
+    """Yield a table, rows and columns that do not exist or do not fit."""
     settings, where = figure.settings, figure.entry.where
     yield from unknown_name("table", settings.table, tables, where(("table",)))
     if settings.table not in tables:
@@ -69,6 +75,38 @@ def findings(
     columns = (*dict.fromkeys(cell.column for cell in cells), TASKS)
     for column in settings.columns:
         yield from unknown_name("column", column, columns, where(("columns",)))
+    yield from _twice(settings, where)
+    yield from _axis(settings, cells, tables[settings.table].vocabulary, where)
+
+
+def _twice(settings: Settings, where: Where) -> Iterator[FathomError]:
+    """Yield rows that are drawn twice, and the row whose difference to itself is 0."""
+    places = [(("bars", label), row) for label, row in settings.bars.items()]
+    places += [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
+    seen = {settings.less: "subtracted by `less`"}
+    for path, row in places:
+        if row in seen:
+            yield FathomError(f"row '{row}' is {seen[row]} already", where(path), "delete one")
+        seen.setdefault(row, f"in {'.'.join(map(str, path))}")
+
+
+def _axis(
+    settings: Settings, cells: Sequence[Cell], vocabulary: Vocabulary, where: Where
+) -> Iterator[FathomError]:
+    """Yield columns that are drawn twice, that no row has, or whose units are not one axis."""
+    columns = columns_of(settings, cells)
+    for column, times in Counter(columns).items():
+        if times > 1:
+            what = f"column '{column}' is there {times} times"
+            yield FathomError(what, where(("columns",)), f"delete it; `{TASKS}` has all tasks")
+    if not columns:
+        what, remedy = "the table has no columns of single tasks", "name some of its columns"
+        yield FathomError(what, where(("columns",)), remedy)
+    values = [cell.value for cell in cells if cell.column in columns]
+    units = dict.fromkeys(vocabulary.measurement(value).unit for value in values if value)
+    if len(units) > 1:
+        what = f"columns of several units ({', '.join(unit or 'none' for unit in units)})"
+        yield FathomError(what, where(("columns",)), "draw a figure for each unit")
 
 
 def columns_of(settings: Settings, cells: Sequence[Cell]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from fathom.config.settings import About, Part, Several
 from fathom.errors import FathomError
@@ -20,7 +20,7 @@ from fathom.figures.inputs import (
 from fathom.figures.places import at_place, in_order, smoothed, smoothing_notes
 from fathom.figures.settings import (
     At,
-    Names,
+    Unique,
     Where,
     check_axes,
     check_series,
@@ -31,6 +31,7 @@ from fathom.figures.settings import (
 from fathom.papers.figures import Figure, KindSettings
 from fathom.papers.known import Known, full_name
 from fathom.papers.tables import Table
+from fathom.runs.types import unique
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,10 +57,10 @@ class Map(Part):
     )
     columns: Annotated[str | None, About("The axis from left to right.")] = None
     at: Annotated[
-        At | Annotated[tuple[At, ...], Several] | None,
+        At | Annotated[tuple[At, ...], Several, AfterValidator(unique)] | None,
         About("An update, a share of the training or an epoch; or several, with `rows: none`."),
     ] = None
-    order: Annotated[Names, About("Names along both axes of tasks, in this order.")] = ()
+    order: Annotated[Unique, About("Names along both axes of tasks, in this order.")] = ()
     numbers: Annotated[bool, About("Whether each field shows its number.")] = False
     range: Annotated[
         tuple[float | Literal["lowest possible"], float] | None,
@@ -123,6 +124,9 @@ def findings(
         if (part.rows == NONE) != (len(part.places) > 1):
             what = "several places need `rows: none`, and it needs several places"
             yield FathomError(what, where(("at",)), "change `at` or `rows`")
+        low, high = part.range or (LOWEST, 0.0)
+        if low != LOWEST and low >= high:
+            yield FathomError(f"{low} is not below {high}", where(("range",)), "write [low, high]")
         yield from _axes(part, where)
         if part.run is not None:
             names = known.names(figure.paper)

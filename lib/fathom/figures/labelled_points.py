@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from pydantic import Field
+
 from fathom.config.settings import About
 from fathom.errors import FathomError
 from fathom.figures.inputs import NOTE, UPDATE, VALUE, Inputs, named, series_named
@@ -23,7 +25,9 @@ class Settings(KindSettings):
     series: Annotated[str, About("What is projected.")]
     points: Annotated[str, About("The axis whose places are the points.")]
     project: Annotated[Literal["pca"], About("How the other axes become a plane.")]
-    panels: Annotated[dict[str, str], About("The run of each panel, by title.")]
+    panels: Annotated[
+        dict[str, str], Field(min_length=1), About("The run of each panel, by title.")
+    ]
 
     @property
     def runs(self) -> tuple[str, ...]:

@@ -20,15 +20,17 @@ from fathom.figures.inputs import (
 from fathom.figures.places import at_place, in_order, selected, smoothed, smoothing_notes
 from fathom.figures.settings import (
     At,
-    Names,
+    Colour,
+    Unique,
     check_axes,
+    check_places,
     check_series,
     measurement_keys,
     path_of,
     unknown_name,
 )
 from fathom.papers.figures import Figure, KindSettings
-from fathom.papers.known import Known
+from fathom.papers.known import Known, full_name
 from fathom.papers.tables import Table
 
 if TYPE_CHECKING:
@@ -59,10 +61,10 @@ class Panel(Part):
         default_factory=dict
     )
     line_by: Annotated[str | None, About("An axis with a line for each of its places.")] = None
-    labels: Annotated[Names, About("Labels of these lines; evenly spread over them.")] = ()
+    labels: Annotated[Unique, About("Labels of these lines; evenly spread over them.")] = ()
     smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
     reference: Annotated[float | None, About("A horizontal line.")] = None
-    colours: Annotated[dict[str, str], About("A line's colour, by label.")] = Field(
+    colours: Annotated[dict[str, Colour], About("A line's colour, by label.")] = Field(
         default_factory=dict
     )
     log_y: Annotated[bool, About("Whether the vertical axis is logarithmic.")] = False
@@ -127,6 +129,11 @@ def findings(
                 used = {part.x: "x", **({part.line_by: "line_by"} if part.line_by else {})}
                 used |= dict.fromkeys(part.select, "select")
                 yield from check_axes(series, used, part.at is not None, where)
+            run = known.runs.get(full_name(figure.paper, line.run))
+            if series is not None and run is not None:
+                yield from check_places(
+                    part.select, series, run, lambda axis, where=where: where(("select", axis))
+                )
         for label in part.colours:
             yield from unknown_name("line", label, part.lines, where(("colours", label)))
 
@@ -164,7 +171,7 @@ def _curves(
     """Yield the names and the points of each line of a run, points from left to right."""
     if part.at is not None:
         frame = at_place(frame, part.at, run)
-    frame = selected(frame, part.select)
+    frame = selected(frame, part.select, run)
     groups: list[tuple[dict[str, str], DataFrame]] = [({}, frame)]
     if part.line_by:
         places = frame[part.line_by].astype(str)

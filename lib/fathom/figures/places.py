@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
+from fathom.errors import FathomError, nearest
 from fathom.figures.inputs import UPDATE, RunFiles
 
 if TYPE_CHECKING:
@@ -48,11 +49,23 @@ def in_order(labels: Iterable[object]) -> list[str]:
     return sorted(unique, key=int) if all(label.isdigit() for label in unique) else unique
 
 
-def selected(frame: "DataFrame", select: dict[str, str]) -> "DataFrame":
-    """Return the rows at a place on each axis: its first label, its last, or one by name."""
+def selected(frame: "DataFrame", select: dict[str, str], run: RunFiles) -> "DataFrame":
+    """Return the rows at a place on each axis: its first label, its last, or one by name.
+
+    Args:
+        frame: a series in long form, with a column for each axis.
+        select: the place on each axis.
+        run: the training.
+
+    Raises:
+        FathomError: the training has no such place; one at another scale may have it.
+    """
     for axis, word in select.items():
         labels = in_order(frame[axis])
         label = {"first": labels[0], "last": labels[-1]}.get(word, word)
+        if label not in labels:
+            where = f"{run.name} seed {run.seed}"
+            raise FathomError(f"no {axis} '{label}'", where, nearest(label, ("last", *labels)))
         frame = frame.loc[frame[axis].astype(str) == label]
     return frame
 

@@ -1,19 +1,37 @@
 """What the settings of all kinds of figures share, and the checks on the names that they use."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from fathom.config.settings import Form, Several
+from fathom.config.settings import Form
 from fathom.errors import FathomError, nearest, unknown
-from fathom.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
+from fathom.figures.inputs import MEASUREMENT, SERIES, STACKS, UPDATE, Series, series_named
 from fathom.papers.figures import Figure
+from fathom.papers.known import KnownRun
+from fathom.papers.table_settings import Ids
+from fathom.runs.types import unique
 
 Where = Callable[[tuple[str | int, ...]], str]
 # An update, a share of the training, or the end of an epoch.
-At = Annotated[int, Field(ge=1)] | Annotated[str, Form(r"^([0-9]+%|epoch [1-9][0-9]*)$", "50%")]
-Names = Annotated[tuple[str, ...], Several]
+At = (
+    Annotated[int, Field(ge=1)]
+    | Annotated[str, Form(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
+)
+# Ids of a table may be numbers, here as there.
+Unique = Annotated[Ids, AfterValidator(unique)]
+SomeNames = Annotated[Unique, Field(min_length=1)]
+# A dozen of matplotlib's names, which are checked without it.
+Colour = (
+    Literal[
+        "black", "gray", "blue", "cyan", "green", "olive", "orange", "brown", "red", "pink",
+        "purple", "magenta",
+    ]
+    | Annotated[str, Form(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
+)  # fmt: skip
+# Words for a place on an axis.
+ENDS = ("first", "last")
 
 
 def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:
@@ -44,6 +62,40 @@ def check_series(name: str | None, where: str) -> tuple[Series | None, list[Fath
         return series_named(name), []
     except FathomError as error:
         return None, [FathomError(error.what, where, error.remedy)]
+
+
+def check_places(
+    select: Mapping[str, str], series: Series, run: KnownRun, where: Callable[[str], str]
+) -> Iterator[FathomError]:
+    """Yield findings for places that an axis does not have at the paper's own settings.
+
+    Args:
+        select: the place on each axis.
+        series: the series that is drawn.
+        run: the run that is drawn.
+        where: turns an axis into the place of its key.
+    """
+    for axis, place in select.items():
+        labels = _labels(axis, series, run)
+        if labels and place not in (*ENDS, *labels):
+            what = f"no {axis} '{place}'"
+            numbered = labels[0].isdecimal()
+            remedy = (
+                f"write {labels[0]} to {labels[-1]}, or last"
+                if numbered
+                else nearest(place, (*ENDS, *labels))
+            )
+            yield FathomError(what, where(axis), remedy)
+
+
+def _labels(axis: str, series: Series, run: KnownRun) -> tuple[str, ...]:
+    """Return the labels of an axis; empty where config does not know them."""
+    if axis == "task":
+        return run.tasks
+    own = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
+    stack = {"layer": own, "memory": "decoder", "source": "encoder"}.get(axis, "")
+    layers = run.layers.get(stack, 0)
+    return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
 
 
 def check_axes(

@@ -153,10 +153,10 @@ class Beam:
         pieces = source.new_full((len(source),), self.end)
         while True:
             chosen = self.candidates(steps.advance(pieces), output, searched)
-            ends = chosen.pieces.eq(self.end) & chosen.scores.gt(-torch.inf)
-            self.end_hypotheses(searched, chosen, ends[:, : self.width], best)
+            ending = chosen.pieces.eq(self.end) & chosen.scores.gt(-torch.inf)
+            self.end_hypotheses(searched, chosen, ending[:, : self.width], best)
             # A stable order: the best candidates that do not end come first.
-            going = ends.sort(dim=1, stable=True).indices[:, : self.width]
+            going = ending.sort(dim=1, stable=True).indices[:, : self.width]
             chosen = Candidates(*(part.gather(1, going) for part in chosen))
             finished = (searched.ended >= self.width) | (searched.caps <= searched.pieces.size(2))
             left = gaps_closed(finished)
@@ -175,7 +175,7 @@ class Beam:
         last = searched.caps <= position
         parts = []
         at_once = max(1, AT_ONCE[rows.device.type] // (hypotheses * self.entries))
-        for block, scores, ending in zip(
+        for block, scores, at_cap in zip(
             rows.split(at_once * hypotheses),
             searched.scores.split(at_once),
             last.split(at_once),
@@ -183,30 +183,30 @@ class Beam:
         ):
             logits = output(block).unflatten(0, (-1, hypotheses))
             if self.width == 1:
-                parts.append(greedy(logits, never, self.end, ending))
+                parts.append(greedy(logits, never, self.end, at_cap))
             else:
-                parts.append(candidates(logits, scores, 2 * self.width, never, self.end, ending))
+                parts.append(candidates(logits, scores, 2 * self.width, never, self.end, at_cap))
         return Candidates(*map(torch.cat, zip(*parts, strict=True)))
 
     def end_hypotheses(
-        self, searched: Searched, chosen: Candidates, ends: Tensor, best: Best
+        self, searched: Searched, chosen: Candidates, ending: Tensor, best: Best
     ) -> None:
         """Count the hypotheses that end here, and remember the best one of each sentence.
 
         Args:
             searched: the sentences; their counts and best scores change.
             chosen: candidates, (B, C) each.
-            ends: (B, beam) which of the first candidates end a hypothesis.
+            ending: (B, beam) which of the first candidates end a hypothesis.
             best: the best hypotheses.
         """
-        if not ends.any():
+        if not ending.any():
             return
-        searched.ended = searched.ended + ends.sum(dim=1)
+        searched.ended = searched.ended + ending.sum(dim=1)
         # Of those that end at one position the first is the best.
-        first = ends.int().argmax(dim=1, keepdim=True)
+        first = ending.int().argmax(dim=1, keepdim=True)
         length = searched.pieces.size(2) + 1
         scores = chosen.scores.gather(1, first) / length**self.settings.length_penalty
-        scores = scores.masked_fill_(~ends.gather(1, first), -torch.inf).squeeze(1)
+        scores = scores.masked_fill_(~ending.gather(1, first), -torch.inf).squeeze(1)
         rows = (scores > searched.best).nonzero().squeeze(1)
         searched.best = torch.maximum(searched.best, scores)
         best.put(searched, rows, chosen.parents.gather(1, first).squeeze(1)[rows])

@@ -64,8 +64,8 @@ def candidates(
     for piece in never:
         total[:, :, piece] = -torch.inf
     best, places = likeliest(total.flatten(1), min(count, total[0].numel() - 1))
-    # What has no probability may be a surplus entry, which has no embedding.
-    pieces = (places % entries).masked_fill_(best == -torch.inf, end)
+    # What has no probability, or NaN, may be a surplus entry, which has no embedding.
+    pieces = (places % entries).masked_fill_(~(best > -torch.inf), end)
     chosen = Candidates(best, pieces, places // entries)
     return ended(chosen, total[:, :, end], end, last) if last.any() else chosen
 

@@ -69,7 +69,7 @@ def write(
     from ctranslate2.specs import common_spec, transformer_spec
 
     model = plain.model
-    spec = transformer_spec.TransformerSpec.from_config(
+    spec: Any = transformer_spec.TransformerSpec.from_config(
         (len(plain.active["encoder"]), len(plain.active["decoder"])),
         model.heads,
         pre_norm=model.norm == "pre",

@@ -20,7 +20,7 @@ from fathom.runs.plain import REMEDY
 from fathom.runs.settings import Decoding
 
 # Validation pairs of a task whose targets both score, and how far two scores may differ (nats).
-CHECKED, TOLERANCE = 16, 1e-5
+CHECKED, TOLERANCE = 8, 1e-5
 # Sentences of a batch.
 SENTENCES = 64
 

@@ -70,8 +70,12 @@ def require_made(path: Path, command: str) -> None:
     Raises:
         FathomError: the file is missing.
     """
-    if not path.is_file():
-        raise FathomError("no such file", str(path), f"run `{command}`")
+    if path.is_file():
+        return
+    what, gone = "no such file", [folder for folder in path.parents if not folder.is_dir()]
+    if gone:
+        what = f"no such file, since there is no folder {gone[-1].resolve()}"
+    raise FathomError(what, str(path), f"run `{command}`")
 
 
 def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingFile:

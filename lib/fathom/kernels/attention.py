@@ -1,11 +1,45 @@
-"""Attention of packed states: each sentence to itself, or to its own source."""
+"""Multi-head attention of queries to keys and values that are projected already."""
+
+from typing import cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fathom.kernels.block_attention import in_blocks
 from fathom.kernels.packing import Packing
-from fathom.kernels.padded_attention import attend, is_fused, weighted
+
+# In longer blocks torch's fused kernel on padded states is faster.
+LONGEST_BLOCK = 128
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    heads: int,
+    padding: Tensor | None = None,
+    causal: bool = False,
+    p: float = 0.0,
+) -> Tensor:
+    """Return softmax(q kᵀ / √d) v of each head, (B, T, D), with d = D / heads.
+
+    Args:
+        q: (B, T, D).
+        k: (B, S, D).
+        v: (B, S, D).
+        heads: number of heads.
+        padding: (B, S) true at keys that are not attended to; None if there are none. Causal
+            self-attention needs none: padding on the right is in the future of every real token.
+        causal: position t attends to the positions up to t alone; S is T.
+        p: probability of dropout of the weights.
+    """
+    q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2) for x in (q, k, v))  # (B, h, T, d)
+    allowed = None if padding is None else padding.logical_not()[:, None, None]
+    if causal and allowed is not None:
+        allowed = allowed & allowed.new_ones(q.size(2), k.size(2)).tril()
+    y = F.scaled_dot_product_attention(q, k, v, allowed, p, is_causal=causal and padding is None)
+    return y.transpose(1, 2).flatten(2)
 
 
 def attend_packed(
@@ -20,7 +54,8 @@ def attend_packed(
 ) -> Tensor:
     """Return softmax(q kᵀ / √d) v of each head and sentence, (1, rows of queries, D).
 
-    Surplus rows of the result are finite and have no influence on anything else.
+    Surplus rows of the result are finite and have no influence on real ones. This is the one place
+    that chooses a way for a device, a type and lengths. On a CPU it is differentiable once.
 
     Args:
         q: (1, rows of queries, D).
@@ -37,32 +72,13 @@ def attend_packed(
     """
     if queries.blocks != keys.blocks:
         raise RuntimeError("pack queries and keys together")
-    if q.device.type == "cpu":
+    here, half = q.device.type, q.itemsize < 4
+    exact = not half and not torch.is_autocast_enabled(here)
+    if here == "cpu" and exact and keys.block_rows <= LONGEST_BLOCK:
         return in_blocks(q, k, v, heads, queries, keys, causal, p)
-    if q.itemsize == 2 and p == 0:
+    if here == "cuda" and half and p == 0:
         return by_length(q, k, v, heads, queries, keys, causal)
     return in_batches(q, k, v, heads, queries, keys, causal, p)
-
-
-def in_blocks(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    heads: int,
-    queries: Packing,
-    keys: Packing,
-    causal: bool,
-    p: float,
-) -> Tensor:
-    """Return the attention of `attend_packed` by masks inside blocks."""
-    q = _of_blocks(q, queries, heads)  # (blocks · h, L, d)
-    k, v = (_of_blocks(x, keys, heads) for x in (k, v))
-    bias = _block_bias(queries, keys, heads, causal, q.dtype)
-    if is_fused(q.device, q.dtype, keys.block_rows):
-        y = F.scaled_dot_product_attention(q[None], k[None], v[None], bias, p).squeeze(0)
-    else:
-        y = weighted(q, k, v, bias, p)
-    return _with_surplus(y.transpose(0, 1).reshape(-1, heads * y.size(-1)), queries)
 
 
 def in_batches(
@@ -75,7 +91,7 @@ def in_batches(
     causal: bool = False,
     p: float = 0.0,
 ) -> Tensor:
-    """Return the attention of `attend_packed` of padded states."""
+    """Return the attention of `attend_packed`, by that of padded states."""
     padding = None if causal else keys.padding
     padded = attend(queries.pad(q), keys.pad(k), keys.pad(v), heads, padding, causal, p)
     return queries.pack(padded)
@@ -84,10 +100,10 @@ def in_batches(
 def by_length(
     q: Tensor, k: Tensor, v: Tensor, heads: int, queries: Packing, keys: Packing, causal: bool
 ) -> Tensor:
-    """Return the attention of `attend_packed` by torch's kernel for sentences of any lengths.
+    """Return the attention of `attend_packed`, by torch's kernel for sentences of any lengths.
 
-    It exists on CUDA in half precision, without dropout. The packings have one block, so sentences
-    follow each other.
+    The kernel exists on CUDA in half precision, without dropout. Both packings have one block, so
+    sentences follow each other.
     """
     # Importing it takes longer than importing torch.
     from torch.nn.attention.varlen import varlen_attn
@@ -104,43 +120,4 @@ def by_length(
         keys.longest,
         window_size=(-1, 0) if causal else (-1, -1),
     )
-    return _with_surplus(y.flatten(1), queries)
-
-
-def _with_surplus(y: Tensor, packing: Packing) -> Tensor:
-    """Return the first rows (n, D) of a packing with zeros after them, (1, rows, D)."""
-    surplus = packing.rows - len(y)
-    return (F.pad(y, (0, 0, 0, surplus)) if surplus else y).unsqueeze(0)
-
-
-def _of_blocks(x: Tensor, packing: Packing, heads: int) -> Tensor:
-    """Return rows (1, rows, D) as (blocks · h, L, d)."""
-    rows = packing.block_rows * len(packing.blocks)
-    return x[0, :rows].reshape(packing.block_rows, len(packing.blocks) * heads, -1).transpose(0, 1)
-
-
-def _block_bias(
-    queries: Packing, keys: Packing, heads: int, causal: bool, dtype: torch.dtype
-) -> Tensor:
-    """Return −∞ at pairs of different sentences and at later keys, (blocks · h, L, L).
-
-    It is made once for all layers. A surplus query attends to all rows of its block, since a row
-    without any key would be NaN.
-    """
-    known = (None if keys is queries else keys, heads, causal, dtype)
-    if known not in queries.masks:
-        query, key = (_grid(packing.sentences, packing) for packing in (queries, keys))
-        hidden = (query.unsqueeze(2) != key.unsqueeze(1)) | _grid(keys.surplus, keys).unsqueeze(1)
-        if causal:
-            place = _grid(queries.positions, queries)
-            hidden |= place.unsqueeze(2) < place.unsqueeze(1)
-        hidden &= _grid(queries.surplus, queries).logical_not().unsqueeze(2)
-        bias = torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, -torch.inf)
-        queries.masks[known] = bias.repeat_interleave(heads, 0)
-    return queries.masks[known]
-
-
-def _grid(per_row: Tensor, packing: Packing) -> Tensor:
-    """Return what rows have, (rows,), as (blocks, L)."""
-    rows = packing.block_rows * len(packing.blocks)
-    return per_row[:rows].view(packing.block_rows, len(packing.blocks)).t()
+    return queries.with_surplus(cast(Tensor, y).flatten(1))

@@ -7,6 +7,7 @@ of the time in blocks of 32 rows that they take as a padded batch.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import ge, sub
 
 # The sentences of each block, by their index in the batch.
 Blocks = tuple[tuple[int, ...], ...]
@@ -33,14 +34,14 @@ def assigned(lengths: Sequence[tuple[int, ...]], in_blocks: bool = True) -> Bloc
     open_blocks: list[_Block] = []
     for sentence in sorted(range(len(lengths)), key=lambda sentence: -sum(lengths[sentence])):
         sides = lengths[sentence]
-        block = next((block for block in open_blocks if block.holds(sides)), None)
+        block = next((block for block in open_blocks if all(map(ge, block.left, sides))), None)
         if block is None:
             block = _Block([], list(capacity))
             blocks.append(block)
             open_blocks.append(block)
         block.sentences.append(sentence)
-        block.left = [rows - tokens for rows, tokens in zip(block.left, sides, strict=True)]
-        if not block.holds(shortest):
+        block.left = list(map(sub, block.left, sides))
+        if not all(map(ge, block.left, shortest)):
             open_blocks.remove(block)
     return tuple(tuple(block.sentences) for block in blocks)
 
@@ -56,10 +57,6 @@ class _Block:
 
     sentences: list[int]
     left: list[int]
-
-    def holds(self, sides: tuple[int, ...]) -> bool:
-        """Return whether a sentence of these tokens finds room."""
-        return all(rows >= tokens for rows, tokens in zip(self.left, sides, strict=True))
 
 
 def _capacities(lengths: Sequence[tuple[int, ...]]) -> list[int]:

@@ -37,7 +37,10 @@ def keep_mask(x: Tensor, p: float) -> Tensor:
     dropped = min(round(p * WORDS), WORDS - 1)
     words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     draws = words.view(torch.int16)[: x.numel()].view(x.shape)  # uniform, −32,768 … 32,767
-    return draws.ge(dropped - WORDS // 2).to(x.dtype).mul_(WORDS / (WORDS - dropped))
+    mask = torch.empty(x.shape, dtype=x.dtype)
+    # Written as 0 and 1 of the type of x at once, without a mask of truth values.
+    torch.ge(draws, dropped - WORDS // 2, out=mask)
+    return mask.mul_(WORDS / (WORDS - dropped))
 
 
 class Dropout(nn.Module):

@@ -10,7 +10,6 @@ and its gradient by z is p − q, with q the target distribution: 1 − ε at t,
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -37,13 +36,14 @@ class _SmoothedLoss(torch.autograd.Function):
     def forward(
         ctx: Any, logits: Tensor, target: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        real = logits[: len(target)]
         exact = torch.float32 if logits.itemsize < 4 else logits.dtype
-        log_probability = F.log_softmax(real, dim=-1, dtype=exact)  # (tokens, V)
+        # The gradient's rows, of which surplus rows are not filled yet.
+        saved = torch.empty_like(logits, dtype=exact)
+        log_probability = saved[: len(target)]  # (tokens, V)
+        torch.log_softmax(logits[: len(target)], -1, dtype=exact, out=log_probability)
         spread = smoothing / (logits.size(1) - 1)
-        ctx.save_for_backward(log_probability, target)
-        ctx.spread, ctx.given, ctx.rows = spread, logits.dtype, len(logits)
-        ctx.smoothing = smoothing
+        ctx.save_for_backward(saved, target)
+        ctx.spread, ctx.given, ctx.smoothing = spread, logits.dtype, smoothing
         nll = -log_probability.gather(1, target.unsqueeze(1)).sum()
         ctx.mark_non_differentiable(nll)
         if smoothing == 0:
@@ -53,11 +53,9 @@ class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor, None, None]:
-        log_probability, target = ctx.saved_tensors
-        gradient = log_probability.exp_().sub_(ctx.spread)
-        at_target = target.new_full((len(target), 1), 0, dtype=gradient.dtype)
-        at_target.fill_(ctx.smoothing + ctx.spread - 1)
+        saved, target = ctx.saved_tensors
+        gradient = saved[: len(target)].exp_().sub_(ctx.spread)
+        at_target = gradient.new_full((len(target), 1), ctx.smoothing + ctx.spread - 1)
         gradient.scatter_add_(1, target.unsqueeze(1), at_target).mul_(upstream)
-        gradient = gradient.to(ctx.given)
-        surplus = ctx.rows - len(target)
-        return F.pad(gradient, (0, 0, 0, surplus)) if surplus else gradient, None, None
+        saved[len(target) :].zero_()
+        return saved.to(ctx.given), None, None

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from fathom.kernels.blocks import Blocks, assigned
@@ -174,6 +175,11 @@ class Packing:
         order = torch.arange(self.tokens, device=self.index.device)
         size = _rounded_up(self.tokens, self.multiple)
         return _Move.apply(x.squeeze(0), self.places, order, size).unsqueeze(0)
+
+    def with_surplus(self, x: Tensor) -> Tensor:
+        """Return all rows, (1, rows, D), of the first ones, (n, D), with zeros after them."""
+        surplus = self.rows - len(x)
+        return (F.pad(x, (0, 0, 0, surplus)) if surplus else x).unsqueeze(0)
 
     def real_ids(self, ids: Tensor) -> Tensor:
         """Return the ids at real tokens in the order of the batch, (tokens,).

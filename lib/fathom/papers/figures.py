@@ -15,7 +15,7 @@ from fathom.errors import FathomError, Partly, brief, nearest, right_and_wrong
 class FigureSettings(Part):
     """The keys that every figure has; all others belong to its kind."""
 
-    kind: Annotated[str, About("A module of figures/.")]
+    kind: Annotated[str, About("Its kind, whose keys it has besides these.")]
     title: Annotated[str, About("A short heading.")]
     section: Annotated[str, About("Where the paper discusses it.")]
     caption: Annotated[str, About("What a reader must know to read it.")] = ""
@@ -87,7 +87,7 @@ def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) ->
             where, remedy = entry.where(("kind",)), nearest(kind, kinds)
             findings.append(FathomError(f"no kind of figure '{brief(kind)}'", where, remedy))
             continue
-        settings, wrong = check(_form(kinds[kind]), entry.values, entry.where)
+        settings, wrong = check(form(kinds[kind]), entry.values, entry.where)
         findings += wrong
         if settings is not None:
             common = {key: getattr(settings, key) for key in FigureSettings.model_fields}
@@ -98,6 +98,6 @@ def load(file: YamlFile, paper: str, kinds: Mapping[str, type[KindSettings]]) ->
 
 
 @cache
-def _form(kind: type[KindSettings]) -> type[KindSettings]:
+def form(kind: type[KindSettings]) -> type[KindSettings]:
     """Return the class of a kind's settings together with the keys of every figure."""
     return type(kind.__name__, (FigureSettings, kind), {"__module__": __name__})

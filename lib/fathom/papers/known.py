@@ -17,6 +17,7 @@ class KnownRun:
         seeds: the seeds with which it is trained.
         gates: the gates with which it may be decoded; ("plain",) for a run without gates.
         stacks: the stacks that have gates.
+        layers: how many each stack has.
     """
 
     tasks: tuple[str, ...]
@@ -25,6 +26,7 @@ class KnownRun:
     seeds: tuple[int, ...]
     gates: tuple[str, ...]
     stacks: tuple[str, ...] = ()
+    layers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def gated(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import Dependent, FathomError, Findings, closest, nearest, right_and_wrong
+from fathom.errors import Dependent, FathomError, Partly, closest, nearest, right_and_wrong
 from fathom.papers import deviations, figures, reported, tables
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import Deviation
@@ -145,12 +145,13 @@ def _table_findings(paper: Paper, table: Table, known: Known, root: Path) -> Ite
     yield from tables.findings(table, cells, known)
     try:
         printed = reported.read(paper.reported(table.name), cells, root)
-    except Findings as error:
+    except Partly as error:
         yield from error.findings
+        printed = error.right.values()
     except FathomError as error:
         yield error
-    else:
-        yield from reported.findings(table, cells, printed, known)
+        return
+    yield from reported.findings(table, cells, printed, known)
 
 
 @overload

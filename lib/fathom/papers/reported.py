@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from fathom.errors import Dependent, FathomError, Findings, closest, nearest
+from fathom.errors import Dependent, FathomError, Partly, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
 from fathom.papers.tables import Table, mark_findings
@@ -15,6 +15,7 @@ from fathom.papers.tables import Table, mark_findings
 HEADER = ("row", "column", "value", "stderr", "mark", "right", "note")
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
+_OF_A_HUNDRED = ("BLEU", "chrF")
 # Python also reads digits of other scripts, and 1_000, as numbers.
 _PRINTED = re.compile(r"-?[0-9]+([.][0-9]+)?")
 
@@ -73,7 +74,8 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
         root: the project's folder, which messages leave out.
 
     Raises:
-        Findings: every line that is wrong, and every cell that is not reported.
+        Partly: every line that is wrong, and every cell that is not reported; what is at a place of
+            the table is right, also where its number is not.
     """
     name = _short(path, root)
     places = {(cell.id, cell.column): cell for cell in cells}
@@ -98,7 +100,8 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
             line = _line(row, column, "<number>", "", "", "", "")
             findings.append(FathomError(what, name, f"add {line} or note {EMPTY}"))
     if findings:
-        raise Findings(findings)
+        right = {cell.where: cell for key, cell in reported.items() if key in places}
+        raise Partly(findings, right, ())
     return tuple(reported.values())
 
 
@@ -123,7 +126,7 @@ def faults_of_form(path: Path, root: Path) -> Iterator[FathomError]:
 def findings(
     table: Table, cells: tuple[Cell, ...], reported: Iterable[Reported], known: Known
 ) -> Iterator[FathomError]:
-    """Yield marks without a meaning, and standard errors of runs with one seed."""
+    """Yield marks without a meaning, impossible scores, and standard errors of one seed."""
     places = {(cell.id, cell.column): cell for cell in cells}
     used: dict[str, Reported] = {}
     for item in reported:
@@ -132,6 +135,12 @@ def findings(
             yield Dependent(what, item.where, remedy, [("mark", item.mark)])
         used.setdefault(item.mark, item)
         cell = places[item.row, item.column]
+        unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
+        number = item.right or item.value
+        if unit in _OF_A_HUNDRED and _PRINTED.fullmatch(number) and abs(float(number)) > 100:
+            what = f"{number} is more than 100 {unit}"
+            remedy = "write the digits as printed, and what a misprint means as `right`"
+            yield FathomError(what, item.where, remedy)
         if item.stderr and cell.kind == "run" and len(known.runs[cell.source].seeds) < 2:
             what = f"± of a run with one seed, {cell.source}"
             yield FathomError(what, item.where, "give the run `seeds`")

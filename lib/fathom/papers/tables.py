@@ -116,10 +116,18 @@ def mark_findings(
 
 
 def _repeated(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
-    for (row, column), times in Counter((cell.id, cell.column) for cell in cells).items():
-        if times > 1:
-            what = f"row '{row}' and column '{column}' meet {times} times"
-            yield FathomError(what, table.entry.where(()), "delete the repeated row or column")
+    """Yield the cells that are there twice; a column that is, is one finding."""
+    times = Counter((cell.id, cell.column) for cell in cells)
+    repeated = {key: number for key, number in times.items() if number > 1}
+    rows = Counter(column for _, column in repeated)
+    findings = {
+        f"column '{column}' is there {number} times"
+        if rows[column] > 1
+        else f"row '{row}' and column '{column}' meet {number} times": None
+        for (row, column), number in repeated.items()
+    }
+    for what in findings:
+        yield FathomError(what, table.entry.where(()), "delete the repeated row or column")
 
 
 def _lengths(table: Table, cells: tuple[Cell, ...], known: Known) -> Iterator[FathomError]:

@@ -16,6 +16,7 @@ from fathom.papers.paper import Paper
 from fathom.papers.tables import Table
 from fathom.project.demands import Demands
 from fathom.project.project import Project
+from fathom.project.switches import seeds_text
 from fathom.provenance.measurements import file_of
 from fathom.runs.paths import Paths
 from fathom.tables.comparison import ComparedTable, compare_table
@@ -139,13 +140,14 @@ class Artefacts:
         """Return what to do about missing measurements: train, or wait for what is not built."""
         demands = Demands(self.project, self.scale)
         drawn = demands.artefacts[target]
-        draw = f"fathom {drawn.verb} {target} --scale {self.scale} --partial"
-        partial = f"draw the rest with `{draw}`"
+        given = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
+        draw = self.paths.command(drawn.verb, target) + (f" --seeds {given}" if given else "")
+        partial = f"draw the rest with `{draw} --partial`"
         if reason := demands.not_built(drawn):
             return FathomError(f"cannot be made yet: {reason}", target, partial)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        what = f"no measurements of {', '.join(names[:NAMED])}{more}"
-        train = f"train with `snakemake {target} --config scale={self.scale}`"
+        what = f"no measurements of {', '.join(names[:NAMED])}{more} in {self.paths.searched}"
+        train = f"train with `{self.paths.target(target, None if given == 'all' else given)}`"
         return FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
 
     def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:

@@ -32,7 +32,6 @@ def findings(project: Project, causes: Causes) -> Iterator[FathomError]:
         project: of what is right in each file alone.
         causes: what is not; runs, tables and figures that do not resolve are added.
     """
-    yield from _switches(project)
     yield from _cards(project)
     for name in project.scales:
         yield from scales.findings(project, name)
@@ -87,13 +86,6 @@ def _of(paper: str, findings: Iterable[FathomError]) -> Iterator[FathomError]:
                 for kind, name in finding.on
             )
         yield finding
-
-
-def _switches(project: Project) -> Iterator[FathomError]:
-    for file in project.files["config"].values():
-        scale = str(file.value.get("scale", ""))
-        if scale not in project.scales:
-            yield unknown("scale", scale, file.where(("scale",)), project.scales)
 
 
 def _cards(project: Project) -> Iterator[FathomError]:
@@ -182,7 +174,9 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
                 if scale is None:
                     copies.add(other)
                 else:
-                    what += f" at scale {scale}"
+                    equal = scales.made_equal(project, other, first, scale)
+                    equal = equal or scales.made_equal(project, first, other, scale)
+                    what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
                     remedy = f"add a rule for `run: {other}` to config/scales/{scale}.yaml"
                 yield FathomError(what, where, remedy)
 

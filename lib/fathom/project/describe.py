@@ -44,9 +44,9 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
     entry = project.resolved(name, scale).entry
     original = project.resolved(name).entry
     card = project.methods[run.method.name]
-    papers = {path: value for path, value in _leaves(paper)}
+    papers = {path: value for path, value in leaves(paper)}
     settings = []
-    for path, value in _leaves(run):
+    for path, value in leaves(run):
         where, source = DEFAULT, _default_source(run, path)
         if _given(entry.node.plain, path):
             where = entry.where(path).partition(": ")[0]
@@ -60,12 +60,12 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
     return settings
 
 
-def _leaves(part: Part, above: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+def leaves(part: Part, above: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     """Yield path and value of each setting; a part that is null is one value."""
     for key in type(part).model_fields:
         value = getattr(part, key)
         if isinstance(value, Part):
-            yield from _leaves(value, (*above, key))
+            yield from leaves(value, (*above, key))
         else:
             yield (*above, key), plain(value)
 

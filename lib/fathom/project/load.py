@@ -8,7 +8,7 @@ from typing import Any
 from fathom.config.inheritance import Entry
 from fathom.config.validation import check as check_part
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, Findings, right_and_wrong
+from fathom.errors import FathomError, Findings, right_and_wrong, unknown
 from fathom.project.causes import KINDS, Causes
 from fathom.project.contents import Contents
 from fathom.project.files import OF_RUNS, ConfigFiles
@@ -42,7 +42,10 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
         for names in KINDS.get(kind, ()):
             causes.add(names, f"{name}/*")
         causes.add(_WORDS.get(kind, kind), name)
-    switches, wrong = check_part(Switches, *merge([*files["config"].values(), *layers]))
+    values, where = merge([*files["config"].values(), *layers])
+    switches, wrong = check_part(Switches, values, where)
+    if switches is not None and switches.scale not in files["scale"]:
+        wrong = [unknown("scale", switches.scale, where(("scale",)), files["scale"])]
     findings += wrong if files["config"] else []
     read_parts = partial(_parts, files, causes, findings)
     sources = read_parts("source", read_source)

@@ -281,7 +281,8 @@ class _KnownRuns(Mapping[str, KnownRun]):
     def __init__(self, project: Project, scale: str | None):
         """Resolve nothing yet."""
         self._project, self._scale = project, scale
-        self._known: dict[str, KnownRun | None] = {}
+        self._known: dict[str, KnownRun] = {}
+        self._wrong: set[str] = set()
 
     def __getitem__(self, name: str) -> KnownRun:
         """Return what is known of a run.
@@ -289,14 +290,14 @@ class _KnownRuns(Mapping[str, KnownRun]):
         Raises:
             KeyError: there is no such run, or its settings are wrong.
         """
-        if name not in self._known:
-            if name not in self._project.entries:
-                raise KeyError(name)
-            self._known[name] = self._resolved(name)
-        known = self._known[name]
-        if known is None:
-            raise KeyError(name)
-        return known
+        new = name not in self._known and name not in self._wrong
+        if new and name in self._project.entries:
+            known = self._resolved(name)
+            if known is None:
+                self._wrong.add(name)
+            else:
+                self._known[name] = known
+        return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the runs whose settings are right."""
@@ -323,6 +324,7 @@ class _KnownRuns(Mapping[str, KnownRun]):
             seeds=project.seeds(name, self._scale) if self._scale else _seeds(run),
             gates=card.gates(run.method.settings),
             stacks=run.method.stacks if card.about.gates else (),
+            layers={"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers},
         )
 
 

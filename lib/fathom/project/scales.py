@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
-from fathom.errors import ANY, Dependent, FathomError, closest, nearest, unknown
+from fathom.config.inheritance import Entry
+from fathom.errors import ANY, Dependent, FathomError, brief, closest, nearest, unknown
+from fathom.project.describe import leaves
 from fathom.project.project import Project
-from fathom.runs.scales import applies, path_findings
+from fathom.runs.compatibility import shown
+from fathom.runs.scales import applies, missing_values, path_findings
 
 
 def findings(project: Project, name: str) -> Iterator[FathomError]:
@@ -37,6 +40,7 @@ def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
     A misspelled name is one finding, not also one of the name that it means.
     """
     updates, file = project.scales[name].updates, project.files["scale"][name]
+    misnamed = [("run", run) for run, entry in project.entries.items() if not _text_group(entry)]
     papers, meant = project.files["runs"], set[str | None]()
     for paper in updates:
         if paper not in papers:
@@ -52,7 +56,8 @@ def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
             right = closest(group, missing) or (missing[0] if len(missing) == 1 else None)
             where = file.where(("updates", paper, group))
             remedy = nearest(right or group, [right] if right else sorted(known))
-            yield Dependent(f"no group '{group}'", where, remedy, [("entry", f"{paper}/*")])
+            on = [("entry", f"{paper}/*"), *misnamed]
+            yield Dependent(f"no group '{group}'", where, remedy, on)
             missing = [other for other in missing if other != right]
         for group in missing:
             what = f"no updates for the group '{group}' of {paper}"
@@ -64,21 +69,53 @@ def _groups_of_updates(project: Project, name: str) -> Iterator[FathomError]:
             yield FathomError(what, project.entries[run].where(()), "add `group`")
 
 
+def made_equal(project: Project, run: str, other: str, scale: str) -> list[str]:
+    """Return where a scale gives two runs one value of a setting in which they differ.
+
+    Args:
+        project: the project.
+        run: a run's full name.
+        other: that of another one.
+        scale: the scale, at which both have equal settings.
+    """
+    own, of_other = dict(leaves(project.run(run))), dict(leaves(project.run(other)))
+    here = dict(leaves(project.run(run, scale)))
+    entry, start = project.resolved(run, scale).entry, project.files["scale"][scale].name
+    places = [
+        entry.where(path)
+        for path, value in own.items()
+        if value != of_other.get(path) and value != here.get(path)
+    ]
+    return [place for place in dict.fromkeys(places) if place.startswith(start)]
+
+
 def _groups(project: Project, paper: str) -> set[str]:
     return {
         str(entry.get(("group",)))
         for name, entry in project.entries.items()
-        if name.startswith(f"{paper}/") and entry.get(("group",)) is not None
+        if name.startswith(f"{paper}/") and entry.get(("group",)) and _text_group(entry)
     }
+
+
+def _text_group(entry: Entry) -> bool:
+    """Return whether a run's group, if it has one, is a text."""
+    return isinstance(entry.get(("group",)), str | None)
 
 
 def _idle_rules(project: Project, name: str) -> Iterator[FathomError]:
     """Yield the rules of a scale that fit no run."""
     scale, file = project.scales[name], project.files["scale"][name]
     resolved = [(name.partition("/"), project.resolved(name)) for name in project.entries]
-    runs = [((name[0], name[2]), run.entry, run.run) for name, run in resolved]
+    runs = [(run.entry, run.run, (name[0], name[2])) for name, run in resolved if run.run]
+    on = [("run", ANY), ("method", ANY)]
     for number, rule in enumerate(scale.rules):
-        if not any(run and applies(rule, entry, run, name) for name, entry, run in runs):
-            where = file.where(("rules", number, "when"))
+        path, wrong = ("rules", number, "when"), False
+        for key, value, known in missing_values(rule, runs):
+            wrong = True
+            what, where = f"no run has {key} '{brief(shown(value))}'", file.where((*path, key))
+            yield Dependent(
+                what, where, nearest(shown(value), dict.fromkeys(map(shown, known))), on
+            )
+        if not wrong and not any(applies(rule, *run) for run in runs):
             what, remedy = "the rule fits no run", "check its `when`, or delete it"
-            yield Dependent(what, where, remedy, [("run", ANY), ("method", ANY)])
+            yield Dependent(what, file.where(path), remedy, on)

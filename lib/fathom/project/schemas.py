@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from fathom.config.settings import Part
+from fathom.figures import kinds
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import DeviationSettings
+from fathom.papers.figures import form
 from fathom.papers.table_settings import TableSettings
 from fathom.papers.vocabulary import ColumnsFile
 from fathom.project.parameters import Parameters
@@ -70,12 +72,25 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         "method": _schema(CardFile),
         "paper": _schema(PaperSettings),
         "tables": _entries(_entry(_schema(TableSettings))),
+        "figures": _figures(),
         "deviations": _entries(_schema(DeviationSettings)),
         "parameters": _schema(Parameters),
         "columns": _schema(ColumnsFile),
         "dataset": _cards(PlannedDataset, *FORMATS.values()),
         "source": _cards(*KINDS.values()),
     }
+
+
+def _figures() -> dict[str, Any]:
+    """Return the schema of figures.yaml: an entry has the keys of its kind."""
+    options, definitions = [], {}
+    for name, kind in kinds.classes().items():
+        schema = _entry(_schema(form(kind)))
+        definitions |= schema.pop("$defs", {})
+        schema["properties"]["kind"] = {"const": name, "description": str(kind.__doc__)}
+        options.append(schema)
+    entry = {"anyOf": options}
+    return {"type": "object", "additionalProperties": entry, "$defs": definitions}
 
 
 def text(schema: Mapping[str, Any]) -> str:

@@ -51,6 +51,13 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
     return tuple(dict.fromkeys(seeds))
 
 
+def seeds_text(seeds: tuple[int, ...]) -> str:
+    """Return seeds as a user writes them: a range where they follow each other, or a list."""
+    if seeds == tuple(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ",".join(map(str, seeds))
+
+
 def seed_list(text: str | int) -> tuple[int, ...]:
     """Return the seeds that a user names, as `read_seeds` does.
 

@@ -59,7 +59,9 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
     equations = project.papers[paper].about.equations
     name = _name(number) if number else None
     if name is not None and name not in equations:
-        raise FathomError(f"no equation '{number}'", paper, nearest(name, equations))
+        # Of numbers, none is like another.
+        remedy = nearest("" if name != number else name, equations)
+        raise FathomError(f"no equation '{number}'", paper, remedy)
     functions = _by_number(project.root, "lib", paper, _functions)
     tests = _by_number(project.root, "tests", paper, _tests)
     return [

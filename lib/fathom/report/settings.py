@@ -5,6 +5,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from fathom.config.inheritance import Entry
 from fathom.config.settings import Part
+from fathom.config.validation import models_in
+from fathom.figures import kinds
+from fathom.papers.figures import FigureSettings
 from fathom.project.project import Project
 from fathom.runs.families import read_runs
 from fathom.runs.method_card import Card
@@ -18,7 +21,8 @@ run's own values with file and line. A run of `runs.yaml` may also have `like` (
 settings come first, or several, of which later ones win), `for` (one run for each combination),
 `layers: 12/24` (of encoder and decoder) and `method: <name>` (a method without settings of its own;
 `fathom list methods` prints their names). This page is generated (`make docs`) from
-`lib/fathom/runs/settings.py`, the methods' cards and the papers' `runs.yaml`.
+`lib/fathom/runs/settings.py`, the methods' cards and the papers' `runs.yaml`. At its end are the
+keys of `figures.yaml`, from `lib/fathom/figures/`: those of every figure, and those of each kind.
 """
 
 
@@ -41,6 +45,9 @@ def page(project: Project) -> str:
         lines.append("")
     for name, card in project.methods.items():
         lines += _method(name, card, given)
+    lines += _keys("figure", FigureSettings)
+    for name, kind in kinds.classes().items():
+        lines += _keys(f"figure {name}", kind)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -98,7 +105,9 @@ def _docstring(part: type[Part]) -> str:
 def _setting(path: str, field: Any, given: Mapping[str, list[str]]) -> list[str]:
     """Return the lines of one setting."""
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    default = "required" if field.is_required() else f"default {_text(field.get_default())}"
+    default = "required"
+    if not field.is_required():
+        default = f"default {_text(field.get_default(call_default_factory=True))}"
     if extra.get("source"):
         default += f", {extra['source']}"
     unit = f"; scaled by {extra['unit']}" if extra.get("unit") else ""
@@ -130,6 +139,22 @@ def _method(name: str, card: Card, given: Mapping[str, Mapping[str, list[str]]])
             lines.append(f"    - {value}: {'; '.join(places)}")
     if not card.about.settings:
         lines.append("It has no settings.")
+    return [*lines, ""]
+
+
+def _keys(title: str, part: type[Part]) -> list[str]:
+    """Return the keys of a class of figures.yaml, and those of a part's long form."""
+    lines = [f"## {title}", "", _docstring(part), ""]
+    for name, field in part.model_fields.items():
+        lines += _setting(name, field, {})
+        for inner in models_in(field.annotation):
+            # What a panel may say are the keys of the figure itself.
+            if issubclass(part, inner):
+                lines.append("    - A panel may have other keys of this list; its own win.")
+            else:
+                long = (f"{name}.<…>.{key}" for key in inner.model_fields)
+                fields = zip(long, inner.model_fields.values(), strict=True)
+                lines += [f"    {line}" for key, one in fields for line in _setting(key, one, {})]
     return [*lines, ""]
 
 
@@ -175,4 +200,4 @@ def _text(value: Any) -> str:
         return f"[{', '.join(_text(item) for item in value)}]"
     if isinstance(value, Part):
         return f"{{{', '.join(f'{k}: {_text(v)}' for k, v in value)}}}"
-    return str(value)
+    return str(value) or '""'

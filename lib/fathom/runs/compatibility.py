@@ -45,14 +45,24 @@ def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
     yield from _method(run, card, entry)
     yield from _stacks(run, card, entry)
     yield from _masking(run, entry)
+    yield from _warmup(run.training, entry)
     yield from _decoding(run, card, entry)
+
+
+def _warmup(training: Training, entry: Entry) -> Iterator[FathomError]:
+    """Yield a learning rate that never reaches its peak; a run may also count epochs."""
+    warmup, updates = training.schedule.settings.get("warmup", 0), training.updates
+    if isinstance(updates, int) and warmup > updates:
+        where = entry.where(("training", "schedule", "warmup"))
+        what = f"a warm-up of {warmup} updates, and the run has {updates}"
+        yield FathomError(what, where, f"write {updates} or less")
 
 
 def _shape(model: Model, entry: Entry) -> Iterator[FathomError]:
     if model.width % model.heads:
         what = f"{model.width} is no multiple of {model.heads} heads"
         remedy = "change the width or the number of heads"
-        yield FathomError(what, entry.where(("model", "width")), remedy)
+        yield FathomError(what, entry.where(("model", "heads")), remedy)
     for key, possible in TAKES[model.architecture].items():
         value = getattr(model, key)
         if value not in possible and not (key == "embedding" and value == model.width):

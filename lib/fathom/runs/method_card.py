@@ -4,6 +4,7 @@ The card is data (`config/methods/<name>.yaml`); the class that is made of it is
 validator as every other setting, so a run's method is refused like any other key.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from pydantic import Field, create_model
 from fathom.config.settings import About, Absent, Part, Several
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, nearest, unknown
 from fathom.runs.requirements import Requirement, rule_findings
 from fathom.runs.settings import Method
 from fathom.runs.types import MOST, Count, StackName, Text
@@ -215,12 +216,22 @@ def module_names() -> list[str]:
     return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
 
 
+def _attributes(method: str) -> list[str]:
+    """Return what a method's code assigns to itself, read as text: config needs no torch."""
+    files = [METHODS / f"{method}.py", METHODS / method / "method.py"]
+    texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
+    return sorted({name for text in texts for name in re.findall(r"self\.(\w+) ?[:=]", text)})
+
+
 def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]]:
     """Check a card; its own defaults, presets and example must be possible values.
 
     Args:
         name: the method's name.
         file: its file.
+
+    Returns:
+        The card and no findings, or None and all findings: no run is checked against a wrong card.
     """
     about, findings = check(CardFile, file.value, file.where)
     if about is None:
@@ -229,7 +240,8 @@ def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]
     defaults = {"name": name, **{n: s.default for n, s in about.settings.items()}}
     where = file.where
     _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
-    return (None, wrong) if wrong else (card, list(_findings(card)))
+    wrong = wrong or list(_findings(card))
+    return (None, wrong) if wrong else (card, [])
 
 
 def _findings(card: Card) -> Iterator[FathomError]:
@@ -254,6 +266,10 @@ def _findings(card: Card) -> Iterator[FathomError]:
     ]
     for path, settings in parts:
         yield from check(card.method, {"name": card.name, **settings}, where, path)[1]
+    known = _attributes(card.name)
+    for name in card.about.neutral.parameters if card.about.neutral else ():
+        if known and name not in known:
+            yield unknown("parameter", name, where(("neutral", "parameters", name)), known)
 
 
 def stack_findings(card: Card, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:

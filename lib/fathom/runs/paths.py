@@ -52,6 +52,24 @@ class Paths:
         words += [] if self.results == Path("results") else ["--results", str(self.results)]
         return shlex.join(words)
 
+    def target(self, name: str, seeds: str | None = None) -> str:
+        """Return what a user types to train and draw something here.
+
+        Args:
+            name: Snakemake's target.
+            seeds: in place of the runs' own, as `seeds=` takes them.
+        """
+        switches = [f"scale={self.scale}"]
+        switches += [] if self.results == Path("results") else [f"results={self.results}"]
+        switches += [] if seeds is None else [f"seeds={seeds}"]
+        return shlex.join(["snakemake", name, "--config", *switches])
+
+    @property
+    def searched(self) -> str:
+        """The folder of results in full, as messages name it, and whether it exists."""
+        folder = self.results.resolve()
+        return str(folder) if folder.is_dir() else f"{folder}, which is no folder"
+
     def source(self, name: str) -> Path:
         """Return the folder of a fetched source."""
         return self.results / "sources" / name

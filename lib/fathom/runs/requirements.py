@@ -38,17 +38,20 @@ class Requirement(Part):
     @property
     def names(self) -> list[str]:
         """The names in the rule, in their order."""
-        return list(dict.fromkeys(re.findall(r"[a-z]\w*", self.rule)))
+        return list(dict.fromkeys(re.findall(r"\b[^\W\d]\w*", self.rule)))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the rule holds for the values of its names."""
+        """Return whether the rule holds for the values of its names; by zero nothing divides."""
         if any(not isinstance(values[name], int | float) for name in self.names):
             return True
         comparison = ast.parse(self.rule, mode="eval").body
         if not isinstance(comparison, ast.Compare) or len(comparison.ops) != 1:
             raise TypeError(self.rule)
         compare, (right,) = _COMPARE[type(comparison.ops[0])], comparison.comparators
-        return compare(_value(comparison.left, values), _value(right, values))
+        try:
+            return compare(_value(comparison.left, values), _value(right, values))
+        except ZeroDivisionError:
+            return False
 
 
 def rule_findings(
@@ -69,7 +72,7 @@ def rule_findings(
                 yield FathomError(f"no setting '{name}'", place, nearest(name, known))
         try:
             requirement.holds(dict.fromkeys(requirement.names, 1))
-        except (SyntaxError, ValueError, KeyError, TypeError):
+        except (SyntaxError, ValueError, KeyError, TypeError, RecursionError, MemoryError):
             what = f"'{brief(requirement.rule)}' is no comparison of numbers"
             yield FathomError(what, place, "write for example `active <= groups`")
 

@@ -1,7 +1,7 @@
 """Scales: what is cut down, by kind of run, so that a chain fits a machine."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from annotated_types import MinLen
@@ -15,7 +15,7 @@ from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import ANY, Dependent, FathomError, nearest
 from fathom.runs.setting_paths import unknown_part
 from fathom.runs.settings import Run
-from fathom.runs.types import Count, Seeds, Text
+from fathom.runs.types import Count, Positive, Seeds, Text
 
 _RATIO = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 _UPDATES = ("training", "updates")
@@ -37,7 +37,7 @@ class CheckLearning(Part):
     """The run that shows whether a scale works at all."""
 
     run: Annotated[Text, About("The run that must learn, `<paper>/<run>`.")]
-    nats_below_unigram: Annotated[float, About("How much it must learn (nats a token).")]
+    nats_below_unigram: Annotated[Positive, About("How much it must learn (nats a token).")]
 
 
 class Scale(Part):
@@ -123,6 +123,29 @@ def applies(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool
         )
         for key, values in rule.when.items()
     )
+
+
+def missing_values(
+    rule: Rule, runs: Iterable[tuple[Entry, Run, tuple[str, str]]]
+) -> Iterator[tuple[str, Any, list[Any]]]:
+    """Yield the key and the value of a rule's `when` that no run has, and those that runs have.
+
+    Args:
+        rule: the rule.
+        runs: entry, settings at the paper's own scale, and name of each run.
+    """
+    runs = list(runs)
+    for key, values in rule.when.items():
+        known = [
+            plain(value)
+            for entry, run, name in runs
+            for value in _several(
+                {"run": "/".join(name), "like": entry.ancestors}.get(key) or _value(run, key)
+            )
+        ]
+        for given in _several(values):
+            if given not in known:
+                yield key, given, [value for value in known if value is not None]
 
 
 def units(run: Run) -> Iterator[tuple[KeyPath, str, Any]]:

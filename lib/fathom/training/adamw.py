@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor
-from torch.nn import Parameter
 
 from fathom.runs.settings import Adam, Training
 
@@ -23,16 +22,18 @@ class AdamW:
         state: of each parameter that has moved: "step", "exp_avg" and "exp_avg_sq".
     """
 
-    def __init__(self, groups: Iterable[tuple[Iterable[Parameter], float]], adam: Adam):
+    def __init__(self, groups: Iterable[tuple[Iterable[Tensor], float]], adam: Adam):
         """Start without moments; a parameter gets them when it first has a gradient.
 
         Args:
             groups: parameters and their weight decay.
             adam: the constants.
         """
-        self.groups = [(list(parameters), decay) for parameters, decay in groups]
+        self.groups: list[tuple[list[Tensor], float]] = [
+            (list(parameters), decay) for parameters, decay in groups
+        ]
         self.adam, self.rate = adam, 0.0
-        self.state: dict[Parameter, dict[str, Tensor]] = {}
+        self.state: dict[Tensor, dict[str, Tensor]] = {}
 
     @torch.no_grad()
     def step(self, rate: float, finite: Tensor) -> None:
@@ -50,8 +51,8 @@ class AdamW:
                 continue
             states = [self._state_of(parameter) for parameter in moving]
             steps = [state["step"] for state in states]
-            torch._foreach_add_(steps, taken)
-            torch._fused_adamw_(
+            torch._foreach_add_(steps, taken)  # pyright: ignore[reportPrivateImportUsage]
+            torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
                 moving,
                 [one.grad for one in moving if one.grad is not None],
                 [state["exp_avg"] for state in states],
@@ -68,7 +69,7 @@ class AdamW:
                 found_inf=1 - taken,
             )
 
-    def _state_of(self, parameter: Parameter) -> dict[str, Tensor]:
+    def _state_of(self, parameter: Tensor) -> dict[str, Tensor]:
         if parameter not in self.state:
             self.state[parameter] = {
                 "step": torch.zeros((), device=parameter.device),
@@ -102,13 +103,11 @@ class AdamW:
         }
 
     @property
-    def _parameters(self) -> list[Parameter]:
+    def _parameters(self) -> list[Tensor]:
         return [parameter for parameters, _ in self.groups for parameter in parameters]
 
 
-def theta_adam(
-    network: Iterable[Parameter], methods: Iterable[Parameter], training: Training
-) -> AdamW:
+def theta_adam(network: Iterable[Tensor], methods: Iterable[Tensor], training: Training) -> AdamW:
     """Return the optimiser of Θ.
 
     Args:

@@ -134,7 +134,7 @@ class Diagnostics:
         if self._on_device:
             updates, quantities, values = zip(*self._on_device, strict=True)
             parts = torch.cat(values).cpu().split([len(of_update) for of_update in values])
-            # Copies: a checkpoint would hold the whole tensor of which these are parts.
+            # Copies: a checkpoint would hold the complete tensor of which these are parts.
             copies = [part.clone() for part in parts]
             self._recorded += zip(updates, quantities, copies, strict=True)
             self._on_device = []

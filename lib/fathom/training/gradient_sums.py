@@ -58,7 +58,9 @@ class GradientSums:
             limit: bytes of a message, unless one parameter alone has more.
         """
         self._buckets = [Bucket(group) for group in _groups(parameters, limit)]
-        self._of = {one: bucket for bucket in self._buckets for one in bucket.parameters}
+        self._of: dict[Tensor, Bucket] = {
+            one: bucket for bucket in self._buckets for one in bucket.parameters
+        }
         self._last, self._sent = False, 0
         for one in self._of:
             one.register_post_accumulate_grad_hook(self._arrived)

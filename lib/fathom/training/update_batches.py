@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -75,12 +76,15 @@ class UpdateBatches:
     def micro_batches(self, update: int) -> MicroBatches:
         """Return an update's batch as this process sees it; `update` counts from 1."""
         members = self.sampler.update(update)[0]
-        tokens = sum(int(self.pairs[task].target_lengths[sentence]) for task, sentence in members)
+        drawn, sentences = np.array(members).T
+        tasks = np.unique(drawn)
+        lengths = (self.pairs[task].target_lengths[sentences[drawn == task]] for task in tasks)
+        tokens = sum(int(of_task.sum()) for of_task in lengths)
         world = self.ranks.world
         count = world * -(-tokens // (self.tokens_per_device * world))
         parts = self.sampler.update(update, count)[self.ranks.rank :: world]
         batches = [collate(self.pairs, part).to(self.device) for part in parts if part]
-        return MicroBatches(batches, tokens, torch.tensor(sorted({task for task, _ in members})))
+        return MicroBatches(batches, tokens, torch.from_numpy(tasks))
 
     def epoch(self, update: int) -> float:
         """Return the epochs of the first updates: passes over the largest task."""

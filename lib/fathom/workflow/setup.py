@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fathom.errors import FathomError
+from fathom.errors import FathomError, printed
 from fathom.project.demands import Demands
 from fathom.project.load import load
 from fathom.project.switches import VARIABLE, layers, open_results
@@ -47,7 +47,6 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     if check:
         checked.remember(state, Path.cwd())
     switches = loaded.switches
-    loaded.scale(switches.scale)
     own = f"{os.getpid()} {project} {switches}"
     if first not in (None, own):
         remedy = "give both the same `config:`, or run two workflows"
@@ -106,4 +105,4 @@ def ask(look_up: Callable[..., T], *values: Any) -> T:
     try:
         return look_up(*values)
     except FathomError as error:
-        sys.exit(f"fathom: {error}")
+        sys.exit(printed(error))

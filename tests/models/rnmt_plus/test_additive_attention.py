@@ -80,7 +80,7 @@ def test_dropout_falls_on_weights_each_sentence_and_head_by_itself():
     # 24,000 draws: four standard deviations.
     assert mask.eq(0).double().mean().item() == pytest.approx(0.25, abs=0.0112)
     assert not torch.equal(mask[0], mask[1])
-    assert not torch.equal(mask[:, 0], mask[:, 1])
+    assert not torch.equal(mask[:, 0, 0], mask[:, 0, 1])
 
 
 def test_a_dropped_weight_is_lost_and_the_others_grow():
@@ -90,9 +90,9 @@ def test_a_dropped_weight_is_lost_and_the_others_grow():
     first[..., 0] = 2.0
     # Where only the first vector is not zero but one, a context is that vector's weight.
     ones = torch.zeros_like(source.values)
-    ones[:, :, 0] = 1.0
+    ones[:, :, :, 0] = 1.0
     weights = parts(queries, source._replace(mask=None, values=ones)).unflatten(-1, (HEADS, -1))
-    expected = 2 * weights * source.values[:, :, 0]
+    expected = 2 * weights * source.values[:, 0, :, 0]
     found = parts(queries, source._replace(mask=first))
     assert torch.allclose(found, expected.flatten(1), atol=1e-12)
 

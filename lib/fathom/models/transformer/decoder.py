@@ -87,7 +87,7 @@ class Decoder(FairseqIncrementalDecoder):
             padding = previous_target.eq(self.dictionary.pad())
         else:
             tokens, future, padding = previous_target[:, -1:], None, None
-        x = self.embed_scale * self.embed_tokens(tokens) + positions
+        x = self.embed(tokens, positions)
         self.method.begin(tasks_of(previous_target, tasks, self.task))
         x = self.dropout(x).transpose(0, 1)  # (T, B, D)
 
@@ -111,8 +111,7 @@ class Decoder(FairseqIncrementalDecoder):
         """
         self.method.begin(this.packing.of_tokens(tasks))
         tokens = this.packing.of_ids(previous_target, self.dictionary.pad())
-        positions = packed_positions(self.embed_positions, this.packing)
-        x = self.embed_scale * self.embed_tokens(tokens) + positions
+        x = self.embed(tokens, packed_positions(self.embed_positions, this.packing))
         x = this.dropout(self.dropout, x.unsqueeze(0))
         x = self.run(x, lambda number, layer, x: layer.packed(x, memories[number], this))
         return this.linear(self.output_projection, this.packing.real(x)).squeeze(0)
@@ -129,6 +128,15 @@ class Decoder(FairseqIncrementalDecoder):
         if self.observer:
             self.observer(outputs)
         return self.layer_norm(self.method.source(len(self.layers), outputs))
+
+    def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (…, D).
+
+        Args:
+            tokens: (…).
+            positions: (…, D) the embeddings of their positions.
+        """
+        return self.embed_scale * self.embed_tokens(tokens) + positions
 
     def max_positions(self) -> int:
         """Return the longest target that has positions (pieces)."""

@@ -6,7 +6,7 @@ computes with their weights on packed states.
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import torch
 from fairseq.models.transformer import TransformerConfig
@@ -233,4 +233,5 @@ def compile_packed(network: nn.Module, backend: str) -> None:
     """
     for module in network.modules():
         if isinstance(module, EncoderLayer | DecoderLayer):
-            module.packed = torch.compile(module.packed, backend=backend)
+            layer: Any = module  # both kinds take other arguments
+            layer.packed = torch.compile(layer.packed, backend=backend)

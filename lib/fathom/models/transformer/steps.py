@@ -101,18 +101,18 @@ class Source:
         hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
     """
 
-    def __init__(self, layers: Sequence[Any], memories: Sequence[Tensor], padding: Tensor):
+    def __init__(self, attentions: Sequence[Any], memories: Sequence[Tensor], padding: Tensor):
         """Compute them.
 
         Args:
-            layers: the decoder's.
+            attentions: the module of each layer.
             memories: (B, S, D) what each layer attends to.
             padding: (B, S) true at padding.
         """
         surplus = rounded_up(padding.size(1)) - padding.size(1)
         keys, values = [], []
-        for layer, states in zip(layers, memories, strict=True):
-            attention, rows = layer.encoder_attn, pad(states, (0, 0, 0, surplus))
+        for attention, states in zip(attentions, memories, strict=True):
+            rows = pad(states, (0, 0, 0, surplus))
             heads = (attention.num_heads, attention.head_dim)
             keys.append(attention.k_proj(rows).unflatten(2, heads).permute(0, 2, 3, 1))
             values.append(attention.v_proj(rows).unflatten(2, heads).transpose(1, 2))
@@ -153,7 +153,7 @@ class TransformerSteps(Steps):
         layers: list[Any] = list(decoder.layers)
         self.projections = [joined_projections(layer.self_attn) for layer in layers]
         self.queries = [scaled_queries(layer.encoder_attn) for layer in layers]
-        self.source = Source(layers, memories, padding)
+        self.source = Source([layer.encoder_attn for layer in layers], memories, padding)
         self.past = Past(self.source.keys)
 
     def advance(self, pieces: Tensor) -> Tensor:
