@@ -9,7 +9,7 @@ from fathom.config.validation import models_in
 from fathom.figures import kinds
 from fathom.papers.figures import FigureSettings
 from fathom.project.project import Project
-from fathom.runs.families import read_runs
+from fathom.runs.families import read_families, read_runs
 from fathom.runs.method_card import Card
 from fathom.runs.settings import Method, Run
 
@@ -162,8 +162,7 @@ def _given(project: Project) -> dict[str, dict[str, list[str]]]:
     """Return, by path and value, the papers' families and runs that give it, with the source."""
     given: dict[str, dict[str, list[str]]] = {}
     for paper, file in project.files["runs"].items():
-        families, runs, _ = read_runs(file)
-        for entry in (*families.values(), *runs.values()):
+        for entry in (*read_families(file).values(), *read_runs(file).values()):
             for path, value, source in _values(entry):
                 places = given.setdefault(path, {}).setdefault(_text(value), [])
                 line = f"{_chosen(path, entry)}{paper}" + (f" ({source})" if source else "")
