@@ -34,7 +34,9 @@ def translate(
     gates: Gates = None,
     task: Annotated[
         str | None,
-        typer.Option(help="Translate standard input, text of this task; the default of a pipe."),
+        typer.Option(
+            help="Translate standard input, text of this task; a run with one task needs none."
+        ),
     ] = None,
     scale: Scale = None,
     results: Results = None,

@@ -210,6 +210,7 @@ def test_only_all_tasks_together_may_hold_the_aggregate_fixed(tasks):
 
 
 def test_the_depth_loss_is_the_distance_and_has_no_gradient_on_its_kink():
+    """[latent_depth L_K]"""
     u = torch.tensor([0.5, 0.75, 0.25], requires_grad=True)
     for target, distance, slope in ((1.0, 0.5, 1.0), (2.5, 1.0, -1.0), (1.5, 0.0, 0.0)):
         loss = equations.depth_loss(u, target)
@@ -232,6 +233,7 @@ def test_the_depth_loss_agrees_with_finite_differences_off_its_kink():
 
 
 def test_utilisation_is_the_mean_over_tasks():
+    """[latent_depth u_l]"""
     z = torch.tensor([[0.2, 1.0], [0.6, 0.0]])
     assert torch.allclose(equations.utilisation(z), torch.tensor([0.4, 0.5]))
 
