@@ -34,9 +34,7 @@ def translate(
     gates: Gates = None,
     task: Annotated[
         str | None,
-        typer.Option(
-            help="Translate standard input, text of this task; a run with one task needs none."
-        ),
+        typer.Option(help="Translate standard input, text of this task; not needed with one task."),
     ] = None,
     scale: Scale = None,
     results: Results = None,

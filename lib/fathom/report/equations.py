@@ -1,7 +1,7 @@
 """The index of equations: which function computes each, and which test checks it.
 
-Both have a tag such as [<paper> Eq. 5], or [<paper> L_K] where the paper gives no number: a function
-in its docstring, a test in its docstring or in the comment before it.
+Both have a tag such as [<paper> Eq. 5], or [<paper> L_K] where the paper gives no number. A
+function has it in its docstring, a test in its docstring or in the comment before it.
 """
 
 import ast
