@@ -12,7 +12,8 @@ from fathom.project.load import load
 from tests.house.tree import ROOT, Function, files, library, listed
 
 NUMBER = r"Eq\. \d+|Alg\. \d+"
-WELL_FORMED = re.compile(rf"(?:{NUMBER})(?: l\. \d+)?|App\. [A-Z](?:\.\d+)*")
+SYMBOL = r"[A-Za-z]\w*"
+WELL_FORMED = re.compile(rf"(?:{NUMBER})(?: l\. \d+)?|App\. [A-Z](?:\.\d+)*|{SYMBOL}")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def wrong(root: Path, equations: dict[str, dict[str, Equation]]) -> list[str]:
         known = equations[tag.paper]
         if not WELL_FORMED.fullmatch(tag.number):
             found.append(f"{tag.place}: [{tag.paper} {tag.number}] is no tag; one number a tag")
-        elif (listed := re.match(NUMBER, tag.number)) and listed[0] not in known:
+        elif (listed := re.match(rf"{NUMBER}|{SYMBOL}$", tag.number)) and listed[0] not in known:
             found.append(f"{tag.place}: {tag.paper} lists no {listed[0]}; add it to paper.yaml")
     for paper, known in equations.items():
         for number, equation in known.items():

@@ -1,11 +1,13 @@
-"""Deviations explain every silent value, and apply to what exists."""
+"""Deviations apply to what exists, and name settings that exist."""
+
+from dataclasses import replace
 
 import pytest
 
 from fathom.papers import deviations
-from fathom.runs.families import read_runs
 from fathom.runs.settings import Outcome
 from tests.support.refused import prose, says
+from tests.support.specs import card
 
 
 def test_an_entry_keeps_its_parts(papers):
@@ -15,21 +17,6 @@ def test_an_entry_keeps_its_parts(papers):
     assert entry.applies == ("layerdrop",)
     assert entry.released == ""
     assert entry.ours.startswith("0.5")
-
-
-def test_every_silent_value_of_all_papers_is_explained(papers):
-    for paper in papers.values():
-        runs, artefacts = paper.files["runs"], {*paper.tables, *paper.figures}
-        shown = {name: artefacts for name in read_runs(runs)}
-        assert not list(deviations.silent_findings(paper.deviations, runs, shown))
-
-
-def test_without_entries_every_line_that_says_silent_is_found(papers):
-    runs = papers["latent_depth"].files["runs"]
-    found = list(deviations.silent_findings((), runs, {}))
-    assert len(found) > 25
-    key = "training.clip"
-    says("silent", where=f"families.ted.{key}", remedy=prose("name in settings", key)).check(found)
 
 
 # Choices that no value of runs.yaml and no setting of a card shows, by paper and entry.
@@ -45,9 +32,16 @@ CHOICES = {
         "rezero_form",
         "adam_and_warmup",
         "divergence",
+        "one_logit",
     ),
-    "transparent_attention": ("recurrent_dropout", "adam", "failed", "tokens_of_an_update"),
-    "lamgd": ("noise", "smoothing_and_adam", "tokens_of_an_update"),
+    "transparent_attention": (
+        "recurrent_dropout",
+        "adam",
+        "failed",
+        "tokens_of_an_update",
+        "tokenisation",
+    ),
+    "lamgd": ("noise", "smoothing_and_adam", "tokens_of_an_update", "significance"),
 }
 
 
@@ -69,6 +63,26 @@ def test_the_entries_on_divergence_have_the_limits_of_the_settings(papers, paper
     words = f"{limits.exploded_above:g} nats a token for {limits.exploded_for} updates in a row"
     assert words in entry.ours
     assert entry.settings == ("outcome",)
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("method.hard_treshold", "hard_threshold"),
+        ("training.clipp", "clip"),
+        ("metric.tokenise", "tokenize"),
+        ("marks.bald", "bold"),
+        ("lik", "like"),
+    ],
+)
+def test_a_path_that_no_run_and_no_paper_has_is_found(papers, path, nearest):
+    paper = papers["lamgd"]
+    entry = replace(paper.deviations[0], settings=("training", path))
+    methods = {"latent_layers": card("latent_layers").method}
+    (finding,) = deviations.setting_findings([entry], paper.files, methods)
+    says("unknown", "setting", path, where=f"{entry.name}.settings.1", nearest=nearest).check(
+        [finding]
+    )
 
 
 FILE = "latent_depth/deviations.yaml"

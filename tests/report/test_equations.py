@@ -22,6 +22,7 @@ PAPER = {
         "Eq. 2": {"title": "Bound", "reason": "intractable"},
         "Eq. 12": {"title": "Product"},
         "Alg. 1": {"title": "Training"},
+        "L_K": {"title": "Depth"},
     },
 }
 GATES = '''
@@ -40,6 +41,10 @@ GATES = '''
 
         def update(self):
             """Multiply [deep Eq. 12]."""
+
+
+    def depth():
+        """Measure [deep L_K], and not [deep L_Kx]."""
 '''
 TESTS = '''
     def test_first():
@@ -85,6 +90,10 @@ def test_a_method_and_a_class_count_too(project):
     assert [entry.name for entry in places(project, "Alg. 1")[0]] == ["Trainer"]
 
 
+def test_what_has_no_number_is_found_by_its_symbol(project):
+    assert [entry.name for entry in places(project, "L_K")[0]] == ["depth"]
+
+
 def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(project):
     assert [entry.name for entry in places(project, "1")[1]] == ["test_first", "test_second"]
     assert [entry.name for entry in places(project, "12")[1]] == ["test_second"]
@@ -112,7 +121,7 @@ def test_an_unknown_paper_has_the_nearest(project):
         (
             "12",
             "[deep Eq. 12] Product: lib/fathom/methods/gates.py:14 update;"
-            " proven at tests/methods/test_gates.py:7",
+            " tested at tests/methods/test_gates.py:7",
         ),
         ("2", "[deep Eq. 2] Bound: not computed: intractable"),
     ],

@@ -178,7 +178,7 @@ MESSAGES = {
     "run as applies": "'{}' is a run",
     "family or method": "name a family, method or table",
     "silent": "the paper is silent, and deviations.yaml says nothing",
-    "name in settings": "name one of its values in the `settings` of an entry, as {}",
+    "name in settings": "name {} in the `settings` of an entry, or what is silent in the comment",
     "empty paper": "a paper without tables and figures",
     "other kind": "a {}, not a {}",
     "draw it": "draw it with `fathom {}`",

@@ -46,7 +46,7 @@ title: A Sample Paper
 authors: [A. Author, B. Author]
 url: https://example.org/sample
 citation: {type: inproceedings, key: author2020sample, booktitle: Samples, year: "2020"}
-metric: {tokenize: 13a}
+metric: {tokenize: 13a}  # §3
 equations: {}
 """,
     "papers/sample/runs.yaml": """\

@@ -122,6 +122,7 @@ def test_r_has_no_value_where_it_means_nothing(tmp_path):
 
 
 def test_the_ratio_is_of_roots():
+    """[transparent_attention r_t]"""
     first, last = torch.tensor([9.0, 4.0], dtype=torch.float64)
     assert gradient_ratio(first, last).item() == 1.5
 

@@ -34,7 +34,7 @@ def translate(
     gates: Gates = None,
     task: Annotated[
         str | None,
-        typer.Option(help="Translate standard input, text of this task; the default of a pipe."),
+        typer.Option(help="Translate standard input, text of this task; not needed with one task."),
     ] = None,
     scale: Scale = None,
     results: Results = None,

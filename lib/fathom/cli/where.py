@@ -12,7 +12,8 @@ Paper = Annotated[
     str | None, typer.Argument(help="A paper, as `fathom list papers` names it. Default: all.")
 ]
 Number = Annotated[
-    str | None, typer.Argument(help='An equation\'s number, or "Alg. 2". Default: all.')
+    str | None,
+    typer.Argument(help='The number of an equation, "Alg. 2", or a symbol as L_K. Default: all.'),
 ]
 
 

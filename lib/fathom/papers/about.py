@@ -7,12 +7,15 @@ from pydantic import Field, StringConstraints
 from fathom.config.settings import About, Part, Several
 from fathom.papers.table_settings import Marks, Metric
 
-# The names that tags in docstrings use, as in [<paper> Eq. 5].
-EquationName = Annotated[str, StringConstraints(pattern=r"^(Eq|Alg)\. [0-9]+$")]
+# The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
+# symbol, as in [<paper> L_K].
+EquationName = Annotated[
+    str, StringConstraints(pattern=r"^((Eq|Alg)\. [0-9]+|[A-Za-z][A-Za-z0-9_]*)$")
+]
 
 
 class Equation(Part):
-    """A numbered equation or algorithm."""
+    """An equation or algorithm."""
 
     title: Annotated[str, About("About five words that say what it is.")]
     reason: Annotated[str, About("Why no function computes it; without one, exactly one does.")] = (
@@ -53,7 +56,8 @@ class PaperSettings(Part):
     url: Annotated[str, About("Where the paper can be read.")]
     citation: Citation
     equations: Annotated[
-        dict[EquationName, Equation], About("Every numbered equation and algorithm.")
+        dict[EquationName, Equation],
+        About("Numbered equations and algorithms, all; others by their symbol."),
     ] = Field(default_factory=dict)
     metric: Annotated[Metric, About("How tables score that do not say otherwise.")] = Metric()
     marks: Annotated[Marks, About("What marks mean in tables that have none.")] = Field(

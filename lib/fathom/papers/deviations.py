@@ -1,21 +1,21 @@
 """What a paper leaves open or what is done differently, and why: deviations.yaml."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from fathom.config.settings import About, Part, Several
 from fathom.config.validation import check
-from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import ANY, Dependent, FathomError, Partly, closest, nearest, right_and_wrong
-from fathom.runs.families import read_families, read_runs
+from fathom.config.yaml_files import YamlFile
+from fathom.errors import ANY, Dependent, FathomError, Partly, closest, nearest
+from fathom.runs.setting_paths import unknown_part
 
 PAPER = "paper"
-# A value whose source has one of these words is not the paper's; an entry must name it.
-OPEN = re.compile(r"silent|unstated|released|not in the paper|leaves it open")
+# Besides settings of runs an entry may name short forms of runs.yaml and parts of paper.yaml.
+_OF_ENTRIES = ("like", "layers")
+OF_PAPER = ("metric", "marks")
 
 
 class DeviationSettings(Part):
@@ -33,7 +33,9 @@ class DeviationSettings(Part):
         About("Families, methods, tables, figures, or `paper` for all of it; never runs."),
     ]
     settings: Annotated[
-        tuple[str, ...], Several, About("Paths of runs.yaml that it decides, as training.clip.")
+        tuple[str, ...],
+        Several,
+        About("What it decides, as training.clip or metric.tokenize."),
     ] = ()
 
 
@@ -47,7 +49,7 @@ class Deviation:
         paper, released, ours, why: what the paper says, what the released code does, what is done
             here, and what speaks for it.
         applies: families, methods, tables, figures, or `paper`.
-        settings: paths of runs.yaml that it decides.
+        settings: paths of runs.yaml and paper.yaml that it decides.
     """
 
     name: str
@@ -104,65 +106,40 @@ def findings(
                 yield Dependent(what, where, nearest(name, valid), on, like)
 
 
-def silent_findings(
-    deviations: Iterable[Deviation], runs: YamlFile, shown: Mapping[str, Collection[str]]
+def setting_findings(
+    deviations: Iterable[Deviation],
+    files: Mapping[str, YamlFile],
+    methods: Mapping[str, type[Part]],
 ) -> Iterator[FathomError]:
-    """Yield the lines of runs.yaml whose value is not the paper's and that no entry explains.
+    """Yield the paths of entries that name no setting, with the nearest valid one.
 
     Args:
-        deviations: the paper's entries.
-        runs: its runs.yaml.
-        shown: the tables and figures that show a run, by its name.
+        deviations: the entries.
+        files: the paper's files by kind, deviations.yaml among them.
+        methods: the classes of all methods' settings.
     """
-    deviations, names = list(deviations), _names(runs, shown)
-    for places in _silent_lines(runs).values():
-        own = names.get(places[-1][:2], set()) | {PAPER}
-        fitting = (entry for entry in deviations if own.intersection(entry.applies))
-        settings = {path for entry in fitting for path in entry.settings}
-        paths = [".".join(map(str, place[2:])) for place in places]
-        if not any(_covers(setting, path) for setting in settings for path in paths):
-            remedy = f"name one of its values in the `settings` of an entry, as {paths[-1]}"
-            what = "the paper is silent, and deviations.yaml says nothing"
-            on = [(kind, ANY) for kind in ("deviation", "entry", "table", "figure")]
-            yield Dependent(what, runs.where(places[-1]), remedy, on)
+    for entry in deviations:
+        for position, dotted in enumerate(entry.settings):
+            wrong = _unknown(dotted, files.get("paper"), methods)
+            if wrong and dotted not in _OF_ENTRIES:
+                where = files["deviations"].where((entry.name, "settings", position))
+                on = [(kind, ANY) for kind in ("method", "mark")]
+                yield Dependent(f"no setting '{dotted}'", where, nearest(*wrong), on)
 
 
-def _names(runs: YamlFile, shown: Mapping[str, Collection[str]]) -> dict[KeyPath, set[str]]:
-    """Return what an entry may apply to where it explains a family or run, by its key.
-
-    These are the family or run itself, what it is like, its method, and what shows it.
-    """
-    names: dict[KeyPath, set[str]] = {}
-    for read in (read_families, read_runs):
-        for entry in right_and_wrong(read, runs)[0].values():
-            own = names.setdefault(entry.place(()).path[:2], set())
-            method = str(entry.get(("method", "name")))
-            own |= {method, *entry.ancestors, *shown.get(entry.name, ())}
-    return names
-
-
-def _silent_lines(runs: YamlFile) -> dict[tuple[int, str], list[KeyPath]]:
-    """Return the values of each line whose source says so, by line and source."""
-    lines: dict[tuple[int, str], list[KeyPath]] = {}
-    for path, source in runs.sources.items():
-        if not OPEN.search(source) or len(path) < 2:
-            continue
-        value: Any = runs.value
-        for key in path:
-            value = value[key]
-        places = lines.setdefault((runs.lines[path], source), [])
-        places += [leaf for leaf in _leaves(value, path) if leaf not in places and len(leaf) > 2]
-    return lines
-
-
-def _leaves(value: Any, path: KeyPath) -> Iterator[KeyPath]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _leaves(inner, (*path, key))
-    else:
-        yield path
-
-
-def _covers(setting: str, path: str) -> bool:
-    """Return whether a setting is a value, a part that holds it, or a part of it."""
-    return f"{path}.".startswith(f"{setting}.") or f"{setting}.".startswith(f"{path}.")
+def _unknown(
+    dotted: str, paper: YamlFile | None, methods: Mapping[str, type[Part]]
+) -> tuple[str, Collection[str]] | None:
+    """Return the part of a path that neither runs nor paper.yaml have, and what is possible."""
+    first, *others = dotted.split(".")
+    if paper is None or first not in OF_PAPER:
+        part, names = unknown_part(dotted, methods) or ("", [])
+        top = [*_OF_ENTRIES, *OF_PAPER] if part == first else []
+        return (part, [*names, *top]) if part else None
+    value = paper.value.get(first)
+    for part in others:
+        names = value if isinstance(value, Mapping) else {}
+        if part not in names:
+            return part, names
+        value = names[part]
+    return None

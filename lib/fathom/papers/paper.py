@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import Dependent, FathomError, Partly, closest, nearest, right_and_wrong
-from fathom.papers import deviations, figures, reported, tables
+from fathom.papers import deviations, figures, reported, silent, tables
 from fathom.papers.about import PaperSettings
 from fathom.papers.deviations import Deviation
 from fathom.papers.figures import Figure, KindSettings
@@ -120,9 +120,8 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
         own = {name.removeprefix(start) for name in runs if name.startswith(start)}
         file = paper.files["deviations"]
         yield from deviations.findings(paper.deviations, file, names, own - {*names})
-    if "runs" in paper.files:
-        runs, shown = paper.files["runs"], _shown(paper, known)
-        yield from deviations.silent_findings(paper.deviations, runs, shown)
+    shown = _shown(paper, known)
+    yield from silent.findings(paper.deviations, paper.files, shown)
 
 
 def _shown(paper: Paper, known: Known) -> dict[str, set[str]]:

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Set
 from copy import copy
 
 from fathom.claims import names as claim_names
-from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import Dependent, FathomError, Findings, nearest, unknown
 from fathom.figures import kinds
+from fathom.papers import deviations
 from fathom.papers import paper as papers
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known, full_name
 from fathom.papers.paper import Paper
-from fathom.project import parameters, scales
+from fathom.project import parameters, scales, sources
 from fathom.project.causes import Causes
 from fathom.project.project import Project
 from fathom.runs import compatibility
@@ -21,8 +21,6 @@ from fathom.runs.method_card import module_names
 from fathom.runs.requirements import requirement_findings
 from fathom.subwords.texts import text_findings
 
-# Parts of a run whose values need a source.
-_SOURCED = ("data", "model", "method", "masking", "training", "start", "decoding")
 # Kinds whose names are those of one paper.
 _OF_A_PAPER = ("run", "family", "table", "figure", "deviation", "mark", "label", "entry")
 
@@ -49,7 +47,9 @@ def findings(project: Project, causes: Causes) -> Iterator[FathomError]:
     yield from _unused_runs(project, known, shown)
     yield from parameters.findings(project)
     for file in project.files["runs"].values():
-        yield from _sources(file)
+        yield from sources.of_runs(file)
+    for file in project.files["paper"].values():
+        yield from sources.of_paper(file)
 
 
 def _cells(paper: Paper, known: Known, causes: Causes) -> Iterator[Cell]:
@@ -64,6 +64,9 @@ def _cells(paper: Paper, known: Known, causes: Causes) -> Iterator[Cell]:
 def _paper(project: Project, paper: Paper, known: Known, causes: Causes) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files."""
     yield from papers.findings(paper, known, project.root)
+    if "deviations" in paper.files:
+        methods = {name: card.method for name, card in project.methods.items()}
+        yield from deviations.setting_findings(paper.deviations, paper.files, methods)
     for name, figure in paper.figures.items():
         yield from kinds.findings(figure, known, paper.tables)
         if any(full_name(paper.name, run) not in known.runs for run in figure.settings.runs):
@@ -194,34 +197,3 @@ def _unused_runs(project: Project, known: Known, shown: Set[str]) -> Iterator[Fa
             # What cannot be read of the paper may use it.
             on = [(kind, f"{name.split('/')[0]}/*") for kind in ("table", "figure", "entry")]
             yield Dependent(what, where, "use it or delete it", on)
-
-
-def _sources(file: YamlFile) -> Iterator[FathomError]:
-    """Yield the values of a runs.yaml that have no source."""
-    for section in ("families", "runs"):
-        entries = file.value.get(section)
-        for name, entry in (entries if isinstance(entries, dict) else {}).items():
-            for part in _SOURCED:
-                if not isinstance(entry, dict) or not isinstance(entry.get(part), dict):
-                    continue
-                for path in _leaves(entry[part], (section, name, part)):
-                    if path[-1] not in ("name", "run") and not _source(file, path):
-                        remedy = "add a comment with the source at the end of the line"
-                        yield FathomError("no source is given", file.where(path), remedy)
-
-
-def _source(file: YamlFile, path: KeyPath) -> str:
-    """Return the source of a value, on its line or that of a key inside its entry."""
-    while len(path) > 1:
-        if path in file.sources:
-            return file.sources[path]
-        path = path[:-1]
-    return ""
-
-
-def _leaves(value: object, path: KeyPath) -> Iterator[KeyPath]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, (*path, key))
-    else:
-        yield path

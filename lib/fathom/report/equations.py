@@ -1,7 +1,7 @@
-"""The index of equations: which function computes each, and which test proves it.
+"""The index of equations: which function computes each, and which test checks it.
 
-Both have a tag such as [<paper> Eq. 5]: a function in its docstring, a test in its docstring or in
-the comment before it.
+Both have a tag such as [<paper> Eq. 5], or [<paper> L_K] where the paper gives no number. A
+function has it in its docstring, a test in its docstring or in the comment before it.
 """
 
 import ast
@@ -28,7 +28,7 @@ Finder = Callable[[str, str, re.Pattern], Iterator[tuple[str, Place]]]
 
 @dataclass(frozen=True)
 class Entry:
-    """One equation of a paper, the functions that compute it and the tests that prove it."""
+    """One equation of a paper, the functions that compute it and the tests that check it."""
 
     paper: str
     name: str
@@ -49,7 +49,7 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
     Args:
         project: the project, whose root holds lib/ and tests/.
         paper: the paper's id.
-        number: an equation's number as the paper prints it, or "Alg. 2"; None for all.
+        number: an equation's number as the paper prints it, "Alg. 2", or a symbol; None for all.
 
     Raises:
         FathomError: there is no such paper or equation.
@@ -62,8 +62,8 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
         # Of numbers, none is like another.
         remedy = nearest("" if name != number else name, equations)
         raise FathomError(f"no equation '{number}'", paper, remedy)
-    functions = _by_number(project.root, "lib", paper, _functions)
-    tests = _by_number(project.root, "tests", paper, _tests)
+    functions = _by_name(project.root / "lib", project, paper, _functions)
+    tests = _by_name(project.root / "tests", project, paper, _tests)
     return [
         Entry(
             paper,
@@ -100,9 +100,9 @@ def markdown(project: Project) -> str:
 def line(entry: Entry) -> str:
     """Return one line for a terminal: the tag, title, function, test."""
     functions = [f"{place.file}:{place.line} {place.name}" for place in entry.functions]
-    proofs = [f"proven at {place.file}:{place.line}" for place in entry.tests]
+    tests = [f"tested at {place.file}:{place.line}" for place in entry.tests]
     where = "; ".join(functions) or f"not computed: {entry.uncomputed}"
-    return "; ".join([f"[{entry.paper} {entry.name}] {entry.title}: {where}", *proofs])
+    return "; ".join([f"[{entry.paper} {entry.name}] {entry.title}: {where}", *tests])
 
 
 def _links(places: tuple[Place, ...]) -> str:
@@ -110,17 +110,18 @@ def _links(places: tuple[Place, ...]) -> str:
     return "<br>".join(f"[{place.name}](../{place.file})" for place in places)
 
 
-def _by_number(root: Path, folder: str, paper: str, find: Finder) -> dict[str, list[Place]]:
-    """Return the places of each tag of a paper under a folder."""
-    tag = re.compile(rf"\[{re.escape(paper)} ((?:Eq|Alg)\. \d+)[^\]]*\]")
+def _by_name(folder: Path, project: Project, paper: str, find: Finder) -> dict[str, list[Place]]:
+    """Return the places of the tags of each of a paper's equations under a folder."""
+    names = "|".join(map(re.escape, project.papers[paper].about.equations))
+    tag = re.compile(rf"\[{re.escape(paper)} ({names})\b[^\]]*\]")
     places: dict[str, list[Place]] = {}
-    for path in sorted((root / folder).rglob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if f"[{paper} " not in text:
             continue
-        for number, place in find(text, str(path.relative_to(root)), tag):
-            if place not in places.setdefault(number, []):
-                places[number].append(place)
+        for name, place in find(text, str(path.relative_to(project.root)), tag):
+            if place not in places.setdefault(name, []):
+                places[name].append(place)
     return places
 
 

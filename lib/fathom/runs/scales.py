@@ -10,9 +10,10 @@ from pydantic import Field, field_validator
 from fathom.config.inheritance import Entry
 from fathom.config.places import Place
 from fathom.config.settings import About, Part, Several, fields_of, plain
-from fathom.config.validation import check, field_names
+from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.errors import ANY, Dependent, FathomError, nearest
+from fathom.runs.setting_paths import unknown_part
 from fathom.runs.settings import Run
 from fathom.runs.types import Count, Positive, Seeds, Text
 
@@ -224,21 +225,8 @@ def path_findings(
             for dotted in paths:
                 if part == "when" and dotted in _ASKED:
                     continue
-                wrong = _unknown(dotted, methods)
+                wrong = unknown_part(dotted, methods)
                 if wrong:
                     where = file.where(("rules", number, part, dotted))
                     what, on = f"no setting '{dotted}'", [("method", ANY)]
                     yield Dependent(what, where, nearest(*wrong), on)
-
-
-def _unknown(dotted: str, methods: Mapping[str, type[Part]]) -> tuple[str, list[str]] | None:
-    """Return the part of a path that no run can have, with the names that are possible there."""
-    path = tuple(dotted.split("."))
-    for length, part in enumerate(path):
-        if path[:length] == ("method",):
-            names = {name for method in methods.values() for name in method.model_fields}
-        else:
-            names = set(field_names(Run, path[:length]))
-        if part not in names:
-            return part, sorted(names)
-    return None

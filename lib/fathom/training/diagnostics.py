@@ -232,6 +232,8 @@ def layer_norms(layers: Iterable[nn.Module]) -> Tensor:
 def gradient_ratio(first: Tensor, last: Tensor) -> Tensor:
     """Return r_t, the norm of the loss's gradient at the first layer's output over the last's.
 
+    [transparent_attention r_t]
+
     Args:
         first: the sum of squares of ∂L/∂h¹ over all positions of the update.
         last: that of ∂L/∂h^N.

@@ -306,6 +306,8 @@ def test_of_equals_the_first_are_kept():
 
 
 def test_the_temperature_falls_to_its_end_and_stays():
+    """[lamgd tau]"""
+
     def tau(update: int, every: int = 1) -> float:
         return equations.temperature(update, 0.5, 0.2, 1e-4, every)
 

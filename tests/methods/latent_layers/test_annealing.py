@@ -31,6 +31,7 @@ def test_a_weight_is_never_negative_and_never_falls():
 
 
 def test_the_temperature_falls_geometrically_and_stays():
+    """[latent_depth tau]"""
     assert annealed_temperature(1.0, None, 50, 100) == 1.0
     assert annealed_temperature(1.0, 0.01, 50, 100) == pytest.approx(0.1)
     assert annealed_temperature(1.0, 0.01, 100, 100) == pytest.approx(0.01)

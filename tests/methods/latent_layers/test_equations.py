@@ -210,6 +210,7 @@ def test_only_all_tasks_together_may_hold_the_aggregate_fixed(tasks):
 
 
 def test_the_depth_loss_is_the_distance_and_has_no_gradient_on_its_kink():
+    """[latent_depth L_K]"""
     u = torch.tensor([0.5, 0.75, 0.25], requires_grad=True)
     for target, distance, slope in ((1.0, 0.5, 1.0), (2.5, 1.0, -1.0), (1.5, 0.0, 0.0)):
         loss = equations.depth_loss(u, target)
@@ -232,6 +233,7 @@ def test_the_depth_loss_agrees_with_finite_differences_off_its_kink():
 
 
 def test_utilisation_is_the_mean_over_tasks():
+    """[latent_depth u_l]"""
     z = torch.tensor([[0.2, 1.0], [0.6, 0.0]])
     assert torch.allclose(equations.utilisation(z), torch.tensor([0.4, 0.5]))
 
@@ -241,3 +243,21 @@ def test_the_three_scales_of_the_divergence():
     assert equations.scaled_kl(kl, "sum", 4.0).tolist() == [3.0, 8.0]
     assert equations.scaled_kl(kl, "mean", 4.0).tolist() == [1.5, 4.0]
     assert equations.scaled_kl(kl, "per_token", 4.0).tolist() == [0.75, 2.0]
+
+
+@pytest.mark.parametrize("multiplier", [1.0, 2.0])
+def test_one_logit_moves_like_two_at_twice_their_rate(multiplier):
+    """[latent_depth Eq. 5] has two logits; under Adam their difference moves by two steps."""
+    pair = torch.zeros(2, 3, 4, dtype=torch.float64, requires_grad=True)
+    alpha = torch.zeros(3, 4, dtype=torch.float64, requires_grad=True)
+    adams = [torch.optim.Adam([pair], lr=0.01), torch.optim.Adam([alpha], lr=0.01 * multiplier)]
+    stream = torch.Generator().manual_seed(3)
+    wanted = torch.rand(3, 4, generator=stream, dtype=torch.float64)
+    for _ in range(50):
+        noise = torch.randn(3, 4, generator=stream, dtype=torch.float64)
+        two = torch.softmax(torch.stack([pair[0] + noise, pair[1]]), dim=0)[0]
+        for adam, z in zip(adams, (two, equations.gumbel_sample(alpha, noise, 1.0)), strict=True):
+            adam.zero_grad()
+            (z - wanted).square().sum().backward()
+            adam.step()
+    assert torch.allclose(pair[0] - pair[1], alpha, atol=1e-6) == (multiplier == 2.0)

@@ -20,6 +20,7 @@ def test_units_are_parted_into_equal_groups():
 
 
 def test_a_unit_has_the_mask_of_its_group():
+    """[lamgd r]"""
     masks = torch.rand(3, 4, 5)  # tasks, sites, groups
     found = unit_masks(masks, units_per_group(20, 5))
     assert found.shape == (4, 3, 20)

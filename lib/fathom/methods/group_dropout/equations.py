@@ -169,6 +169,8 @@ def soft_top_k(x: Tensor, k: int, tau: float, gradient: Gradient) -> Tensor:
 def temperature(update: int, start: float, end: float, rate: float, every: int) -> float:
     """Return τ = max(end, start · exp(−rate · update)), at the last multiple of `every`.
 
+    [lamgd tau]
+
     The paper prints min, with which τ would start at `end` and fall to 0.
     """
     return max(end, start * math.exp(-rate * (update - update % every)))

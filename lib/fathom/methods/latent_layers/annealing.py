@@ -18,6 +18,8 @@ def annealed(weight: float, update: int, start: int, length: int) -> float:
 def annealed_temperature(tau: float, tau_end: float | None, update: int, length: int) -> float:
     """Return τ, which falls geometrically to `tau_end` in `length` updates and then is constant.
 
+    [latent_depth tau]
+
     Args:
         tau: the first temperature.
         tau_end: the last one; None leaves τ constant.

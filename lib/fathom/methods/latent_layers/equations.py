@@ -95,12 +95,18 @@ def aggregated_posterior(alpha: Tensor) -> Prior:
 
 
 def utilisation(z: Tensor) -> Tensor:
-    """Return u_l, the mean over tasks of the samples z (N, L), as (L,): Section 2.2."""
+    """Return u_l, the mean over tasks of the samples z (N, L), as (L,): Section 2.2.
+
+    [latent_depth u_l]
+    """
     return z.mean(dim=0)
 
 
 def depth_loss(u: Tensor, target: float) -> Tensor:
-    """Return L_K = ‖Σ_l u_l − K‖ of Section 2.2, for u (L,); its gradient is 0 at Σ u = K."""
+    """Return L_K = ‖Σ_l u_l − K‖ of Section 2.2, for u (L,); its gradient is 0 at Σ u = K.
+
+    [latent_depth L_K]
+    """
     return (u.sum() - target).abs()
 
 

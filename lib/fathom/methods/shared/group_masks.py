@@ -26,7 +26,9 @@ def units_per_group(width: int, groups: int) -> int:
 
 
 def unit_masks(masks: Tensor, units: int) -> Tensor:
-    """Return the factors of the units of each task's hidden states, (sites, N, D).
+    """Return r, the factors of the units of each task's hidden states, (sites, N, D).
+
+    [lamgd r]
 
     Args:
         masks: (N, sites, n) a value for each task, site and group.
