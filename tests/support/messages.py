@@ -151,7 +151,7 @@ MESSAGES = {
     "delete unequal": "delete `unequal`",
     "no band": "no column has a band",
     "write a band": "write `column: [low, high]`",
-    "delete a row or column": "delete the repeated row or column",
+    "delete the column": "delete the repeated column",
     # papers: reported cells
     "write the digits": "write the digits as printed",
     "no digits": "'{}' is no number",
@@ -207,7 +207,6 @@ MESSAGES = {
     # figures
     "already": "row '{}' is {} already",
     "column twice": "column '{}' is there {} times",
-    "row twice": "row '{}' is there {} times",
     "several units": "columns of several units ({})",
     "no task columns": "the table has no columns of single tasks",
     "range": "{} is not below {}",

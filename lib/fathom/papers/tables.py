@@ -116,18 +116,12 @@ def mark_findings(
 
 
 def _repeated(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
-    """Yield the rows and columns that are there twice."""
+    """Yield the columns that are there twice; equal rows of two blocks have ids of their own."""
     times = Counter((cell.id, cell.column) for cell in cells)
-    repeated = {key: number for key, number in times.items() if number > 1}
-    columns, again = Counter(row for row, _ in times), Counter(row for row, _ in repeated)
-    findings = {
-        f"row '{row}' is there {number} times"
-        if again[row] == columns[row] > 1
-        else f"column '{column}' is there {number} times": None
-        for (row, column), number in repeated.items()
-    }
-    for what in findings:
-        yield FathomError(what, table.entry.where(()), "delete the repeated row or column")
+    repeated = {column: number for (_, column), number in times.items() if number > 1}
+    for column, number in repeated.items():
+        what = f"column '{column}' is there {number} times"
+        yield FathomError(what, table.entry.where(()), "delete the repeated column")
 
 
 def _lengths(table: Table, cells: tuple[Cell, ...], known: Known) -> Iterator[FathomError]:
