@@ -10,9 +10,11 @@ pytestmark = pytest.mark.usefixtures("verbs_use_it")
 
 
 def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
-    with refused(remedy="`fathom figure latent_depth_figure4 --scale tiny --partial`"):
-        figure("latent_depth_figure4", scale="tiny", results=tmp_path / "results")
-    assert not (tmp_path / "results").exists()
+    results = tmp_path / "results"
+    command = f"`fathom figure latent_depth_figure4 --scale tiny --results {results} --partial`"
+    with refused(remedy=command):
+        figure("latent_depth_figure4", scale="tiny", results=results)
+    assert not results.exists()
 
 
 @pytest.mark.parametrize("name", ["figure4", "figure6"])
