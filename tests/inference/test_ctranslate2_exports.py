@@ -84,7 +84,7 @@ def test_the_models_of_the_last_gates_and_weights_stay_loaded(latent):
 
 def test_soft_gates_are_refused_by_name(latent):
     with refused("more than keep", ..., "block", remedy=prose("translate with fathom")):
-        split_lines(by_ctranslate2(latent), "bos", "test", "soft")
+        split_lines(by_ctranslate2(latent), ["bos"], "test", "soft")
 
 
 def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
@@ -95,10 +95,10 @@ def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
     for parameter in network.encoder.method.parameters():
         parameter.data.add_(0.1)
     with refused("more than keep", "encoder", "after", where="bos"):
-        split_lines(run, "bos", "test", "plain")
+        split_lines(run, ["bos"], "test", "plain")
 
 
 def test_nothing_is_translated_before_the_check(latent, monkeypatch):
     monkeypatch.setattr("fathom.inference.ctranslate2_search.TOLERANCE", -1.0)
     with refused("other log-probabilities", remedy=prose("write fathom")):
-        split_lines(by_ctranslate2(latent), "bos", "test", "hard")
+        split_lines(by_ctranslate2(latent), ["bos"], "test", "hard")

@@ -8,13 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from fairseq.data.indexed_dataset import (
-    MMapIndexedDatasetBuilder,
-    data_file_path,
-    index_file_path,
-)
 from torch import Tensor, nn
 
+from fathom.batches.indexed import write
 from fathom.batches.tensors import EOS, PAD, prefix
 from fathom.io.integrity import hashes, read_record, write_record
 from fathom.models.network import Network
@@ -87,7 +83,4 @@ def write_sentences(folder: Path, ways: dict[str, int], amount: int = 60) -> Non
 
 def _write(path: Path, rows: list[Tensor]) -> None:
     path.parent.mkdir(exist_ok=True)
-    builder = MMapIndexedDatasetBuilder(data_file_path(str(path)))
-    for row in rows:
-        builder.add_item(row)
-    builder.finalize(index_file_path(str(path)))
+    write(path, [row.tolist() for row in rows], entries=int(max(row.max() for row in rows)) + 1)
