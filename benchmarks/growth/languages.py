@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fairseq.data.indexed_dataset import (
-    MMapIndexedDataset,
-    MMapIndexedDatasetBuilder,
-    best_fitting_int_dtype,
-    data_file_path,
-    index_file_path,
-)
-
 from benchmarks.peer.workload import Workload
-from fathom.batches.tensors import SIDES, SPLITS, dictionary_path, prefix
+from fathom.batches.indexed import Sentences, write
+from fathom.batches.places import SIDES, SPLITS, dictionary_path, prefix
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
 
@@ -57,14 +50,11 @@ def deal(folder: Path, languages: int, out: Path, longest: int | None = None) ->
     for split in SPLITS:
         pairs = _pairs(folder, record["tasks"], split, longest)
         for place, side in enumerate(SIDES):
-            dtype = best_fitting_int_dtype(record["dictionaries"][side])
             for number, name in enumerate(names):
                 path = prefix(out, name, split, side)
                 path.parent.mkdir(exist_ok=True)
-                builder = MMapIndexedDatasetBuilder(data_file_path(str(path)), dtype=dtype)
-                for pair in pairs[number::languages]:
-                    builder.add_item(pair[place])
-                builder.finalize(index_file_path(str(path)))
+                rows = [pair[place].tolist() for pair in pairs[number::languages]]
+                write(path, rows, record["dictionaries"][side])
     files = [path for path in out.rglob("*") if path.is_file()]
     hashes = {path.relative_to(out).as_posix(): sha256(path) for path in files}
     write_record(out / "tensors.json", record | {"tasks": names, "files": hashes})
@@ -74,6 +64,6 @@ def _pairs(folder: Path, tasks: Sequence[str], split: str, longest: int | None) 
     """Return the pairs of a split of all tasks, (S,) and (T,) each."""
     pairs = []
     for task in tasks:
-        sides = [MMapIndexedDataset(str(prefix(folder, task, split, side))) for side in SIDES]
+        sides = [Sentences(prefix(folder, task, split, side)) for side in SIDES]
         pairs += [tuple(side[number] for side in sides) for number in range(len(sides[0]))]
     return [pair for pair in pairs if longest is None or max(map(len, pair)) <= longest]
