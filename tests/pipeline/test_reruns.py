@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from fathom.provenance.recipe import RECIPE
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support import stand_in
 from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
 
+NOW = RECIPE["training"]
 ROW = ("--config", "row=12/12")
 GATED = ("--config", "row=LL-D, 24/24")
 
@@ -94,7 +96,7 @@ def test_lost_scores_are_computed_from_the_translations_and_gathered_again(proje
 
 def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, edited):
     before = one(project, "training.json").stat().st_mtime_ns
-    edited("lib/fathom/provenance/recipe.py", '"training": 1', '"training": 2')
+    edited("lib/fathom/provenance/recipe.py", f'"training": {NOW}', f'"training": {NOW + 1}')
     assert calls(*row()) == {}
     assert one(project, "training.json").stat().st_mtime_ns == before
     again = {"train": 1, "translate": 1, "score": 1, "summarise": 1}
@@ -106,7 +108,7 @@ def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, 
 
 def test_stale_runs_are_trained_again_where_snakemake_has_no_metadata(project, calls, edited):
     shutil.rmtree(project.folder / ".snakemake" / "metadata")
-    edited("lib/fathom/provenance/recipe.py", '"training": 1', '"training": 3')
+    edited("lib/fathom/provenance/recipe.py", f'"training": {NOW}', f'"training": {NOW + 2}')
     assert calls(*row()) == {}
     assert calls(*row("retrain=stale"))["train"] == 1
     assert calls(*row("retrain=stale")) == {}
