@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import matplotlib
 import pytest
@@ -28,13 +29,15 @@ PRINTED = (
 )
 
 
-def inputs_of(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, base=True):
-    """Return a table whose rows have these scores."""
+def inputs_of(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, base=True, then=None):
+    """Return a table whose rows have these scores; `then` is called when they are measured."""
     results = Results(folder / "results")
     if base:
         results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
     results.write("p/deep", {BLEU: scores(*deep)} if outcome == "finished" else {}, 1, outcome)
     results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
+    if then:
+        then()
     drawn = table(folder)
     compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "tiny")
     return inputs([], {"table1": compared})
@@ -166,8 +169,8 @@ def test_seeds_that_are_not_shown_are_noted_for_both_rows(tmp_path):
 
 
 def test_the_notes_of_cells_are_in_the_csv(tmp_path, monkeypatch):
-    monkeypatch.setitem(RECIPE, "scoring", 2)
-    notes = numbers(tmp_path)["24/24", "bos"].note.split("; ")
+    newer = partial(monkeypatch.setitem, RECIPE, "scoring", 2)
+    notes = numbers(tmp_path, then=newer)["24/24", "bos"].note.split("; ")
     assert [note.partition(": ")[0] for note in notes] == ["24/24"] * 3
     assert sum("recipe 1 is older than 2" in note for note in notes) == 2
 

@@ -5,6 +5,7 @@ import pytest
 from fathom.io.integrity import read_record, write_record
 from fathom.provenance import manifest
 from fathom.provenance.measurements import Number, Record
+from fathom.provenance.recipe import RECIPE
 from tests.support.refused import prose, refused
 from tests.support.run_files import attempt
 
@@ -25,7 +26,7 @@ def content(attempts=1):
             "corpus_sha256": "c" * 64,
             "tensors_sha256": "d" * 64,
         },
-        "recipe": {"training": 1, "decoding": 1, "scoring": 1},
+        "recipe": dict(RECIPE),
         "commit": None,
         "sources_sha256": "5" * 64,
         "versions": {"python": "3.11.7"},

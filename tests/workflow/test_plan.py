@@ -1,4 +1,5 @@
 from fathom.io.integrity import write_record
+from fathom.provenance.recipe import RECIPE
 from fathom.workflow.plan import _trainings, lines, title
 from tests.support.refused import prose, says
 from tests.support.targets import TABLE, targets
@@ -9,7 +10,7 @@ RUN = "latent_depth/m2o_diverse_6_6"
 def finish(made, name, **content):
     """Leave the training.json of a finished run."""
     path = made.paths.training(made.runs.spec(name), 1)
-    write_record(path, {"recipe": 1} | content)
+    write_record(path, {"recipe": RECIPE["training"]} | content)
 
 
 def test_a_start_says_its_scale(tmp_path):
