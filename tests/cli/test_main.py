@@ -204,7 +204,7 @@ def test_packages_print_nothing_below_a_warning(project, call):
 
 
 # On a finished tree all but these do without torch: they build networks or read weights.
-NETWORKS = {"params", "prune", "likelihood", "best-window", "gates", "sharing"}
+NETWORKS = {"params", "export", "prune", "likelihood", "best-window", "gates", "sharing"}
 # What they are called with; fetch and prepare need a source, check-learning a scale that learns.
 WORDS = {
     "show": (RUN,),
