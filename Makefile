@@ -94,7 +94,7 @@ bench-estimate: environment ## estimate the cost of all tables and figures at ti
 .PHONY: bench-parts
 bench-parts: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
 	$(BIN)/python benchmarks/pruned_inference.py
-	$(BIN)/python benchmarks/diagnostics.py m2o_diverse_ll_both_24_24 --scale tiny
+	$(BIN)/python -m benchmarks.diagnostics m2o_diverse_ll_both_24_24 --scale tiny
 
 # Another environment, since its packages need other versions than ours; it uses our torch.
 .PHONY: bench-peers

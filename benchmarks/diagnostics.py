@@ -4,13 +4,12 @@ Each batch of a run is computed four times, without, with, with and without them
 the same text, the same machine and the same caches. Run it from the project's folder, on encoded
 text:
 
-    python benchmarks/diagnostics.py ll_both_24_24 --scale tiny
+    python -m benchmarks.diagnostics ll_both_24_24 --scale tiny
 """
 
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from statistics import median, quantiles
 
 import torch
 
+from benchmarks.peer.timing import clock
 from fathom.batches.tensors import load
 from fathom.cli.run_options import open_run
 from fathom.training.diagnostics import Diagnostics
@@ -26,18 +26,6 @@ from fathom.training.progress import Reporter
 
 WARM_UP = 5
 EVERY = (1, 10, 100)
-
-
-def clock(device: torch.device) -> Callable[[], float]:
-    """Return a clock in seconds: of this process on a CPU, which others may share."""
-    if device.type == "cpu":
-        return time.process_time
-
-    def after_all_kernels() -> float:
-        torch.cuda.synchronize(device)
-        return time.perf_counter()
-
-    return after_all_kernels
 
 
 def measured(training: Training, diagnostics: Diagnostics, updates: int) -> dict[str, list[float]]:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from fathom.batches.fused import Batch
 from fathom.batches.tensors import PAD, Tensors
+from fathom.inference.fairseq_checkpoint import fairseq_settings
 from fathom.runs.settings import Model
 from fathom.runs.spec import Spec
 from fathom.training import schedules
@@ -30,25 +31,8 @@ POSITIONS = 1024
 
 def settings(model: Model) -> Namespace:
     """Return a shape as fairseq's command line gives it; all else as fairseq has it by default."""
-    values: dict[str, object] = {
-        "activation_fn": model.activation,
-        "dropout": model.dropout,
-        "attention_dropout": model.attention_dropout,
-        "activation_dropout": model.activation_dropout,
-        "share_decoder_input_output_embed": model.tie_embeddings != "none",
-        "share_all_embeddings": model.tie_embeddings == "all",
-        "max_source_positions": POSITIONS,
-        "max_target_positions": POSITIONS,
-    }
-    for stack, layers in (("encoder", model.encoder_layers), ("decoder", model.decoder_layers)):
-        values |= {
-            f"{stack}_layers": layers,
-            f"{stack}_embed_dim": model.width,
-            f"{stack}_ffn_embed_dim": model.ffn,
-            f"{stack}_attention_heads": model.heads,
-            f"{stack}_normalize_before": model.norm == "pre",
-        }
-    filled = Namespace(**values)
+    every = {"encoder": range(model.encoder_layers), "decoder": range(model.decoder_layers)}
+    filled = Namespace(**fairseq_settings(model, every, POSITIONS))
     base_architecture(filled)
     return filled
 

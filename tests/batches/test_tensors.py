@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from fathom.batches.tensors import EOS, PAD, ids, load
+from fathom.batches.tensors import EOS, PAD, load
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 
@@ -39,14 +39,6 @@ def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
     assert len(tensors.target_dictionary) == 77 + 4
     assert tensors.target_dictionary.pad() == PAD
     assert tensors.target_dictionary.eos() == EOS
-
-
-def test_ids_of_pieces_end_with_the_end_symbol_and_know_no_symbols(tensors):
-    dictionary = tensors.target_dictionary
-    unknown = dictionary.unk()
-    assert ids(dictionary, []).tolist() == [EOS]
-    assert ids(dictionary, ["</s>", "<pad>", "never seen"]).tolist() == [unknown] * 3 + [EOS]
-    assert ids(dictionary, [dictionary[9]]).tolist() == [9, EOS]
 
 
 @pytest.mark.parametrize(

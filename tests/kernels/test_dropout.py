@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.kernels.dropout import Dropout, dropout
+from fathom.kernels.dropout import dropout
 
 SHARES = [0.1, 0.25, 0.5, 0.9]
 
@@ -59,7 +59,6 @@ def test_without_training_or_probability_the_input_is_returned_and_nothing_is_dr
     x, state = torch.randn(5), torch.get_rng_state()
     assert dropout(x, 0.0) is x
     assert dropout(x, 0.3, training=False) is x
-    assert Dropout(0.3).eval()(x) is x
     assert torch.equal(torch.get_rng_state(), state)
 
 
@@ -76,13 +75,3 @@ def test_any_shape_is_taken():
         assert dropout(torch.ones(shape), 0.5).shape == shape
     columns = torch.ones(6, 8)[:, 2:5]
     assert dropout(columns, 0.5).shape == (6, 3)
-
-
-def test_the_module_is_torchs_in_its_interface():
-    ours, theirs = Dropout(0.3), torch.nn.Dropout(0.3)
-    assert (ours.p, repr(ours)) == (theirs.p, "Dropout(p=0.3)")
-    assert not ours.state_dict()
-    torch.manual_seed(1)
-    first = ours(torch.ones(9))
-    torch.manual_seed(1)
-    assert torch.equal(first, dropout(torch.ones(9), 0.3))

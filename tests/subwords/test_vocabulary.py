@@ -41,5 +41,6 @@ def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tm
     theirs, ours = Dictionary.load(str(tmp_path / "d.txt")), Ids(tmp_path / "d.txt")
     assert len(ours) == len(theirs)
     assert ours.of(list(pieces)) == [*map(theirs.index, pieces), theirs.eos()]
+    assert ours.of([]) == [theirs.eos()]
     assert ours.of(["</s>", "<pad>", "never seen"]) == [theirs.unk()] * 3 + [theirs.eos()]
     assert (theirs.bos(), theirs.pad()) == (BOS, PAD)

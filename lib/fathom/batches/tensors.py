@@ -13,7 +13,7 @@ from fathom.errors import FathomError, nearest
 from fathom.io.commands import again
 from fathom.io.files import sha256
 from fathom.io.integrity import Recorded, read_record
-from fathom.subwords.vocabulary import EOS, PAD, SPECIAL
+from fathom.subwords.vocabulary import EOS, PAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,16 +116,6 @@ def load(folder: Path) -> Tensors:
         corpus_sha256=summary["corpus_sha256"],
         sha256=sha256(path),
     )
-
-
-def ids(dictionary: Dictionary, pieces: list[str]) -> torch.Tensor:
-    """Return a sentence's ids with the end symbol, (pieces + 1,).
-
-    SentencePiece joins neighbouring unknown characters, so that the text "</s>" can be a piece; it
-    becomes the unknown symbol, never the end symbol.
-    """
-    known = [dictionary.unk() if piece in SPECIAL else dictionary.index(piece) for piece in pieces]
-    return torch.tensor([*known, EOS])
 
 
 def read_dictionary(folder: Path, side: str) -> Dictionary:

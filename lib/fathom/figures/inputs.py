@@ -12,6 +12,7 @@ from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.integrity import Recorded
 from fathom.provenance.measurements import Measurements
+from fathom.runs.types import STACKS
 from fathom.tables.comparison import ComparedTable
 from fathom.tables.sources import NOT_RUN, Source, outcome_words, stale_words
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
-STACKS = ("encoder", "decoder")
 UPDATE, VALUE, NOTE, METRIC = "update", "value", "note", "metric"
 NOTES = "; "  # between the notes of one line of the csv
 UNITS = {"bits": 1 / log(2), "nats": 1.0}

@@ -7,11 +7,11 @@ from pydantic import AfterValidator, Field
 
 from fathom.config.settings import Form
 from fathom.errors import FathomError, nearest, unknown
-from fathom.figures.inputs import MEASUREMENT, SERIES, STACKS, UPDATE, Series, series_named
+from fathom.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
 from fathom.papers.figures import Figure
 from fathom.papers.known import KnownRun
 from fathom.papers.table_settings import Ids
-from fathom.runs.types import unique
+from fathom.runs.types import STACKS, unique
 
 Where = Callable[[tuple[str | int, ...]], str]
 # An update, a share of the training, or the end of an epoch.

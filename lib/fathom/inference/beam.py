@@ -220,5 +220,4 @@ def cap(settings: Decoding, source_pieces: int, positions: int) -> int:
         source_pieces: of the sentence.
         positions: the longest target that the decoder has positions for.
     """
-    own = int(settings.cap_ratio * source_pieces) + settings.cap_constant
-    return min(own, positions - 1)
+    return min(settings.cap(source_pieces), positions - 1)

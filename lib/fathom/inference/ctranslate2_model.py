@@ -77,8 +77,8 @@ def write(
     )
     weights = {name: value.detach().cpu() for name, value in plain.state.items()}
     encodings = _sinusoids(positions, model.width)
-    for side, stack in (("encoder", spec.encoder), ("decoder", spec.decoder)):
-        _stack(stack, weights, side, encodings)
+    for stack, layers in (("encoder", spec.encoder), ("decoder", spec.decoder)):
+        _stack(layers, weights, stack, encodings)
     spec.encoder.embeddings[0].weight = weights["encoder.embed_tokens.weight"]
     spec.decoder.embeddings.weight = weights["decoder.embed_tokens.weight"]
     _linear(spec.decoder.projection, weights, "decoder.output_projection")
@@ -96,18 +96,18 @@ def _sinusoids(positions: int, width: int) -> Tensor:
     return table[PAD + 1 :]
 
 
-def _stack(spec: Any, weights: Weights, side: str, encodings: Tensor) -> None:
+def _stack(spec: Any, weights: Weights, stack: str, encodings: Tensor) -> None:
     spec.position_encodings.encodings = encodings
     for number, layer in enumerate(spec.layer):
-        name = f"{side}.layers.{number}"
+        name = f"{stack}.layers.{number}"
         _attention(layer.self_attention, weights, name, "self_attn")
-        if side == "decoder":
+        if stack == "decoder":
             _attention(layer.attention, weights, name, "encoder_attn")
         _norm(layer.ffn.layer_norm, weights, f"{name}.final_layer_norm")
         _linear(layer.ffn.linear_0, weights, f"{name}.fc1")
         _linear(layer.ffn.linear_1, weights, f"{name}.fc2")
-    if f"{side}.layer_norm.weight" in weights:
-        _norm(spec.layer_norm, weights, f"{side}.layer_norm")
+    if f"{stack}.layer_norm.weight" in weights:
+        _norm(spec.layer_norm, weights, f"{stack}.layer_norm")
 
 
 def _attention(spec: Any, weights: Weights, layer: str, part: str) -> None:

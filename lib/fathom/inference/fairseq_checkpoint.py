@@ -36,7 +36,7 @@ def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, 
 
     Args:
         model: the shape of the network with all its layers.
-        active: the layers that stay, by side.
+        active: the layers that stay, by stack.
         positions: the longest source and target (pieces, with the end symbol).
     """
     settings = {
@@ -51,13 +51,13 @@ def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, 
         "max_source_positions": positions,
         "max_target_positions": positions,
     }
-    for side, layers in active.items():
+    for stack, layers in active.items():
         settings |= {
-            f"{side}_layers": len(layers),
-            f"{side}_embed_dim": model.width,
-            f"{side}_ffn_embed_dim": model.ffn,
-            f"{side}_attention_heads": model.heads,
-            f"{side}_normalize_before": model.norm == "pre",
+            f"{stack}_layers": len(layers),
+            f"{stack}_embed_dim": model.width,
+            f"{stack}_ffn_embed_dim": model.ffn,
+            f"{stack}_attention_heads": model.heads,
+            f"{stack}_normalize_before": model.norm == "pre",
         }
     return settings
 

@@ -35,7 +35,7 @@ class Plain:
 
     Attributes:
         model: the shape of the network that it is a part of.
-        active: the layers that stay, from 0 and in order, by side.
+        active: the layers that stay, from 0 and in order, by stack.
         state: the weights under fairseq's names; layers are numbered from 0.
     """
 
@@ -67,14 +67,14 @@ def plain(network: Network, model: Model, task: int, where: str) -> Plain:
         FathomError: it is no plain Transformer, or a stack has no layer left.
     """
     require_plain_shape(model, where)
-    active = {side: active_layers(method, task) for side, method in network.methods.items()}
-    for side, layers in active.items():
+    active = {stack: active_layers(method, task) for stack, method in network.methods.items()}
+    for stack, layers in active.items():
         if not layers:
-            raise FathomError(f"no {side} layer is left", where, "choose another run or task")
-    for side, method in network.methods.items():
+            raise FathomError(f"no {stack} layer is left", where, "choose another run or task")
+    for stack, method in network.methods.items():
         hook = beyond_keeping(method, task)
         if hook:
-            what = f"the {side}'s method does more than keep or skip layers ('{hook}')"
+            what = f"the {stack}'s method does more than keep or skip layers ('{hook}')"
             raise FathomError(what, where, REMEDY)
     return Plain(model, active, plain_state(network.state_dict(), active))
 
@@ -86,16 +86,16 @@ def plain_state(state: Mapping[str, Tensor], active: Active) -> dict[str, Tensor
 
     Args:
         state: the weights of a trained encoder-decoder.
-        active: the layers that stay, from 0 and in order, by side.
+        active: the layers that stay, from 0 and in order, by stack.
     """
-    plain = {f"{side}.version": torch.tensor([STACK_VERSION]) for side in active}
+    plain = {f"{stack}.version": torch.tensor([STACK_VERSION]) for stack in active}
     for name, tensor in state.items():
-        side, part, *rest = name.split(".")
+        stack, part, *rest = name.split(".")
         if part == "layers":
             layer = int(rest[0])
-            if layer in active[side]:
-                number = active[side].index(layer)
-                plain[".".join((side, part, str(number), *rest[1:]))] = tensor
+            if layer in active[stack]:
+                number = active[stack].index(layer)
+                plain[".".join((stack, part, str(number), *rest[1:]))] = tensor
         elif part != "method":
             plain[name] = tensor
     return plain

@@ -57,5 +57,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     }
     write_record(folder / "pruned.json", content)
     active = transformer.active
-    counts = ", ".join(f"{side} {len(active[side])} of {layers[side]} layers" for side in active)
+    counts = ", ".join(
+        f"{stack} {len(active[stack])} of {layers[stack]} layers" for stack in active
+    )
     report(f"{task}: {counts}, {after} of {before} parameters: {path}")

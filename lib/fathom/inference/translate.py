@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from fathom.batches import tensors
+from fathom.batches.places import dictionary_path
 from fathom.batches.tensors import PAD, Tensors
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
@@ -27,6 +27,7 @@ from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.settings import Decoding
 from fathom.subwords.encode import join
+from fathom.subwords.vocabulary import Ids
 
 # Bound of a batch's source tokens, padding included.
 TOKENS = 8192
@@ -136,7 +137,8 @@ def translate_lines(
     for line, pieces in enumerate(cut, start=first):
         if len(pieces) > longest:
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
-    sources = [tensors.ids(encoded.source_dictionary, pieces[:longest]) for pieces in cut]
+    ids = Ids(dictionary_path(encoded.folder, "source"))
+    sources = [torch.tensor(ids.of(pieces[:longest])) for pieces in cut]
     answers = answer(run, gates, sources, [number] * len(sources))
     return [text(pieces, encoded) for pieces in answers]
 

@@ -7,7 +7,7 @@ state of torch's own generator.
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 WORDS = 2**16
 
@@ -41,24 +41,3 @@ def keep_mask(x: Tensor, p: float) -> Tensor:
     # Written as 0 and 1 of the type of x at once, without a mask of truth values.
     torch.ge(draws, dropped - WORDS // 2, out=mask)
     return mask.mul_(WORDS / (WORDS - dropped))
-
-
-class Dropout(nn.Module):
-    """`dropout` with the interface of torch.nn.Dropout."""
-
-    def __init__(self, p: float = 0.5):
-        """Store the probability.
-
-        Args:
-            p: from 0 to 1.
-        """
-        super().__init__()
-        self.p = p
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return x after dropout, of any shape; in evaluation mode x itself."""
-        return dropout(x, self.p, self.training)
-
-    def extra_repr(self) -> str:
-        """Show the probability."""
-        return f"p={self.p}"

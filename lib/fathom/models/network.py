@@ -14,8 +14,7 @@ from fathom.models.hooks import Method, Stack
 from fathom.models.stack import Observer
 from fathom.models.steps import Steps
 from fathom.runs.settings import Model
-
-STACKS = ("encoder", "decoder")
+from fathom.runs.types import STACKS
 
 
 class Examples(Protocol):
@@ -99,8 +98,8 @@ class Network(nn.Module, ABC):
     A kind of network is a folder of models/; the class in its network.py derives from this one and
     from a model class of fairseq. It is built from a `Model`, the dictionaries of source and target
     and the methods by stack. Called with (source, previous_target, tasks), it returns logits,
-    (B, T, V), by fairseq's layers; `predict` gives
-    those of a batch's targets alone, by the arithmetic that is set.
+    (B, T, V), by fairseq's layers. `predict` returns those of a batch's targets alone, by the
+    arithmetic that is set.
 
     Attributes:
         arithmetic: what `predict` computes with.

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from fathom.errors import FathomError
 from fathom.runs.method_card import Card
 from fathom.runs.settings import Method, Model
+from fathom.runs.types import STACKS
 
-SIDES = ("encoder", "decoder")
 # What to do where CTranslate2 cannot translate.
 REMEDY = "write decoding.decoder: fathom"
 
@@ -19,7 +19,7 @@ def beyond(model: Model) -> Iterator[str]:
     foreign = {
         f"the architecture {model.architecture}": model.architecture != "transformer",
         f"the norm {model.norm}": model.norm not in ("pre", "post"),
-        "a network without all residuals": set(model.residuals) != set(SIDES),
+        "a network without all residuals": set(model.residuals) != set(STACKS),
         "an output bias": model.output_bias,
         "learned positions": model.block is not None,
     }

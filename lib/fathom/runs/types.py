@@ -1,7 +1,7 @@
 """Types that settings share: numbers with bounds, seeds, names, text."""
 
 from collections import Counter
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import AfterValidator
@@ -20,6 +20,7 @@ BelowOne = Annotated[float, Ge(0), Lt(1)]
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 StackName = Literal["encoder", "decoder"]
+STACKS: tuple[StackName, ...] = get_args(StackName)
 Text = Annotated[str, MinLen(1)]
 Name = Annotated[str, Form(r"^[a-z][a-z0-9_]*$", "o2m_related")]
 Seed = Annotated[int, Ge(0), Lt(SEED_LIMIT)]

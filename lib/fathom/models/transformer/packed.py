@@ -1,7 +1,7 @@
 """The arithmetic of packed layers, with the weights of fairseq's modules.
 
-Hidden states are (1, rows, D): the real tokens of a batch, sentence after sentence. Only attention
-needs to know which rows are a sentence.
+Hidden states are (1, rows, D): the real tokens of a batch in the order of its packing
+(kernels/packing.py). Only attention needs to know which rows are a sentence.
 """
 
 from dataclasses import dataclass
