@@ -10,6 +10,7 @@ from collections.abc import Callable
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.peer import contenders
+from benchmarks.peer.as_on_cuda import as_on_cuda
 from benchmarks.peer.contenders import OURS
 from benchmarks.peer.results import Cell, Table
 from benchmarks.peer.stock import cut_all, one_pass
@@ -77,7 +78,27 @@ def of_layers(work: Callable[[tuple[int, int]], Callable[[], object]]) -> list[f
 
 
 def table(workload: Workload) -> Table:
-    """Return the operations of ours and of fairseq's layers."""
+    """Return the operations of ours and of fairseq's layers; on a CPU those of CUDA too."""
+    device = workload.device.type
+    rows, numbers = _rows(workload, device)
+    if device == "cpu":
+        with as_on_cuda():
+            more, known = _rows(workload, "cuda")
+        rows += [[f"{row[0]}, as on CUDA", *row[1:]] for row in more]
+        numbers |= known
+    title = (
+        "Operations that torch dispatches for a layer in forward and backward pass, with dropout"
+    )
+    return Table("operations", title, COLUMNS, rows, numbers)
+
+
+def _rows(workload: Workload, device: str) -> tuple[list[list[Cell]], dict[str, float]]:
+    """Return a row for each kind of layers, and the numbers that goals refer to.
+
+    Args:
+        workload: the text.
+        device: whose operations are counted.
+    """
     stock = of_layers(lambda layers: _stock(workload, layers))
     rows: list[list[Cell]] = [[STOCK, *stock, None, None]]
     numbers: dict[str, float] = {}
@@ -85,12 +106,9 @@ def table(workload: Workload) -> Table:
         own = of_layers(lambda layers, run=run: _ours(workload, run, layers))
         shares = own[0] / stock[0], own[2] / stock[2]
         rows.append([name, *own, *shares])
-        key = f"operations.{workload.device.type}.{name}"
+        key = f"operations.{device}.{name}"
         numbers |= {f"{key}.encoder": shares[0], f"{key}.decoder": shares[1]}
-    title = (
-        "Operations that torch dispatches for a layer in forward and backward pass, with dropout"
-    )
-    return Table("operations", title, COLUMNS, rows, numbers)
+    return rows, numbers
 
 
 def _ours(workload: Workload, run: str, layers: tuple[int, int]) -> Callable[[], object]:

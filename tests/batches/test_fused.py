@@ -105,3 +105,12 @@ def test_one_task_alone_keeps_its_index(tensors):
     pairs = [tensors.split("kor", "test")]
     assert {task for members in arranged(pairs, 500) for task, _ in members} == {2}
     assert set(next(ordered(pairs, 500)).tasks.tolist()) == {2}
+
+
+def test_the_host_knows_the_tokens_of_each_side(batch):
+    for side, lengths in (
+        (batch.source, batch.source_lengths),
+        (batch.target, batch.target_lengths),
+    ):
+        assert lengths == tuple(side.ne(PAD).sum(dim=1).tolist())
+    assert batch.to("cpu").source_lengths == batch.source_lengths

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from fathom.kernels import packing as packing_module
 from fathom.kernels.blocks import assigned
 from fathom.kernels.packing import Packing
 from tests.support.padded import CASES, padding_of
@@ -118,3 +119,22 @@ def test_half_precision_is_kept():
 def test_padding_on_the_left_and_empty_sentences_are_refused(mask):
     with pytest.raises(RuntimeError):
         Packing.of(torch.tensor(mask))
+
+
+def test_known_lengths_are_not_asked_of_the_device(monkeypatch):
+    masks = [padding_of(side, max(side)) for side in ((5, 2), (1, 9))]
+    expected = Packing.together(masks)
+    monkeypatch.setattr(packing_module, "_lengths", None)
+    found = Packing.together(masks, lengths=[(5, 2), (1, 9)])
+    assert [side.lengths for side in found] == [side.lengths for side in expected]
+    with pytest.raises(TypeError):
+        Packing.together(masks, lengths=[(5, 2), None])
+
+
+def test_all_rows_are_their_own_first_rows_and_have_their_gradient():
+    packing = Packing.of(padding_of((2, 1), 2))
+    x = torch.randn(1, 5, D, requires_grad=True)
+    for rows in (5, 3):
+        assert torch.equal(packing.first(x, rows), x[0, :rows])
+        (found,) = torch.autograd.grad(packing.first(x, rows).sum(), x)
+        assert torch.equal(found, torch.autograd.grad(x[0, :rows].sum(), x)[0])

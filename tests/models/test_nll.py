@@ -23,6 +23,8 @@ class Some:
     previous_target: torch.Tensor
     target: torch.Tensor
     tasks: torch.Tensor
+    source_lengths: None = None
+    target_lengths: None = None
 
     def to(self, device):
         """Return the texts."""

@@ -5,7 +5,7 @@ one place, with the end symbol first (teacher forcing, as in fairseq).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ class Batch:
         tasks: (B,) index of each sentence's task.
         sentences: (B,) index of each sentence in its task's split.
         tokens: target tokens without padding.
+        source_lengths: tokens of each source, B numbers; None if only the tensors know them.
+        target_lengths: tokens of each target, B numbers; None if only the tensors know them.
     """
 
     source: torch.Tensor
@@ -34,6 +36,8 @@ class Batch:
     tasks: torch.Tensor
     sentences: torch.Tensor
     tokens: int
+    source_lengths: tuple[int, ...] | None = None
+    target_lengths: tuple[int, ...] | None = None
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch with its tensors on a device; the host does not wait for the copies."""
@@ -42,13 +46,13 @@ class Batch:
         def moved(tensor: torch.Tensor) -> torch.Tensor:
             return (tensor.pin_memory() if pins else tensor).to(device, non_blocking=True)
 
-        return Batch(
+        return replace(
+            self,
             source=moved(self.source),
             previous_target=moved(self.previous_target),
             target=moved(self.target),
             tasks=moved(self.tasks),
             sentences=moved(self.sentences),
-            tokens=self.tokens,
         )
 
 
@@ -61,8 +65,11 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
     """
     of_task = {split.task: split for split in pairs}
     rows = np.array(members, dtype=np.int64)  # (B, 2)
-    source = gathered({task: split.sources for task, split in of_task.items()}, rows)
-    target = gathered({task: split.targets for task, split in of_task.items()}, rows)  # (B, T)
+    sources = {task: split.sources for task, split in of_task.items()}
+    targets = {task: split.targets for task, split in of_task.items()}
+    source_lengths, target_lengths = counted(sources, rows), counted(targets, rows)
+    source = gathered(sources, rows, source_lengths)
+    target = gathered(targets, rows, target_lengths)  # (B, T)
     previous = np.roll(target, 1, axis=1)
     previous[:, 0] = EOS
     # A shorter row's end symbol was rolled to where its padding starts.
@@ -73,12 +80,14 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
         target=torch.from_numpy(target),
         tasks=torch.from_numpy(rows[:, 0].copy()),
         sentences=torch.from_numpy(rows[:, 1].copy()),
-        tokens=int((target != PAD).sum()),
+        tokens=int(target_lengths.sum()),
+        source_lengths=tuple(source_lengths.tolist()),
+        target_lengths=tuple(target_lengths.tolist()),
     )
 
 
-def gathered(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
-    """Return the ids of sentences, (B, longest), padded on the right.
+def counted(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
+    """Return the tokens of sentences, (B,).
 
     Args:
         sides: one side of a split by task.
@@ -89,6 +98,18 @@ def gathered(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
     for task in np.unique(tasks):
         here = tasks == task
         lengths[here] = sides[task].lengths[sentences[here]]
+    return lengths
+
+
+def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the ids of sentences, (B, longest), padded on the right.
+
+    Args:
+        sides: one side of a split by task.
+        rows: (B, 2) task and sentence of each row.
+        lengths: (B,) the tokens of each.
+    """
+    tasks, sentences = rows.T
     padded = np.full((len(rows), lengths.max()), PAD)
     for task in np.unique(tasks):
         here = np.flatnonzero(tasks == task)

@@ -79,6 +79,7 @@ def collate(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
         tasks=where[:, 0].contiguous(),
         sentences=where[:, 1].contiguous(),
         tokens=sum(map(predicted, rows)),
+        source_lengths=tuple(len(side) for side, _ in rows),
     )
 
 

@@ -108,8 +108,8 @@ def by_length(
     # Importing it takes longer than importing torch.
     from torch.nn.attention.varlen import varlen_attn
 
-    q = q[0, : queries.tokens].unflatten(1, (heads, -1))
-    k, v = (x[0, : keys.tokens].unflatten(1, (heads, -1)) for x in (k, v))
+    q = queries.first(q, queries.tokens).unflatten(1, (heads, -1))
+    k, v = (keys.first(x, keys.tokens).unflatten(1, (heads, -1)) for x in (k, v))
     y = varlen_attn(
         q,
         k,

@@ -70,7 +70,11 @@ def block_bias(
 def _of_blocks(x: Tensor, packing: Packing, heads: int) -> Tensor:
     """Return rows (1, rows, D) as (blocks · h, L, d)."""
     rows = packing.block_rows * len(packing.blocks)
-    return x[0, :rows].reshape(packing.block_rows, len(packing.blocks) * heads, -1).transpose(0, 1)
+    return (
+        packing.first(x, rows)
+        .reshape(packing.block_rows, len(packing.blocks) * heads, -1)
+        .transpose(0, 1)
+    )
 
 
 def _grid(per_row: Tensor, packing: Packing) -> Tensor:

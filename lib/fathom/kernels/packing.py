@@ -86,14 +86,14 @@ class Packing:
         cls, padding_mask: Tensor, multiple: int = 1, lengths: Sequence[int] | None = None
     ) -> Self:
         """Return the packing of one batch; the arguments are those of `together`."""
-        return cls.together([padding_mask], multiple, None if lengths is None else [lengths])[0]
+        return cls.together([padding_mask], multiple, [lengths])[0]
 
     @classmethod
     def together(
         cls,
         padding_masks: Sequence[Tensor],
         multiple: int = 1,
-        lengths: Sequence[Sequence[int]] | None = None,
+        lengths: Sequence[Sequence[int] | None] | None = None,
     ) -> list[Self]:
         """Return the packings of batches whose sentences attend to each other.
 
@@ -102,19 +102,22 @@ class Packing:
                 is on the right of each sentence.
             multiple: numbers of rows are rounded up to a multiple of it.
             lengths: of each batch, the real tokens of its sentences, where the host knows them;
-                otherwise the device is asked.
+                without them, or with None for a batch, the device is asked.
 
         Raises:
             RuntimeError: padding is not on the right, or a sentence is empty.
         """
-        if lengths is None:
-            lengths = [_lengths(mask) for mask in padding_masks]
+        known = lengths or [None] * len(padding_masks)
+        counts = [
+            _lengths(mask) if count is None else count
+            for mask, count in zip(padding_masks, known, strict=True)
+        ]
         # Elsewhere attention takes sentences of any lengths one after the other.
         in_blocks = padding_masks[0].device.type == "cpu"
-        blocks = assigned(list(zip(*lengths, strict=True)), in_blocks)
+        blocks = assigned(list(zip(*counts, strict=True)), in_blocks)
         return [
             cls(side, mask.size(1), multiple, blocks, mask.device)
-            for side, mask in zip(lengths, padding_masks, strict=True)
+            for side, mask in zip(counts, padding_masks, strict=True)
         ]
 
     @property
@@ -175,6 +178,13 @@ class Packing:
         order = torch.arange(self.tokens, device=self.index.device)
         size = _rounded_up(self.tokens, self.multiple)
         return _Move.apply(x.squeeze(0), self.places, order, size).unsqueeze(0)
+
+    @staticmethod
+    def first(x: Tensor, rows: int) -> Tensor:
+        """Return the first rows, (rows, D), of all, (1, all rows, D)."""
+        # squeeze and no index: the gradient of x[0] is a copy into zeros.
+        x = x.squeeze(0)
+        return x if rows == len(x) else x[:rows]
 
     def with_surplus(self, x: Tensor) -> Tensor:
         """Return all rows, (1, rows, D), of the first ones, (n, D), with zeros after them."""

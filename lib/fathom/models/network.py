@@ -1,7 +1,7 @@
 """What every kind of network offers to training and decoding."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self
 
 import torch
@@ -38,6 +38,16 @@ class Examples(Protocol):
     @property
     def tasks(self) -> Tensor:
         """The index of each text's task, (B,)."""
+        ...
+
+    @property
+    def source_lengths(self) -> Sequence[int] | None:
+        """Tokens of each input, B numbers; None if only the tensors know them."""
+        ...
+
+    @property
+    def target_lengths(self) -> Sequence[int] | None:
+        """Tokens of each target, B numbers; None if only the tensors know them."""
         ...
 
     def to(self, device: torch.device | str) -> Self:

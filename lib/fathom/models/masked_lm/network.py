@@ -155,7 +155,8 @@ class MaskedLm(Network, FairseqEncoderModel):
         if self.arithmetic.kernels == FAIRSEQ:
             return super().predict(batch)
         precision = self.arithmetic.products.precision
-        packing = Packing.of(batch.source.eq(self.padding), self.arithmetic.products.multiple)
+        multiple = self.arithmetic.products.multiple
+        packing = Packing.of(batch.source.eq(self.padding), multiple, batch.source_lengths)
         this = PackedPass(packing, precision)
         (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
         real = Predicted.of(x[0], batch, packing)

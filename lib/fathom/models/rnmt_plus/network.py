@@ -62,7 +62,7 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
             return super().predict(batch)
         memory = self.encoder(batch.source, tasks=batch.tasks)
         states = self.decoder.states(batch.previous_target, memory, tasks=batch.tasks)
-        packing = Packing.of(batch.target.eq(self.padding))
+        packing = Packing.of(batch.target.eq(self.padding), lengths=batch.target_lengths)
         real = states.flatten(0, 1).index_select(0, packing.index)
         return Predicted.of(self.decoder.output_projection(real), batch, packing)
 

@@ -69,7 +69,9 @@ class Transformer(Network, FairseqEncoderDecoderModel):
             return super().predict(batch)
         precision, multiple = self.arithmetic.products.precision, self.arithmetic.products.multiple
         sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]
-        source, rows = Packing.together(sides, multiple)
+        source, rows = Packing.together(
+            sides, multiple, [batch.source_lengths, batch.target_lengths]
+        )
         memories = self.encoder.packed(batch.source, batch.tasks, PackedPass(source, precision))
         this = PackedPass(rows, precision, causal=True, memory=source)
         logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
