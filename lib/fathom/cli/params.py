@@ -8,6 +8,7 @@ import typer
 
 from fathom.cli.options import Json, Results, open_paths, open_project, report
 from fathom.errors import FathomError, nearest
+from fathom.papers.paper import find
 from fathom.project.network_sizes import NetworkSizes
 from fathom.project.parameters import Printed, printed
 from fathom.runs.spec import Spec
@@ -16,9 +17,12 @@ _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict
 _WORDS = {"agrees": "agree", "differs": "differ"}
 
 Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
+Table = Annotated[str | None, typer.Option(help="A table, as <paper>_<table>. Default: all.")]
 
 
-def params(paper: Paper = None, as_json: Json = False, results: Results = None) -> None:
+def params(
+    paper: Paper = None, table: Table = None, as_json: Json = False, results: Results = None
+) -> None:
     """Compare the parameter counts that papers print with our networks.
 
     Networks are built without their tensors, at the papers' own settings; the
@@ -32,7 +36,13 @@ def params(paper: Paper = None, as_json: Json = False, results: Results = None) 
     if paper is not None and paper not in project.papers:
         raise FathomError(f"no paper '{paper}'", "params", nearest(paper, project.papers))
     sizes = NetworkSizes(open_paths(project, None, results)[1].network_sizes, _count)
-    counts = [count for count in printed(project) if paper in (None, count.paper)]
+    chosen = find(project.papers, table, "table")[1] if table else None
+    counts = [
+        count
+        for count in printed(project)
+        if paper in (None, count.paper)
+        and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
+    ]
     lines = [_line(count, sizes) for count in counts]
     sizes.save()
     if as_json:
