@@ -48,8 +48,8 @@ class Metrics:
     def _columns_of(self, lines: list[bytes]) -> tuple[str, ...]:
         """Return the columns that a file's rows have: some of this series', or all."""
         own = tuple(lines[0].decode("utf-8", "replace").split("\t")) if lines else ()
-        fits = own[:1] == self.columns[:1] and {*own} <= {*self.columns}
-        return own if fits else self.columns
+        matches = own[:1] == self.columns[:1] and {*own} <= {*self.columns}
+        return own if matches else self.columns
 
     def append(self, values: dict[str, float | int | None]) -> None:
         """Append a row.
