@@ -13,14 +13,6 @@ from tests.support.refused import refused
 from tests.support.targets import ROOT
 
 
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch):
-    """Bring the environment back: a start of the workflow changes it for its jobs."""
-    for name in ("PATH", "PYTHONPATH", VARIABLE, setup.PROJECT_VARIABLE, setup.MODULE_VARIABLE):
-        monkeypatch.setenv(name, os.environ.get(name, ""))
-    monkeypatch.delenv(VARIABLE)
-
-
 def test_switches_reach_the_commands_of_rules():
     made = setup.begin(ROOT, {"scale": "paper", "results": "out", "seeds": "2,5"}, head=False)
     assert made.scale == "paper"
