@@ -2,8 +2,10 @@
 
 import pytest
 
+from fathom.project.load import load
 from tests.support.papers import PAPERS
 from tests.support.refused import prose, refused
+from tests.support.small_project import write_config
 
 
 def test_a_run_is_named_with_or_without_its_paper(own_project):
@@ -57,9 +59,14 @@ def test_a_run_that_starts_from_another_has_its_identity(own_project):
     assert (start.freeze, start.average_of) == (True, 3)
 
 
-def test_what_is_not_built_says_each_reason_once(own_project):
-    reason = own_project.not_built("lamgd/o2m_related_adapters", "tiny")
-    assert reason.count("needs a token for the target language") == 1
+def test_what_is_not_built_says_each_reason_once(tmp_path, own_project):
+    runs = write_config(tmp_path) / "config" / "papers" / "sample" / "runs.yaml"
+    text = runs.read_text(encoding="utf-8")
+    text = text.replace("{algorithm: bpe, foreign: 120, english: 80}", "{algorithm: published}")
+    started = "  started: {like: base, start: {run: static_2_2}}  # §3\n"
+    runs.write_text(text + started, encoding="utf-8")
+    reason = load(tmp_path).not_built("sample/started", "small")
+    assert reason == "data.subwords.algorithm: no reader for published pieces yet"
     assert own_project.not_built("latent_depth/masked_lm_24", "tiny") == ""
 
 

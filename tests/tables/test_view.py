@@ -150,3 +150,18 @@ def test_a_label_has_kind_number_and_title(name, text):
 )
 def test_a_caption_says_where_and_at_which_scale(section, text):
     assert caption(section, "P.", "tiny") == f"{text} Scale: tiny."
+
+
+def test_a_doubtful_number_has_a_mark_and_a_note_says_why(tmp_path):
+    results = Results(tmp_path / "results")
+    doubtful = scores(20.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
+    results.write("p/small", {BLEU: doubtful})
+    seen = laid_out(tmp_path, results)
+    ours = row(seen.blocks[0], "6/6")
+    assert [ours[name].text for name in ("Avg.", "bos", "fra")] == ["29.0‡", "20.0‡", "38.0‡"]
+    assert any(note.startswith("‡") for note in seen.notes)
+    assert "6/6: equal hypotheses." in seen.notes
+
+
+def test_numbers_without_doubt_have_no_mark(tmp_path):
+    assert not any("‡" in note for note in laid_out(tmp_path).notes)

@@ -12,6 +12,7 @@ from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 FEW_SENTENCES = 100
 FEW = "†"
 ADDED = "*"
+DOUBTFUL = "‡"
 _MEANS = {
     "significant": "a significant difference",
     "difference": "the number is the difference",
@@ -92,6 +93,8 @@ def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
         yield "±: standard error over test sentences, by bootstrap (one seed)."
     if any(item.sentences is not None and item.sentences < FEW_SENTENCES for item in own):
         yield f"{FEW}: fewer than {FEW_SENTENCES} test sentences."
+    if any(item.doubtful for item in own):
+        yield f"{DOUBTFUL}: the hypotheses are not in the languages that were asked for."
 
 
 def _mark_notes(compared: ComparedTable) -> Iterator[str]:

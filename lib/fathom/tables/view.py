@@ -8,7 +8,7 @@ from itertools import groupby
 from fathom.papers.reported import Reported
 from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedCell, ComparedTable
-from fathom.tables.notes import ADDED, FEW, FEW_SENTENCES, notes_of
+from fathom.tables.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, notes_of
 from fathom.tables.results import CellResult
 from fathom.tables.sources import NOT_RUN
 from fathom.tables.verdicts import Verdict
@@ -120,7 +120,8 @@ def shown(own: CellResult, decimals: int) -> CellView:
         return CellView(own.words)
     decimals = _decimals(own, decimals)
     spread = "" if own.stderr is None else f"±{own.stderr:.{decimals}f}"
-    return CellView(f"{own.value:.{decimals}f}", spread)
+    mark = DOUBTFUL if own.doubtful else ""
+    return CellView(f"{own.value:.{decimals}f}{mark}", spread)
 
 
 def reported_text(reported: Reported | None) -> CellView:
