@@ -52,7 +52,7 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
     paper = ("--json", "--scale", "paper")
     runs = json.loads(call("list", "runs", *paper).out)
     reason = "no reader for published pieces yet"
-    assert reason in runs["latent_depth/en_de_static_12_12"]
+    assert reason in runs["latent_depth/en_de_dlcl_36_36"]
     assert "not built" not in runs["latent_depth/o2m_diverse_12_12"]
     artefacts = json.loads(call("list", "artefacts", *paper).out)
     assert reason in artefacts["latent_depth_table1"]

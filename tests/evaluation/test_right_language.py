@@ -89,12 +89,12 @@ def with_common_sources(folder, amount):
     return corpus
 
 
-def test_tasks_with_the_same_hypotheses_of_common_sources_are_alike(tmp_path):
+def test_tasks_with_the_same_hypotheses_of_common_sources_have_a_doubt(tmp_path):
     corpus = with_common_sources(tmp_path, right_language.COMMON)
     hypotheses = written(corpus)
     hypotheses["bos"][: right_language.COMMON] = hypotheses["kor"][: right_language.COMMON]
     found = check(DATA, corpus, "test", hypotheses)
-    assert {pair: share.value for pair, share in found.alike.items()} == {
+    assert {pair: share.value for pair, share in found.equal.items()} == {
         ("bos", "bel"): 0.0,
         ("bos", "kor"): 1.0,
         ("bel", "kor"): 0.0,
@@ -105,8 +105,8 @@ def test_tasks_with_the_same_hypotheses_of_common_sources_are_alike(tmp_path):
 def test_few_common_sources_say_nothing(tmp_path):
     corpus = with_common_sources(tmp_path, right_language.COMMON - 1)
     found = check(DATA, corpus, "test", written(corpus))
-    assert found.alike == {}
-    assert records_of(found, "test", "plain")["alike.test.plain"].values == []
+    assert found.equal == {}
+    assert records_of(found, "test", "plain")["equal_hypotheses.test.plain"].values == []
 
 
 def test_one_target_language_is_not_checked(corpus):
@@ -119,8 +119,10 @@ def test_the_records_have_shares_pairs_and_the_doubt(corpus):
     found = check(DATA, corpus, "test", written(corpus, bos="kor", bel="kor"))
     records = records_of(found, "test", "soft")
     assert list(records) == [
-        "right_language.test.soft", "reference_language.test.soft", "alike.test.soft",
-    ]  # fmt: skip
+        "right_language.test.soft",
+        "reference_language.test.soft",
+        "equal_hypotheses.test.soft",
+    ]
     shares = records["right_language.test.soft"]
     assert shares.doubt == found.doubt
     assert shares.tasks["bos"].value == 0.0

@@ -21,8 +21,8 @@ from fathom.subwords.sides import sides
 LEARNED, JUDGED = 4000, 100
 # The share of the references' that hypotheses need, and how many tasks may have less.
 SHARE, MAY_FAIL = 0.5, 1
-# Above this share two tasks are alike; with fewer common sources nobody can say.
-ALIKE, COMMON = 0.5, 10
+# Above this share of equal hypotheses two tasks do not pass; fewer common sources say nothing.
+EQUAL, COMMON = 0.5, 10
 _NAMED = 3
 
 
@@ -46,12 +46,12 @@ class Checked:
     Attributes:
         hypotheses: by task.
         references: by task.
-        alike: equal hypotheses among the common sources, by pair of tasks.
+        equal: equal hypotheses among the common sources, by pair of tasks.
     """
 
     hypotheses: dict[str, Share]
     references: dict[str, Share]
-    alike: dict[tuple[str, str], Share]
+    equal: dict[tuple[str, str], Share]
 
     @property
     def doubt(self) -> str:
@@ -61,13 +61,13 @@ class Checked:
             for task, share in self.hypotheses.items()
             if share.value < SHARE * self.references[task].value
         ]
-        equal = [
+        same = [
             f"{one} and {other} ({share.value:.0%})"
-            for (one, other), share in self.alike.items()
-            if share.value > ALIKE
+            for (one, other), share in self.equal.items()
+            if share.value > EQUAL
         ]
         reasons = [_named("hypotheses in another language", wrong)] if len(wrong) > MAY_FAIL else []
-        reasons += [_named("equal hypotheses", equal)] if equal else []
+        reasons += [_named("equal hypotheses", same)] if same else []
         return "; ".join(reasons)
 
 
@@ -92,22 +92,23 @@ def check(
     models = _models(data, corpus)
 
     def share(task: str, texts: Sequence[str]) -> Share:
-        found = [language_of(text, models) for text in texts[:JUDGED]]
-        return Share(found.count(languages[task]), len(found) - found.count(None))
+        likeliest = [language_of(text, models) for text in texts[:JUDGED]]
+        right, none = likeliest.count(languages[task]), likeliest.count(None)
+        return Share(right, len(likeliest) - none)
 
     answers = {
         task: dict(zip(source.lines(corpus, task, split), texts, strict=True))
         for task, texts in hypotheses.items()
     }
+    pairs = {
+        (one, other): _equal(answers[one], answers[other])
+        for one, other in combinations(hypotheses, 2)
+        if languages[one] != languages[other]
+    }
     return Checked(
-        {task: share(task, texts) for task, texts in hypotheses.items()},
-        {task: share(task, target.lines(corpus, task, split)) for task in hypotheses},
-        {
-            (one, other): equal
-            for one, other in combinations(hypotheses, 2)
-            if languages[one] != languages[other]
-            and (equal := _equal(answers[one], answers[other])).of >= COMMON
-        },
+        hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
+        references={task: share(task, target.lines(corpus, task, split)) for task in hypotheses},
+        equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
     )
 
 
@@ -119,12 +120,12 @@ def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:
         split: "valid" or "test".
         gates: "plain", "soft" or "hard".
     """
-    pairs = [f"{one}, {other}" for one, other in checked.alike]
-    alike = [share.value for share in checked.alike.values()]
+    pairs = [f"{one}, {other}" for one, other in checked.equal]
+    equal = [share.value for share in checked.equal.values()]
     records = {
         "right_language": Record(tasks=_numbers(checked.hypotheses), doubt=checked.doubt),
         "reference_language": Record(tasks=_numbers(checked.references)),
-        "alike": Record(axes=("tasks",), labels={"tasks": pairs}, values=alike),
+        "equal_hypotheses": Record(axes=("tasks",), labels={"tasks": pairs}, values=equal),
     }
     return {f"{name}.{split}.{gates}": record for name, record in records.items()}
 

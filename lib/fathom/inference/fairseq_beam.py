@@ -114,8 +114,8 @@ class FairseqBeam:
             self.network.for_task(task)
             rows = (tasks == task).nonzero().squeeze(1)
             start = None if self.starts is None else self.starts[task]
-            found = self.of_one_task(source[rows], start)
-            for row, pieces in zip(rows.tolist(), found, strict=True):
+            best = self.of_one_task(source[rows], start)
+            for row, pieces in zip(rows.tolist(), best, strict=True):
                 results[row] = pieces
         return results
 

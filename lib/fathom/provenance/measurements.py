@@ -43,7 +43,7 @@ NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "chrf": ("scores", ("split", "gates", "window")),
     "right_language": ("scores", ("split", "gates")),
     "reference_language": ("scores", ("split", "gates")),
-    "alike": ("scores", ("split", "gates")),
+    "equal_hypotheses": ("scores", ("split", "gates")),
     "nll": ("likelihood", ("split", "gates")),
     "perplexity": ("likelihood", ("split", "gates")),
     "gates": ("gates", ("stack",)),

@@ -33,8 +33,9 @@ class CharacterModel:
         for sentence in sentences:
             text = _BEFORE + sentence.lower()
             for length in range(LONGEST + 1):
-                ends = range(LONGEST + 1, len(text) + 1)
-                counts.update(text[end - length - 1 : end] for end in ends)
+                counts.update(
+                    text[end - length - 1 : end] for end in range(LONGEST + 1, len(text) + 1)
+                )
         self._counts = counts
         self._contexts: Counter[str] = Counter()
         for gram, times in counts.items():
