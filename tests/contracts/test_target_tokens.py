@@ -30,9 +30,9 @@ pytestmark = pytest.mark.slow
 
 WAYS = {"bos": TURNED, "kor": MOVED}
 DEFINITION = {"tasks": [[task, LANGUAGES[task]] for task in WAYS], "pivot": "eng"}
-MODEL = {"encoder_layers": 2, "decoder_layers": 2, "width": 32, "ffn": 64, "dropout": 0.0}
+MODEL = {"encoder_layers": 2, "decoder_layers": 1, "width": 32, "ffn": 64, "dropout": 0.0}
 SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
-UPDATES, RIGHT = 300, 0.7
+UPDATES, RIGHT = 200, 0.7
 PLACES = ("source", "decoder")
 
 

@@ -1,6 +1,7 @@
 """Sentences of ids with right answers, and networks that learn them in seconds.
 
-A sentence is turned round in one way of translating, and each of its words moved by one in another.
+A sentence is turned round in one way of translating, each of its words moved by one in another, and
+nothing changed in a third.
 """
 
 import random
@@ -17,7 +18,7 @@ from fathom.models.network import Network
 
 ENTRIES, FIRST = 20, 4
 BATCH = 64
-TURNED, MOVED = 0, 1
+TURNED, MOVED, SAME = 0, 1, 2
 
 
 def sentences(amount: int, seed: int) -> list[Tensor]:
@@ -33,7 +34,7 @@ def answer(source: Tensor, way: int) -> Tensor:
     """Return the right translation of a sentence, with its end symbol."""
     words = source[:-1]
     moved = (words - FIRST + 1) % (ENTRIES - FIRST) + FIRST
-    return torch.cat([(words.flip(0), moved)[way], source[-1:]])
+    return torch.cat([(words.flip(0), moved, words)[way], source[-1:]])
 
 
 def padded(rows: list[Tensor]) -> Tensor:

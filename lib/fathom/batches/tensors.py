@@ -124,7 +124,7 @@ def load(folder: Path) -> Tensors:
         sides=tuple(summary["sides"]),
         source_dictionary=read_dictionary(folder, "source"),
         target_dictionary=target,
-        tokens=tuple((before | first).values()),
+        tokens=tuple((before | first)[task] for task in tasks if before or first),
         before=tuple((before[task],) if before else () for task in tasks),
         starts=tuple(target.index(first[task]) if first else EOS for task in tasks),
         unigram_nll=summary["unigram_nll"],

@@ -73,8 +73,7 @@ class Search:
                 max_input_length=0,
             )
             for number, result in zip(numbers, results, strict=True):
-                pieces = result.hypotheses[0][len(prefixes[number]) :]
-                hypotheses[number] = [self.ids[piece] for piece in pieces]
+                hypotheses[number] = [self.ids[piece] for piece in result.hypotheses[0]]
         return [hypotheses[number] for number in range(len(sources))]
 
     def log_probabilities(self, source: Tensor, target: Tensor, start: int = EOS) -> Tensor:
@@ -91,7 +90,7 @@ class Search:
         return torch.tensor(result.log_probs)
 
     def prefix(self, start: int) -> list[str]:
-        """Return what is given as the beginning of a hypothesis: a token, not the end symbol."""
+        """Return what CTranslate2 is given to start with: a token; it has the end symbol itself."""
         return [] if start == EOS else [self.target[start]]
 
 
