@@ -53,7 +53,7 @@ def write(path: Path, dictionary: dict[str, int]) -> None:
     write_lines(path, [f"{piece} {times}" for piece, times in dictionary.items()])
 
 
-def add_tokens(path: Path, tokens: Iterable[str]) -> None:
+def add_tokens(path: Path, tokens: Collection[str]) -> None:
     """Write tokens to the end of a dictionary, in their order, with fairseq's count of 1.
 
     Raises:
@@ -76,7 +76,7 @@ def read(path: Path) -> dict[str, int]:
 class Ids:
     """The ids of pieces, as fairseq's dictionary of the same file gives them."""
 
-    def __init__(self, path: Path, tokens: Collection[str] = ()):
+    def __init__(self, path: Path, tokens: Iterable[str] = ()):
         """Read a dictionary that `write` wrote.
 
         Args:
