@@ -5,7 +5,7 @@ import pytest
 from fathom.project.load import load
 from tests.support.papers import PAPERS
 from tests.support.refused import prose, refused
-from tests.support.small_project import write_config
+from tests.support.small_project import GATED, RUN, write_config
 
 
 def test_a_run_is_named_with_or_without_its_paper(own_project):
@@ -63,9 +63,9 @@ def test_what_is_not_built_says_each_reason_once(tmp_path, own_project):
     runs = write_config(tmp_path) / "config" / "papers" / "sample" / "runs.yaml"
     text = runs.read_text(encoding="utf-8")
     text = text.replace("{algorithm: bpe, foreign: 120, english: 80}", "{algorithm: published}")
-    started = "  started: {like: base, start: {run: static_2_2}}  # §3\n"
-    runs.write_text(text + started, encoding="utf-8")
-    reason = load(tmp_path).not_built("sample/started", "small")
+    text = text.replace(f"{GATED}: {{", f"{GATED}: {{start: {{run: {RUN}}}, ")
+    runs.write_text(text, encoding="utf-8")
+    reason = load(tmp_path).not_built(f"sample/{GATED}", "small")
     assert reason == "data.subwords.algorithm: no reader for published pieces yet"
     assert own_project.not_built("latent_depth/masked_lm_24", "tiny") == ""
 
