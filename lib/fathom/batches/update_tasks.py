@@ -70,7 +70,7 @@ class AllTasks:
 class OneTask(AllTasks):
     """Every update holds one task, drawn with the probability of its share.
 
-    [lamgd Alg. 1]
+    This is line 2 of lamgd's Alg. 1, whose gradients are those of methods/group_dropout.
     """
 
     single = True
