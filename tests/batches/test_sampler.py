@@ -102,7 +102,7 @@ def test_each_task_has_its_share_in_every_update(pool):
     for n in range(1, 200):
         for tokens, lengths in zip(tokens_by_task(one.update(n)[0]), TARGET, strict=True):
             # As the module says: chunks end between sentences, and so do blocks.
-            assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / one.pool) + 0.5
+            assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / pool) + 0.5
 
 
 @POOLS
@@ -160,7 +160,7 @@ def test_an_update_of_one_task_is_cut_from_that_tasks_text():
         [task] = {task for task, _ in members}
         held[task] += 1
         tokens = tokens_by_task(members)[task]
-        assert abs(tokens - 1024) <= TARGET[task].max() * (1 + 1 / POOL) + 0.5
+        assert abs(tokens - 1024) <= 2 * TARGET[task].max() + 0.5
     assert sorted(held) == list(range(len(LINES)))
     assert held[7] > held[3] > held[4]
 
@@ -187,6 +187,19 @@ def test_updates_of_one_task_use_every_sentence_once_a_pass():
         assert max(times.values()) - min(times.values()) <= 1
         assert len(times) == len(lengths)
     assert set(drawn[-1].values()) == {1, 2}
+
+
+def test_an_update_of_a_small_task_holds_few_sentences_twice():
+    one = Sampler(TARGET, SOURCE, batch(tokens=1024), "equal", SEED, one_task=True)
+    smallest, sizes = LINES.index(min(LINES)), []
+    for n in range(1, 400):
+        (members,) = one.update(n)
+        if members[0][0] == smallest:
+            sizes.append((len(set(members)), len(members)))
+    distinct, drawn = np.sum(sizes, axis=0)
+    assert TARGET[smallest].sum() < 4 * 1024
+    assert drawn > 5 * LINES[smallest]
+    assert distinct > 0.85 * drawn
 
 
 def test_the_only_task_gives_the_same_updates_in_both_ways():

@@ -12,7 +12,8 @@ A task's tokens in an update differ from its share by at most (1 + 1 / P) times 
 and half a token, because chunks and blocks end between sentences.
 
 If an update holds one task only (update_tasks.py), each task has blocks of its own: P updates that
-hold this task.
+hold this task, or fewer, so that a block is no longer than a pass. Else copies of a sentence, which
+have one length, would meet in an update.
 """
 
 from collections.abc import Sequence
@@ -68,11 +69,18 @@ class Sampler:
         self.seed = seed
         self._target_tokens = sum(int(lengths.sum()) for lengths in self._target)
         self._source_tokens = sum(int(lengths.sum()) for lengths in self._source)
-        self.pool = batch.pool
         lines = [len(lengths) for lengths in self._target]
         self._tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
+        # Updates of each task's blocks.
+        self._pools = [batch.pool] * len(lines)
+        if one_task:
+            passes = [int(lengths.sum()) // batch.tokens for lengths in self._target]
+            self._pools = [max(1, min(batch.pool, updates)) for updates in passes]
         # Tokens in a block; whole numbers, so that places in a stream are exact.
-        self._quotas = [max(1, round(self.pool * tokens)) for tokens in self._tasks.tokens]
+        self._quotas = [
+            max(1, round(pool * tokens))
+            for pool, tokens in zip(self._pools, self._tasks.tokens, strict=True)
+        ]
         self._streams = [
             Stream(lengths, seed, _SENTENCES, task) for task, lengths in enumerate(self._target)
         ]
@@ -97,7 +105,7 @@ class Sampler:
         if n < 1 or parts < 1:
             raise IndexError(f"updates and parts count from 1, not {n} and {parts}")
         tasks, before = self._tasks.at(n)
-        block, place = divmod(before, self.pool)
+        block, place = divmod(before, self._pools[tasks[0]])
         members = self._block(tasks, block)[place]
         if not members:
             raise FathomError(
@@ -110,29 +118,30 @@ class Sampler:
     def passes(self, n: int) -> float:
         """Return the epochs of n updates: passes over the task with the most lines."""
         task = self._largest
-        drawn = self._tasks.times(task, n) * self._quotas[task] / self.pool
+        drawn = self._tasks.times(task, n) * self._quotas[task] / self._pools[task]
         return drawn / self._streams[task].tokens
 
     def updates_until(self, updates: int | str) -> int:
         """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
         task = self._largest
         tokens, quota = self._streams[task].tokens, self._quotas[task]
-        return self._tasks.updates_until(updates, task, tokens, quota, self.pool)
+        return self._tasks.updates_until(updates, task, tokens, quota, self._pools[task])
 
     def _block(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
         """Return the updates of a block of some tasks; their latest block is cached."""
         number, updates = self._latest.get(tasks, (-1, []))
         if number != block:
-            ranks: list[list[Member]] = [[] for _ in range(self.pool)]
+            pool = self._pools[tasks[0]]
+            ranks: list[list[Member]] = [[] for _ in range(pool)]
             for task in tasks:
                 quota = self._quotas[task]
                 drawn = self._streams[task].between(block * quota, (block + 1) * quota)
                 source, target = self._source[task][drawn], self._target[task][drawn]
                 order = np.argsort(self._length(source, target), kind="stable")
-                chunks = equal_mass(target[order], self.pool)
+                chunks = equal_mass(target[order], pool)
                 for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
                     ranks[rank].append((task, sentence))
-            order = permutation(self.pool, self.seed, _RANKS, block)
+            order = permutation(pool, self.seed, _RANKS, block)
             updates = [ranks[rank] for rank in order.tolist()]
             self._latest[tasks] = (block, updates)
         return updates
