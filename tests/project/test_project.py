@@ -59,6 +59,17 @@ def test_a_run_that_starts_from_another_has_its_identity(own_project):
     assert (start.freeze, start.average_of) == (True, 3)
 
 
+@pytest.mark.parametrize("scale", [None, "tiny", "paper"])
+def test_a_start_from_a_base_of_other_tasks_uses_its_pieces_and_dictionaries(own_project, scale):
+    tuned = own_project.spec("lamgd/split_adapters", scale)
+    base = own_project.spec("lamgd/domains_transformer", scale)
+    assert tuned.start.identity == base.identity
+    assert len(tuned.data.tasks) == len(base.data.tasks) + 1
+    assert tuned.data.subwords_folder == base.data.subwords_folder
+    assert tuned.data.corpus_folder != base.data.corpus_folder
+    assert tuned.data.folder != base.data.folder
+
+
 def test_what_is_not_built_says_each_reason_once(tmp_path, own_project):
     runs = write_config(tmp_path) / "config" / "papers" / "sample" / "runs.yaml"
     text = runs.read_text(encoding="utf-8")

@@ -140,6 +140,20 @@ def test_one_to_many_training_killed_once_ends_bit_identical(tmp_path, place):
     assert metrics(whole) == metrics(killed)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["group_dropout", "adapters"])
+def test_a_run_of_one_task_an_update_ends_bit_identical_after_a_kill(tensors, tmp_path, name):
+    own = {"groups": 4, "active": 3} if name == "group_dropout" else {"bottleneck": 8}
+    training = {"one_task_per_batch": True, "shares": "proportional", "updates": 12}
+    spec = specification(name, ("encoder", "decoder"), {"training": training}, **own)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
+    train_and_be_killed(spec, tensors, killed, 8)
+    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, silent)
+    assert list(differences(state(whole), state(killed))) == []
+    assert metrics(whole) == metrics(killed)
+
+
 def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
     exploding = specification(changes={"outcome": {"exploded_above": 1e-9, "exploded_for": 5}})
     train_and_be_killed(exploding, tensors, tmp_path, 4)

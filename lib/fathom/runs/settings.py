@@ -223,8 +223,7 @@ class Training(Part):
     ] = "proportional"
     one_task_per_batch: Annotated[
         bool,
-        About("Whether a micro-batch holds sentences of one task only."),
-        NotBuilt({True: "micro-batches of one task are not built"}),
+        About("Whether an update holds one task only; `shares` are how likely each one is then."),
     ] = False
     label_smoothing: Annotated[BelowOne, About("Mass spread over the vocabulary.")] = 0.0
     schedule: Annotated[
