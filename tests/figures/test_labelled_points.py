@@ -60,6 +60,15 @@ def test_equal_vectors_explain_nothing():
     assert explained.tolist() == [0.0, 0.0]
 
 
+def test_a_task_with_another_text_is_called_after_it(tmp_path, small):
+    named = run(tmp_path, shown_as={"ell": "ELL~songs"})
+    settings = figure(tmp_path, MASKS).settings
+    frame = labelled_points.rows(settings, inputs([named]))
+    assert frame["label"].tolist() == ["bos", "fra", "ell"]
+    axes = labelled_points.draw(settings, frame).axes[0]
+    assert sorted(text.get_text() for text in axes.texts) == ["ELL~songs", "bos, fra"]
+
+
 def test_equal_points_share_one_label(tmp_path, small):
     settings = figure(tmp_path, MASKS).settings
     frame = labelled_points.rows(settings, inputs([small]))

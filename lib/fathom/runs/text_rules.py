@@ -33,6 +33,18 @@ class MessageCleaning(Part):
     ]
 
 
+class Verses(Part):
+    """Verses of a Bible in a SQLite database; codes are versions."""
+
+    kind: Annotated[Literal["verses"], About("Verses of a Bible in a SQLite database.")]
+    database: Annotated[str, Field(min_length=1), About("The database's path in the package.")]
+    books: Annotated[
+        tuple[Annotated[int, Field(ge=1)], ...],
+        *Names,
+        About("The books that are read, by number: Genesis is 1, Matthew 40."),
+    ]
+
+
 class TalkCleaning(Part):
     """What is dropped of the TED talks."""
 
@@ -41,6 +53,10 @@ class TalkCleaning(Part):
         *Names,
         About("Text that marks a cell without translation, anywhere in the cell."),
     ]
+
+
+class NoCleaning(Part):
+    """Nothing is dropped but pairs of the training text without text on one side."""
 
 
 class KeyHash(Part):
@@ -60,10 +76,34 @@ class KeyHash(Part):
         return self
 
 
+class Files(Part):
+    """A file for each split."""
+
+    train: Annotated[str, Field(min_length=1), About("For training.")]
+    valid: Annotated[str, Field(min_length=1), About("For validation.")]
+    test: Annotated[str, Field(min_length=1), About("For test.")]
+
+
 class Published(Part):
     """The split of the source."""
 
     by: Annotated[Literal["published"], About("As the source has it.")]
+
+
+class LineNumbers(Part):
+    """A split by published numbers of lines, which count from 0."""
+
+    by: Annotated[Literal["line_numbers"], About("By published numbers of lines.")]
+    source: Annotated[str, About("The source that has the files of numbers, one on each line.")]
+    files: Annotated[
+        dict[str, Files],
+        Field(min_length=1),
+        About("The files of each task, by the end of their paths."),
+    ]
+    clean: Annotated[
+        bool,
+        About("Whether a pair that is also in validation or test is left out of training."),
+    ] = False
 
 
 class Counts(Part):
