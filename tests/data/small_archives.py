@@ -18,6 +18,7 @@ from fathom.runs.datasets import (
     MessageDataset,
     NumberedDataset,
     PackageDataset,
+    ParallelDataset,
     TalkDataset,
 )
 from fathom.runs.sources import KINDS, Source
@@ -241,6 +242,35 @@ def numbered_dataset(
         "expected": {},
     }
     return dataset("numbered", value | changes)
+
+
+def sgm(*sentences: str) -> bytes:
+    """Return a test set as shared tasks publish it; attributes come in any order."""
+    segments = [
+        f'<seg id="{n}"> {text} </seg>' if n % 2 else f'<seg\n lang="x" id="{n}">{text}</seg>'
+        for n, text in enumerate(sentences, start=1)
+    ]
+    head = '<srcset setid="invented" srclang="any">\n<doc docid="d" genre="news">\n<p>\n'
+    return f"{head}{chr(10).join(segments)}\n</p>\n</doc>\n</srcset>\n".encode()
+
+
+def parallel_dataset(
+    sources: dict, valid: list[str], test: list[str], clean: bool = False, **changes
+) -> ParallelDataset:
+    """Return a data set of German with a file for each side."""
+    value = {
+        "title": "invented",
+        "citation": "nowhere",
+        "licence": "CC0-1.0",
+        "format": "parallel",
+        "pivot": "eng",
+        "tasks": ["deu"],
+        "sources": sources,
+        "split": {"by": "file", "valid": valid, "test": test, "clean": clean},
+        "max_shared": 0.2,
+        "expected": {},
+    }
+    return dataset("parallel", value | changes)
 
 
 def talks_dataset(columns: dict[str, str], **changes) -> TalkDataset:

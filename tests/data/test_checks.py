@@ -31,6 +31,9 @@ def text(train, valid=(), test=()):
         (133001, "134k", True),
         (135000, "134k", False),
         (133000, "134k", False),
+        (4_520_000, "4.5M", True),
+        (4_400_000, "4.5M", False),
+        (15_800_000, "16M", True),
     ],
 )
 def test_a_count_holds_to_the_printed_digits(count, expected, right):

@@ -208,3 +208,11 @@ def test_each_task_has_its_files_of_line_numbers():
     says("unknown", "task", "rell", where=": split.files.rell").check(lines)
     says("no files", "rel", where=": split.files").check(lines)
     says("unknown", "source", "taxl20", where=": split.source", nearest="tacl20").check(lines)
+
+
+def test_each_file_has_its_other_side_and_each_split_its_files():
+    value = file_of("wmt14_en_de").value
+    sources = value["sources"] | {"wmt14_test": {"deu": ["a.de", "b.de"], "eng": ["a.en"]}}
+    lines = changed("wmt14_en_de", sources=sources)
+    says("files of both sides", 2, "deu", 1, "eng", where=": sources.wmt14_test").check(lines)
+    says("unknown", "file", "newstest2014-deen-ref.de.sgm", where=": split.test").check(lines)

@@ -16,16 +16,16 @@ def test_each_format_has_its_reader_and_each_reader_its_class():
 
 
 def test_a_data_set_without_a_reader_says_why_and_has_a_definition():
-    planned = dataset_of("wmt15_cs_en")
+    planned = dataset_of("wmt16_en_de")
     assert isinstance(planned, PlannedDataset)
     ((path, reason),) = planned.not_built()
     assert path == "not_built"
-    assert "CzEng" in reason
+    assert "pieces" in reason
     assert planned.definition(SOURCES) == {
-        "tasks": [["ces", "ces"]],
+        "tasks": [["deu", "deu"]],
         "pivot": "eng",
-        "translates": ["ces", "eng"],
-        "not_built": "wmt15_cs_en",
+        "translates": ["eng", "deu"],
+        "not_built": "wmt16_en_de",
     }
     assert dataset_of("po_wheels_czech").not_built() == []
 

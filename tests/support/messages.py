@@ -314,6 +314,7 @@ MESSAGES = {
     "no line number": "'{}' is no number of a line",
     "beyond the last line": "the line number {} is beyond the last line of '{}'",
     "numbers of lines": "{} and {} lines in {} and {}",
+    "files of both sides": "{} files of '{}' and {} of '{}'",
     "no database": "it has no {}",
     "no verses": "no verses of book {} in the versions {} and {}",
     "not verses": "not a database of verses ({})",

@@ -16,12 +16,12 @@ def count_matches(count: int, expected: int | str) -> bool:
 
     Args:
         count: a number of sentences.
-        expected: a whole number, or thousands as papers print them.
+        expected: a whole number, or thousands (k) or millions (M) as papers print them.
     """
     if isinstance(expected, int):
         return count == expected
-    integer, _, decimals = expected.removesuffix("k").partition(".")
-    unit = 10 ** (3 - len(decimals))
+    integer, _, decimals = expected[:-1].partition(".")
+    unit = 10 ** ({"k": 3, "M": 6}[expected[-1]] - len(decimals))
     return abs(count - int(integer + decimals) * unit) < unit
 
 

@@ -31,7 +31,7 @@ def decompiled(content: bytes, where: str) -> str:
     try:
         for message, translation in _entries(content):
             if not message:
-                lines = (line.partition(":") for line in translation.splitlines())
+                lines = (line.partition(":") for line in translation.split("\n"))
                 text.metadata = {name.strip(): value.strip() for name, _, value in lines if name}
                 continue
             context, mark, plain = message.rpartition(_CONTEXT)

@@ -14,15 +14,18 @@ def plain(member: str) -> str:
     return PurePosixPath(member).name
 
 
-def require(wanted: Collection[str], read: Container[str], archive: Path) -> None:
+def require(names: Collection[str], read: Container[str], archive: Path) -> None:
     """Refuse an archive in which a member is missing.
 
     Args:
-        wanted: the names that are needed.
+        names: the members that are needed, without folders.
         read: those that are there.
         archive: its path.
+
+    Raises:
+        FathomError: one is not there.
     """
-    for name in sorted(wanted):
+    for name in sorted(names):
         if name not in read:
             raise FathomError(f"the file {name} is missing", archive.name, REMEDY)
 

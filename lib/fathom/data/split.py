@@ -63,15 +63,15 @@ def deal(
     """
     dealt: dict[str, list[Sentence]] = {task: [] for task in tasks}
     for sentence in text.splits["train"]:
-        # Other bytes than those of the split, which would be alike in all training sentences.
+        # Other bytes than those of the split, which would be similar in all training sentences.
         digest = _digest(key(sentence[-1]), split)
         dealt[tasks[int.from_bytes(digest[8:16], "big") % len(tasks)]].append(sentence)
-    whole = len(text.splits["train"])
+    count = len(text.splits["train"])
     return {
         task: TaskText(
             text.splits | {"train": own},
             text.read,
-            text.dropped + Counter(other_part=whole - len(own)),
+            text.dropped + Counter(other_part=count - len(own)),
         )
         for task, own in dealt.items()
     }

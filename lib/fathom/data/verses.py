@@ -1,7 +1,7 @@
 """Verses of a Bible inside a wheel: a SQLite database with one row for each verse of a version.
 
-All versions number their verses alike, so two versions of one verse are a pair. The database is
-read in memory.
+All versions have the same numbers of verses, so two versions of one verse are a pair. The database
+is read in memory.
 """
 
 import sqlite3

@@ -13,6 +13,7 @@ from fathom.runs.datasets import (
     LineDataset,
     NumberedDataset,
     PackageDataset,
+    ParallelDataset,
     PlannedDataset,
 )
 from fathom.runs.sources import Source
@@ -83,6 +84,7 @@ def _name_findings(
         (DealtDataset, _part_findings),
         (PackageDataset, _read_findings),
         (NumberedDataset, _number_findings),
+        (ParallelDataset, _side_findings),
     ):
         if isinstance(dataset, kind):
             yield from findings(dataset, file)
@@ -190,3 +192,22 @@ def _number_findings(dataset: NumberedDataset, file: YamlFile) -> Iterator[Fatho
         if task not in split.files:
             remedy = "give its files of numbers"
             yield FathomError(f"no files for '{task}'", file.where(("split", "files")), remedy)
+
+
+def _side_findings(dataset: ParallelDataset, file: YamlFile) -> Iterator[FathomError]:
+    """Yield files without their other side, and files of a split that no source has."""
+    known = set()
+    for source, codes in dataset.sources.items():
+        english = codes.get(dataset.pivot, ())
+        for task in dataset.tasks:
+            own = codes.get(task, ())
+            known |= {*own}
+            if own and len(own) != len(english):
+                what = f"{len(own)} files of '{task}' and {len(english)} of '{dataset.pivot}'"
+                remedy = "name a file for each side"
+                yield FathomError(what, file.where(("sources", source)), remedy)
+    for split in ("valid", "test"):
+        for name in getattr(dataset.split, split):
+            if name not in known:
+                where = file.where(("split", split))
+                yield FathomError(f"no file '{name}'", where, nearest(name, known))

@@ -13,6 +13,7 @@ from fathom.config.settings import About, Part, Several, plain
 from fathom.io.hashes import identity, short
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import (
+    ByFile,
     Counts,
     KeyHash,
     LineNumbers,
@@ -161,7 +162,7 @@ class DealtDataset(BuiltDataset):
     ]
 
     def text_of(self, task: str) -> str:
-        """Return the name of the text that a task has, whole or in part."""
+        """Return the name of the text that a task has, all of it or a part."""
         return next((text for text, tasks in self.parts.items() if task in tasks), task)
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -237,10 +238,21 @@ class NumberedDataset(DealtDataset):
         return super().definition(sources) | {"order": [*self.sources]}
 
 
+class ParallelDataset(BuiltDataset):
+    """Pairs of plain text or of sgm, in a file for each side."""
+
+    format: Annotated[Literal["parallel"], About("Text or sgm with a file for each side.")]
+    # As above.
+    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    cleaning: Annotated[NoCleaning, About("What is dropped.")] = NoCleaning()
+    split: Annotated[ByFile, About("By file.")]
+
+
 FORMATS: dict[str, type[BuiltDataset]] = {
     "gettext": MessageDataset,
     "gettext_lines": LineDataset,
     "line_numbers": NumberedDataset,
     "packages": PackageDataset,
+    "parallel": ParallelDataset,
     "ted": TalkDataset,
 }

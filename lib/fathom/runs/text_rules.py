@@ -8,9 +8,10 @@ from fathom.config.settings import About, Form, Part, Several
 from fathom.runs.types import unique
 
 PerMille = Annotated[int, Field(ge=0, le=1000)]
-Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?k$", "5.64k")]
+Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
 
 
+Members = tuple[Annotated[str, Field(min_length=1)], ...]
 Names = (Several, Field(min_length=1), AfterValidator(unique))
 
 
@@ -106,8 +107,24 @@ class LineNumbers(Part):
     ] = False
 
 
+class ByFile(Part):
+    """A split by file: some are for validation, some for test, all others for training."""
+
+    by: Annotated[Literal["file"], About("By file.")]
+    valid: Annotated[Members, *Names, About("For validation, by the names on the task's side.")]
+    test: Annotated[Members, *Names, About("For test, by the names on the task's side.")]
+    clean: Annotated[
+        bool,
+        About("Whether a pair that is also in validation or test is left out of training."),
+    ] = False
+
+    def split_of(self, name: str) -> str:
+        """Return the split of a file of the task's side."""
+        return "valid" if name in self.valid else "test" if name in self.test else "train"
+
+
 class Counts(Part):
-    """How many pairs or sentences a task has: a whole number, or thousands as papers print them."""
+    """How many pairs or sentences a task has, exactly or as papers print it: 5.64k, 4.5M."""
 
     train: Annotated[Count, About("For training.")]
     valid: Annotated[Count, About("For validation.")]

@@ -47,7 +47,7 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
 def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, list[int]]]:
     """Return the numbers of each task and split."""
     files = dataset.split.files
-    wanted = {getattr(of_task, split) for of_task in files.values() for split in SPLITS}
+    names = {getattr(of_task, split) for of_task in files.values() for split in SPLITS}
     read: dict[str, list[int]] = {}
 
     def take(member: str, stream: IO[bytes]) -> None:
@@ -59,8 +59,8 @@ def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, lis
                 raise FathomError(f"'{shown}' is no number of a line", where, REMEDY)
         read[plain(member)] = [int(line) for line in lines]
 
-    visit(archive, lambda member: plain(member) in wanted, take)
-    require(wanted, read, archive)
+    visit(archive, lambda member: plain(member) in names, take)
+    require(names, read, archive)
     return {
         task: {split: read[getattr(of_task, split)] for split in SPLITS}
         for task, of_task in files.items()
