@@ -46,6 +46,16 @@ reproduce: environment ## train the tiny scale and make its table, figure, compa
 	$(BIN)/python -m tests.pipeline.compare_reference results
 	@echo "report: $(CURDIR)/$(REPORT)"
 
+.PHONY: reproduce-all
+reproduce-all: environment ## train every run and draw every table and figure at tiny scale (an hour or more)
+	$(call say,every run and table and figure)
+	$(BIN)/snakemake all
+	$(call say,report)
+	$(BIN)/snakemake all --report $(REPORT)
+	$(BIN)/fathom check-learning
+	$(call say,what there is now)
+	$(BIN)/fathom status
+
 .PHONY: test
 test: environment ctranslate2 lint ## lint and all tests: first by room, then the full chain from text to table
 	$(call say,tests)

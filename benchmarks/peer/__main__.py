@@ -20,10 +20,8 @@ from benchmarks.peer.training import Rounds
 from benchmarks.peer.workload import Workload
 from fathom.io.files import write_json, write_text
 from fathom.training.environment import choose_device
+from fathom.workflow.setup import ALLOCATOR
 
-# glibc gives large tensors back to the system and takes them again, which costs fairseq 5 to 13 %
-# of a small update. Both sides and all their processes get the same larger bounds.
-ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
 WARM_UP = 3
 Part = Callable[[Workload, Rounds], Iterator[Table]]
 
@@ -99,7 +97,7 @@ def main() -> None:
     """Measure, print and write."""
     given = arguments()
     if not ALLOCATOR.items() <= os.environ.items():
-        # They hold from the start of a process, and in all processes that it starts.
+        # As the workflow starts its jobs; all contenders and all their processes get the same.
         command = [sys.executable, "-m", "benchmarks.peer", *sys.argv[1:]]
         os.execve(sys.executable, command, os.environ | ALLOCATOR)
     workload = Workload(given.results.absolute(), choose_device(given.device))

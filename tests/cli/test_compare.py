@@ -1,6 +1,7 @@
 """`fathom compare` without results: it trains nothing."""
 
 import csv
+import json
 
 import pytest
 
@@ -27,3 +28,14 @@ def test_the_page_and_the_deviations_are_next_to_it(tmp_path):
     compare(scale="tiny", results=tmp_path)
     written = sorted(path.name for path in (tmp_path / "tiny").iterdir())
     assert written == ["compare.csv", "compare.html", "deviations.md"]
+
+
+def test_one_table_can_be_printed_alone_and_as_json(tmp_path, capsys):
+    compare(scale="tiny", results=tmp_path, table="latent_depth_table9", as_json=True)
+    cells = json.loads(capsys.readouterr().out)
+    assert {(cell["paper"], cell["table"]) for cell in cells} == {("latent_depth", "table9")}
+    first = cells[0]
+    assert (first["verdict"], first["reproduced"]) == ("not run", None)
+    assert first["reported"]
+    with open(tmp_path / "tiny/compare.csv", encoding="utf-8", newline="") as stream:
+        assert len({line["table"] for line in csv.DictReader(stream)}) > 1

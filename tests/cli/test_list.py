@@ -46,6 +46,17 @@ def test_an_unknown_kind_is_refused_with_the_nearest(project, call):
 
 
 @pytest.mark.slow
+def test_what_is_trained_and_drawn_is_said(own, summarised, call):
+    folder = own(summarised)
+    runs = json.loads(call("list", "runs", "--json").out)
+    assert runs == {name: "seeds 1  [finished]" for name in runs}
+    assert "[2 of 2 trainings]" in call("list", "tables").out
+    assert call("table", "sample_table1").code == 0
+    assert "[drawn]" in call("list", "tables").out
+    assert "[" not in call("list", "tables", "--results", str(folder / "elsewhere")).out
+
+
+@pytest.mark.slow
 def test_what_is_not_built_has_its_reason(monkeypatch, call):
     """One-to-many runs would train without knowing the target language."""
     monkeypatch.chdir(ROOT)

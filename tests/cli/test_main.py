@@ -58,7 +58,9 @@ Dataset()
         (("table", "sample_tabel1"), "table", "sample_tabel1", "sample_table1"),
         (("figure", "sample_figur1"), "figure", "sample_figur1", "sample_figure1"),
         (("compare", "--scale", "smal"), "scale", "smal", "small"),
+        (("compare", "--table", "sample_tabel1"), "table", "sample_tabel1", "sample_table1"),
         (("params", "sampl"), "paper", "sampl", "sample"),
+        (("status", "sampl"), "paper", "sampl", "sample"),
     ],
 )
 def test_an_unknown_name_ends_in_one_line_with_the_nearest(

@@ -42,6 +42,13 @@ def test_a_table_of_counts_ends_with_how_many_agree(printed, call):
     assert prose("printed counts", 2, 1, 1) in answer.err
 
 
+def test_one_table_can_be_printed_alone(printed, call):
+    whole = call("params").out
+    assert call("params", "--table", "sample_table1").out == whole
+    line = call("params", "--table", "sample_tabel1").one_line
+    says("unknown", "table", "sample_tabel1", nearest="sample_table1").check(line)
+
+
 def test_a_paper_without_the_sizes_of_its_dictionaries_is_one_line(printed, call):
     (printed / "parameters.yaml").unlink()
     says("dictionary sizes").check(call("params").one_line)

@@ -87,6 +87,18 @@ def test_rules_find_the_commands_of_the_interpreter_and_this_checkouts_code(monk
     assert os.environ["PYTHONPATH"].split(os.pathsep)[0] == str(ROOT / "lib")
 
 
+def test_jobs_keep_freed_memory_unless_the_user_has_bounds_of_his_own(monkeypatch):
+    mine, *others = setup.ALLOCATOR
+    monkeypatch.setenv(mine, "1")
+    for name in others:
+        monkeypatch.delenv(name, raising=False)
+    setup.set_environment(ROOT, {})
+    assert os.environ[mine] == "1"
+    assert {name: os.environ[name] for name in others} == {
+        name: setup.ALLOCATOR[name] for name in others
+    }
+
+
 def test_without_an_environment_a_job_says_in_one_line_how_to_make_it(tmp_path):
     found = subprocess.run(
         [ROOT / "workflow" / "bin" / "fathom", "train", "x"],

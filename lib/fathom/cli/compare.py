@@ -1,21 +1,39 @@
 """`fathom compare`: judge every reported cell of every table."""
 
-from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+import json
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report
+
+Table = Annotated[
+    str | None, typer.Option(help="Print this table alone, as <paper>_<table>. Default: all.")
+]
 
 
-def compare(scale: Scale = None, results: Results = None, seeds: Seeds = None) -> None:
+def compare(
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    table: Table = None,
+    as_json: Json = False,
+) -> None:
     """Compare every reported cell with ours.
 
-    Trains nothing: a cell of a run without measurements says `not run`.
+    Trains nothing: a cell of a run without measurements says `not run`. The
+    files are of all tables; --table chooses what is printed.
 
-    Example: fathom compare --scale tiny
+    Example: fathom compare --table latent_depth_table5 --json
     """
     from fathom.io.files import write_text
+    from fathom.papers.paper import find
     from fathom.report import comparison, deviations
     from fathom.tables.comparison import counts, lines, write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
     papers = artefacts.project.papers
+    chosen = find(papers, table, "table")[1] if table else None
     tables = {
         name: [artefacts.compared(paper, table) for table in paper.tables.values()]
         for name, paper in papers.items()
@@ -25,7 +43,12 @@ def compare(scale: Scale = None, results: Results = None, seeds: Seeds = None) -
     write_csv(lines(every), path)
     write_text(path.with_suffix(".html"), comparison.page(papers, tables))
     write_text(path.with_name("deviations.md"), deviations.page(papers))
-    for line in comparison.averages(every):
-        print(line)
-    summary = ", ".join(f"{count} {words}" for words, count in counts(every).items())
+    shown = [table for table in every if chosen in (None, table.table)]
+    if as_json:
+        # Unknown numbers are null, and not NaN.
+        print(json.dumps(json.loads(lines(shown).to_json(orient="records")), indent=1))
+    else:
+        for line in comparison.averages(shown):
+            print(line)
+    summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")

@@ -6,29 +6,45 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Json, open_project, report
+from fathom.cli.options import Json, Results, open_paths, open_project, report
 from fathom.errors import FathomError, nearest
+from fathom.papers.paper import find
+from fathom.project.network_sizes import NetworkSizes
 from fathom.project.parameters import Printed, printed
+from fathom.runs.spec import Spec
 
 _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")
 _WORDS = {"agrees": "agree", "differs": "differ"}
 
 Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
+Table = Annotated[str | None, typer.Option(help="A table, as <paper>_<table>. Default: all.")]
 
 
-def params(paper: Paper = None, as_json: Json = False) -> None:
+def params(
+    paper: Paper = None, table: Table = None, as_json: Json = False, results: Results = None
+) -> None:
     """Compare the parameter counts that papers print with our networks.
 
-    Networks are built without their tensors, at the papers' own settings. Each
-    count agrees (within 1 %, or to the printed digits), is a known misprint, is
-    unexplained, or differs.
+    Networks are built without their tensors, at the papers' own settings; the
+    folder of results keeps their sizes until the code changes. Each count agrees
+    (within 1 %, or to the printed digits), is a known misprint, is unexplained,
+    or differs.
 
     Example: fathom params lamgd
     """
     project = open_project()
     if paper is not None and paper not in project.papers:
         raise FathomError(f"no paper '{paper}'", "params", nearest(paper, project.papers))
-    lines = [_line(count) for count in printed(project) if paper is None or count.paper == paper]
+    sizes = NetworkSizes(open_paths(project, None, results)[1].network_sizes, _count)
+    chosen = find(project.papers, table, "table")[1] if table else None
+    counts = [
+        count
+        for count in printed(project)
+        if paper in (None, count.paper)
+        and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
+    ]
+    lines = [_line(count, sizes) for count in counts]
+    sizes.save()
     if as_json:
         print(json.dumps(lines, indent=1, allow_nan=False))
         return
@@ -36,13 +52,13 @@ def params(paper: Paper = None, as_json: Json = False) -> None:
     for line in lines:
         print("\t".join(_cells(line)))
     verdicts = Counter(line["verdict"] for line in lines)
-    counts = ", ".join(f"{count} {_WORDS.get(word, word)}" for word, count in verdicts.items())
-    report(f"{len(lines)} printed counts: {counts}")
+    summary = ", ".join(f"{count} {_WORDS.get(word, word)}" for word, count in verdicts.items())
+    report(f"{len(lines)} printed counts: {summary}")
 
 
-def _line(count: Printed) -> dict[str, Any]:
+def _line(count: Printed, sizes: NetworkSizes) -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
-    ours = _total(count)
+    ours = _total(count, sizes)
     return {
         "paper": count.paper,
         "table": count.table,
@@ -61,15 +77,16 @@ def _line(count: Printed) -> dict[str, Any]:
     }
 
 
-def _total(printed_count: Printed) -> int:
+def _total(count: Printed, sizes: NetworkSizes) -> int:
+    entries = (count.source_entries, count.target_entries)
+    total = sizes.total(count.spec, *entries)
+    return total - sizes.total(count.added_to, *entries) if count.added_to else total
+
+
+def _count(spec: Spec, source: int, target: int) -> dict[str, int]:
     from fathom.methods.loader import count
 
-    sizes = (printed_count.source_entries, printed_count.target_entries)
-    spec, base = printed_count.spec, printed_count.added_to
-    total = count(spec.model, spec.method, len(spec.data.tasks), *sizes)["total"]
-    if base is None:
-        return total
-    return total - count(base.model, base.method, len(base.data.tasks), *sizes)["total"]
+    return count(spec.model, spec.method, len(spec.data.tasks), source, target)
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

@@ -35,6 +35,11 @@ class Paths:
         return self.results / "retrain_stale"
 
     @property
+    def network_sizes(self) -> Path:
+        """The file of networks' sizes, which nothing but speed depends on."""
+        return self.results / "network_sizes.json"
+
+    @property
     def by_hand(self) -> Path:
         """The folder where a user may put a file that cannot be fetched."""
         return self.results / "sources" / "by_hand"

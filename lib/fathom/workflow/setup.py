@@ -20,6 +20,9 @@ T = TypeVar("T")
 PROJECT_VARIABLE = "FATHOM_PROJECT"
 # What a process has begun a workflow with, after its number.
 MODULE_VARIABLE = "FATHOM_MODULE"
+# glibc returns large freed blocks to the system and takes them again at the next update; a process
+# reads these bounds when it starts.
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
 # What the driver of an NVIDIA GPU leaves on a machine; no need to import torch.
 DRIVER = Path("/proc/driver/nvidia/version")
 
@@ -79,6 +82,8 @@ def set_environment(project: Path, switches: dict[str, Any]) -> None:
     # Last, a stand-in that says how to make the environment.
     _put_first("PATH", [*map(str, own)], [str(project / "workflow" / "bin")])
     _put_first("PYTHONPATH", [str(project / "lib")])
+    for name, value in ALLOCATOR.items():
+        os.environ.setdefault(name, value)
     os.environ[PROJECT_VARIABLE] = str(project)
     os.environ[VARIABLE] = json.dumps(switches, allow_nan=False)
 
