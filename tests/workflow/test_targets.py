@@ -46,6 +46,18 @@ def test_a_table_without_runs_needs_the_statistics_of_its_corpus(tmp_path):
     assert path.is_relative_to(tmp_path / "corpora")
 
 
+def test_the_statistics_of_the_text_are_all_tables_without_runs(tmp_path):
+    made = targets(tmp_path)
+    tables = [path.parts[-2:] for path in made.files("data_statistics") if path.suffix == ".csv"]
+    assert tables == [
+        ("lamgd", "table1.csv"),
+        ("lamgd", "table2.csv"),
+        ("latent_depth", "table11.csv"),
+        ("latent_depth", "table12.csv"),
+    ]
+    assert made.names_of("data_statistics") == []
+
+
 def test_who_asks_for_a_table_asks_for_its_manifests_and_measurements_too(tmp_path):
     """A lost manifest was not made again, since the table that was drawn from it was there."""
     made = targets(tmp_path)
@@ -67,8 +79,10 @@ def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
 
 
 def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
+    made = targets(tmp_path, "paper")
+    vars(made)["not_built"] = dict.fromkeys(made.artefacts, "no reader")
     with refused("paper not built"):
-        targets(tmp_path, "paper").files("transparent_attention")
+        made.files("transparent_attention")
 
 
 def test_all_waits_for_the_manifest_of_every_run_that_is_built(tmp_path):

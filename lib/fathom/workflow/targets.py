@@ -16,7 +16,7 @@ from fathom.workflow.corpora import Corpora
 from fathom.workflow.runs import Runs
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
-ALL, COMPARE, ROW = "all", "compare", "_row"
+ALL, COMPARE, STATISTICS, ROW = "all", "compare", "data_statistics", "_row"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Targets:
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
         rows = tuple(f"{target}{ROW}" for target in self.tables)
-        return (ALL, COMPARE, *self.project.papers, *self.artefacts, *rows)
+        return (ALL, COMPARE, STATISTICS, *self.project.papers, *self.artefacts, *rows)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Targets:
             raise FathomError(what, target, remedy if target in self.artefacts else "delete it")
         if target == ALL:
             return list(self.runs.built)
-        if target == COMPARE:
+        if target in (COMPARE, STATISTICS):
             return []
         if target in self.project.papers:
             items = [item for item in self.artefacts.values() if item.paper.name == target]
@@ -123,7 +123,11 @@ class Targets:
         """
         if target in self.artefacts:
             return [self.artefacts[target]]
-        items = [item for item in self.artefacts.values() if target in (ALL, item.paper.name)]
+        items = [
+            item
+            for item in self.artefacts.values()
+            if target in (ALL, item.paper.name) or (target == STATISTICS and not item.runs)
+        ]
         built = [item for item in items if item.target not in self.not_built]
         if target in self.project.papers and not built:
             what = "none of its tables and figures is built yet"
