@@ -71,7 +71,7 @@ def test_expected_counts_are_the_published_ones():
 
 
 def test_a_planned_data_set_has_no_key_of_its_text():
-    (line,) = changed("wmt16_en_de", format="gettext")
+    (line,) = changed("wikipedia25", format="gettext")
     says("unknown key", "format").check(line)
 
 

@@ -16,16 +16,14 @@ def test_each_format_has_its_reader_and_each_reader_its_class():
 
 
 def test_a_data_set_without_a_reader_says_why_and_has_a_definition():
-    planned = dataset_of("wmt16_en_de")
+    planned = dataset_of("wikipedia25")
     assert isinstance(planned, PlannedDataset)
     ((path, reason),) = planned.not_built()
     assert path == "not_built"
-    assert "pieces" in reason
+    assert "Wikipedia" in reason
     assert planned.definition(SOURCES) == {
-        "tasks": [["deu", "deu"]],
-        "pivot": "eng",
-        "translates": ["eng", "deu"],
-        "not_built": "wmt16_en_de",
+        "tasks": [[task, task] for task in planned.tasks],
+        "not_built": "wikipedia25",
     }
     assert dataset_of("po_wheels_czech").not_built() == []
 

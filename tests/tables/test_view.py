@@ -138,6 +138,19 @@ def test_each_block_has_its_heading_and_columns(tmp_path):
     assert row(first, "valid")["bos"].text == "not measured"
 
 
+def test_a_number_of_things_has_no_decimals_next_to_one_in_thousands(tmp_path):
+    results = Results(tmp_path / "results")
+    pairs = {"train": 5640.0, "valid": 28.0}
+    records = {
+        f"pairs.{split}": Record(tasks={"bos": Number(value=count)})
+        for split, count in pairs.items()
+    }
+    results.corpus("text", records)
+    printed = (reported("train", "bos", "5.64"), reported("valid", "bos", "474"))
+    block = laid_out(tmp_path, results, printed, "table3").blocks[0]
+    assert [row(block, name)["bos"].text for name in pairs] == ["5.64", "28"]
+
+
 def test_a_difference_is_printed_next_to_the_number(tmp_path):
     results = Results(tmp_path / "results")
     results.write("p/deep", {BLEU: scores(61.0, 60.4)})

@@ -165,7 +165,10 @@ def _block(
     rows: list[RowView] = []
     for row, items in _by_row(cells).items():
         in_order = [items[column] for column in columns]
-        views = [_shown(item, decimals[item.result.cell.column]) for item in in_order]
+        views = [
+            _shown(item, 0 if _is_count(item, vocabulary) else decimals[item.result.cell.column])
+            for item in in_order
+        ]
         added = all(item.result.cell.ours for item in in_order)
         name = shown_as.get(row, row)
         name = f"{name} {ADDED}" if added and OURS.lower() not in heading.lower() else name
@@ -243,6 +246,12 @@ def _merged(cells: Sequence[CellView]) -> list[CellView]:
 
 def _is_words(text: str) -> bool:
     return bool(text) and not any(character.isdigit() for character in text.split()[0])
+
+
+def _is_count(item: ComparedCell, vocabulary: Vocabulary) -> bool:
+    """Return whether a cell shows a number of things, none of which is a part of one."""
+    value = item.result.cell.value
+    return value is not None and value.unit is None and not vocabulary.measurement(value).decimals
 
 
 def _column_digits(column: str, cells: Iterable[ComparedCell], vocabulary: Vocabulary) -> int:
