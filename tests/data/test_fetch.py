@@ -310,8 +310,9 @@ def test_the_first_fetch_records_a_checksum_where_none_is_published(
     fetch(unpublished, *places, lines.append)
     first = read_record(folder / "first.json")
     assert first["bytes"] == archive.stat().st_size
-    says("recorded first", str(folder / "first.json"), first["sha256"]).check(lines)
-    assert read_record(folder / "source.json")["files"] == {"talks.tar.gz": first["sha256"]}
+    checksum = first["files"]["talks.tar.gz"]
+    says("recorded first", str(folder / "first.json"), checksum).check(lines)
+    assert read_record(folder / "source.json")["files"] == first["files"]
     assert fetched_file(unpublished, folder).read_bytes() == archive.read_bytes()
 
 
@@ -346,6 +347,16 @@ def test_whoever_deletes_the_first_record_takes_another_file(
     fetch(unpublished, *places, lines.append)
     assert (folder / "talks.tar.gz").read_bytes() == other
     assert read_record(folder / "first.json")["bytes"] == len(other)
+
+
+def test_a_damaged_first_record_is_named_with_what_to_do(unpublished, places, lines):
+    folder, _ = places
+    fetch(unpublished, *places, lines.append)
+    (folder / "first.json").write_text("{}")
+    with refused("no checksum", where=folder / "first.json", remedy="delete it"):
+        fetch(unpublished, *places, lines.append)
+    (folder / "first.json").unlink()
+    fetch(unpublished, *places, lines.append)
 
 
 @pytest.mark.parametrize("says_length", [True, False])

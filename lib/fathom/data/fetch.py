@@ -45,8 +45,16 @@ class _Expected:
         """
         if source.sha256 is not None or not (folder / FIRST).exists():
             return cls(source.bytes, source.sha256, "the published {}")
-        first = read_record(folder / FIRST)
-        return cls(first["bytes"], first["sha256"], "the {} of the first fetch (first.json)")
+        try:
+            first = read_record(folder / FIRST)
+        except FathomError as error:
+            remedy = "delete it, and the next file that is fetched counts as the first"
+            raise FathomError(error.what, str(folder / FIRST), remedy) from None
+        return cls(
+            first["bytes"],
+            first["files"].get(source.file),
+            "the {} of the first fetch (first.json)",
+        )
 
     def require(self, path: Path, where: str, remedy: str) -> str:
         """Return a file's checksum.
@@ -130,7 +138,7 @@ def _fetch(
         raise
     size = file.stat().st_size
     if expected.sha256 is None:
-        write_record(folder / FIRST, {"file": source.file, "bytes": size, "sha256": checksum})
+        write_record(folder / FIRST, {"bytes": size, "files": {source.file: checksum}})
         words = f"no checksum is published; {folder / FIRST} records {checksum}"
     else:
         words = "checksum right"

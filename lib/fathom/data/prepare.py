@@ -112,7 +112,7 @@ def _write(
         report(
             f"{dataset.name}: {task}: {count} of {len(text.splits[split])} {split} in training, too"
         )
-    shared = {"in_training": text.shared} if text.shared else {}
+    shared: dict[str, object] = {"in_training": text.shared} if text.shared else {}
     about = {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
     return about | shared
 

@@ -1,6 +1,7 @@
 """Data sets' cards: read, and checked against the sources and against themselves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, nearest, unknown
@@ -79,13 +80,7 @@ def _name_findings(
             yield FathomError(f"'{task}' is the pivot", file.where(("tasks",)), remedy)
     if dataset.translates:
         yield from _translates_findings(dataset, file)
-    for kind, findings in (
-        (LineDataset, _line_findings),
-        (DealtDataset, _part_findings),
-        (PackageDataset, _read_findings),
-        (NumberedDataset, _number_findings),
-        (ParallelDataset, _side_findings),
-    ):
+    for kind, findings in _OF_KINDS.items():
         if isinstance(dataset, kind):
             yield from findings(dataset, file)
     if isinstance(dataset, BuiltDataset):
@@ -211,3 +206,13 @@ def _side_findings(dataset: ParallelDataset, file: YamlFile) -> Iterator[FathomE
             if name not in known:
                 where = file.where(("split", split))
                 yield FathomError(f"no file '{name}'", where, nearest(name, known))
+
+
+# What is wrong with data sets of a kind.
+_OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
+    LineDataset: _line_findings,
+    DealtDataset: _part_findings,
+    PackageDataset: _read_findings,
+    NumberedDataset: _number_findings,
+    ParallelDataset: _side_findings,
+}
