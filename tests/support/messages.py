@@ -308,7 +308,7 @@ MESSAGES = {
     "part of two": "'{}' is already a part of '{}'",
     "several languages": "the tasks of '{}' have several languages",
     "not read": "nothing says how '{}' is read",
-    "one version": "'{}' needs one version in the pivot language",
+    "one pivot": "'{}' needs one code of the pivot language",
     "no files": "no files for '{}'",
     "no file in it": "the file {} is missing",
     "no line number": "'{}' is no number of a line",

@@ -151,12 +151,13 @@ def _read_findings(dataset: PackageDataset, file: YamlFile) -> Iterator[FathomEr
     for source, codes in dataset.sources.items():
         how = dataset.reads.get(source)
         if how is None:
-            remedy = "add it to `reads`: po, mo or verses"
+            remedy = "add it to `reads`: po, mo, json or verses"
             what = f"nothing says how '{source}' is read"
             yield FathomError(what, file.where(("reads",)), remedy)
-        if isinstance(how, Verses) and len(codes.get(dataset.pivot, ())) != 1:
-            remedy = f"add {dataset.pivot}: [version]"
-            what = f"'{source}' needs one version in the pivot language"
+        with_pivot = how == "json" or isinstance(how, Verses)
+        if with_pivot and len(codes.get(dataset.pivot, ())) != 1:
+            remedy = f"add {dataset.pivot}: [code]"
+            what = f"'{source}' needs one code of the pivot language"
             yield FathomError(what, file.where(("sources", source)), remedy)
 
 

@@ -201,8 +201,8 @@ class PackageDataset(DealtDataset):
     # As above.
     pivot: Annotated[Language, About("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
     reads: Annotated[
-        dict[str, Literal["po", "mo"] | Verses],
-        About("How each source is read: catalogues as text or compiled, or verses."),
+        dict[str, Literal["po", "mo", "json"] | Verses],
+        About("How each source is read: catalogues as text or compiled, JSON, or verses."),
     ]
     cleaning: Annotated[MessageCleaning, About("What is dropped.")]
     split: Annotated[KeyHash, About("By the hash of the English sentence.")]

