@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from fathom.batches.held_out import TOKENS, held_out, held_out_blocks, held_out_pairs
+from fathom.batches.blocks import texts
+from fathom.batches.held_out import (
+    TOKENS,
+    evenly_spaced,
+    held_out,
+    held_out_blocks,
+    held_out_pairs,
+    sampled_blocks,
+    sampled_pairs,
+)
 from fathom.batches.masking import mask
 from fathom.batches.tensors import PAD
 from fathom.runs.settings import Masking
@@ -90,3 +99,31 @@ def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(tensor
 def test_an_unknown_split_is_told_the_nearest(tensors):
     with refused(nearest="test"):
         held_out_pairs(tensors, "tset")
+
+
+def test_places_are_spread_over_the_whole_text():
+    assert evenly_spaced(9, 3) == [0, 4, 8]
+    assert evenly_spaced(2, 5) == [0, 1]
+    assert len(set(evenly_spaced(1000, 300))) == 300
+
+
+def test_a_sample_of_training_text_has_as_many_texts_of_each_task_as_validation(tensors):
+    training, valid = tensors.splits("train"), tensors.splits("valid")
+    found = members(sampled_pairs(tensors))
+    assert len(found) == len(set(found))
+    for of_task, held in zip(training, valid, strict=True):
+        places = [place for task, place in found if task == of_task.task]
+        assert len(places) == min(len(of_task), len(held))
+        assert max(places) < len(of_task)
+
+
+def test_a_sample_of_training_blocks_hides_the_same_pieces_each_time(tensors):
+    first, again = (sampled_blocks(tensors, MASKING, BLOCK) for _ in range(2))
+    assert same(first, again)
+    sizes = {
+        text.task: min(len(text), len(held))
+        for text, held in zip(
+            texts(tensors, "train", BLOCK), texts(tensors, "valid", BLOCK), strict=True
+        )
+    }
+    assert len(members(first)) == sum(sizes.values())

@@ -57,6 +57,14 @@ def test_a_cut_drops_what_was_logged_after_the_checkpoint(metrics):
     assert [row["update"] for row in read(metrics.path)] == [1.0, 2.0, 3.0, 4.0]
 
 
+def test_a_series_of_older_code_goes_on_with_empty_fields_for_new_columns(metrics):
+    metrics.path.write_text("update\tvalid_nll\n1\t5\n2\t4.0\n")
+    assert metrics.cut(2) == 0
+    assert metrics.path.read_text() == "update\tloss\tvalid_nll\n1\t\t5\n2\t\t4.0\n"
+    metrics.append({"update": 3, "loss": 2.0})
+    assert [row["loss"] for row in read(metrics.path)] == [None, None, 2.0]
+
+
 @pytest.mark.parametrize("half", ["2", "2\t4.", "2\t4.0\t4.5", "2\t4.0\n"])
 def test_a_cut_drops_a_row_that_a_kill_left_half_written(metrics, half):
     metrics.append({"update": 1, "loss": 5.0})

@@ -44,6 +44,8 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     assert written["method"]["target_depth"] == spec.method.settings["target_depth"]
     rows = read(tmp_path / "metrics.tsv")
     assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
+    assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
+    assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
     assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
 
 
@@ -65,6 +67,8 @@ def test_a_masked_language_model_reads_text_with_hidden_pieces_and_learns_them(t
     assert ended["parameters"]["decoder"] == 0
     rows = read(tmp_path / "metrics.tsv")
     assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
+    assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
+    assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
     assert rows[-1]["nll"] < rows[0]["nll"] - 0.5
 
 

@@ -91,6 +91,15 @@ def test_all_waits_for_the_manifest_of_every_run_that_is_built(tmp_path):
     assert made.paths.compare in made.files("all")
 
 
+def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_path):
+    made = targets(tmp_path)
+    assert made.names_of("data_statistics") == []
+    names = {path.stem for path in made.files("data_statistics") if path.suffix == ".tex"}
+    assert {"table11", "table12"} <= names
+    assert TABLE.rpartition("_")[2] not in names
+    assert not [path for path in made.files("data_statistics") if "runs" in path.parts]
+
+
 def test_compare_alone_waits_for_nothing(tmp_path):
     assert targets(tmp_path).files("compare") == []
 

@@ -27,6 +27,12 @@ for artefact in TARGETS.artefacts:
             needed_for(artefact),
 
 
+rule data_statistics:
+    """Make the tables that count text; trains nothing."""
+    input:
+        needed_for("data_statistics"),
+
+
 for table in TARGETS.tables:
 
     rule:

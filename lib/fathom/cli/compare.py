@@ -46,7 +46,11 @@ def compare(
     shown = [table for table in every if chosen in (None, table.table)]
     if as_json:
         # Unknown numbers are null, and not NaN.
-        print(json.dumps(json.loads(lines(shown).to_json(orient="records")), indent=1))
+        print(
+            json.dumps(
+                json.loads(lines(shown).to_json(orient="records")), indent=1, allow_nan=False
+            )
+        )
     else:
         for line in comparison.averages(shown):
             print(line)

@@ -42,7 +42,7 @@ def status(
     cells = _cells(artefacts.paths.compare, names)
     if as_json:
         every = {name: {"drawn": drawn[name], "runs": trained[name]} for name in names}
-        print(json.dumps({"papers": every, "cells": cells}, indent=1))
+        print(json.dumps({"papers": every, "cells": cells}, indent=1, allow_nan=False))
         return
     for name in names:
         if runs:

@@ -49,6 +49,7 @@ def _known() -> dict[str, Series]:
     known = {
         "nll.train": Series(METRICS, ("nll",), (UPDATE,)),
         "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,)),
+        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,)),
         "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
         "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
         "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),

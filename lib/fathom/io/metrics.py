@@ -25,21 +25,31 @@ class Metrics:
     def cut(self, update: int) -> int:
         """Drop the rows after an update and damaged rows, or start a new file.
 
+        A file of older code may lack columns; they become empty fields.
+
         Returns:
             How many rows were damaged: incomplete, not numbers, or out of order.
         """
         rows, damaged, last = ["\t".join(self.columns)], 0, 0
         lines = self.path.read_bytes().split(b"\n") if self.path.exists() else []
+        columns = self._columns_of(lines)
         for line in lines[1:-1]:
-            row = _row(line, self.columns)
+            row = _row(line, columns)
             number = row[self.columns[0]] if row else None
             if number is None or number <= last:
                 damaged += 1
             elif number <= update:
-                rows.append(line.decode("utf-8"))
+                fields = dict(zip(columns, line.decode("utf-8").split("\t"), strict=True))
+                rows.append("\t".join(fields.get(column, "") for column in self.columns))
                 last = number
         write_lines(self.path, rows)
         return damaged + any(lines[-1:])
+
+    def _columns_of(self, lines: list[bytes]) -> tuple[str, ...]:
+        """Return the columns that a file's rows have: some of this series', or all."""
+        own = tuple(lines[0].decode("utf-8", "replace").split("\t")) if lines else ()
+        matches = own[:1] == self.columns[:1] and {*own} <= {*self.columns}
+        return own if matches else self.columns
 
     def append(self, values: dict[str, float | int | None]) -> None:
         """Append a row.

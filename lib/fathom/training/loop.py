@@ -30,7 +30,7 @@ from fathom.training.validation import Validation, validate
 
 COLUMNS = (
     "update", "epoch", "tokens", "learning_rate", "loss", "nll",
-    "gradient_norm", "gradient_norm_phi", "valid_nll",
+    "gradient_norm", "gradient_norm_phi", "valid_nll", "train_nll",
 )  # fmt: skip
 # In a file of their own: all others are equal in bytes whether or not a run was stopped.
 CLOCK = ("update", "seconds")
@@ -138,6 +138,7 @@ class Training:
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.tokens, self.seconds = 0, 0, 0.0
         self.validation: Validation | None = None
+        self.train_nll: float | None = None
         self._saved, self._signal = time.monotonic(), signals.Pending()
 
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
@@ -246,7 +247,9 @@ class Training:
         reads, ended = self._reads(), None
         if reads:
             made, ended = self._read()
-        self.validation = self._validate() if self._is_due(self.settings.validate_every) else None
+        self.validation, self.train_nll = None, None
+        if self._is_due(self.settings.validate_every):
+            self.validation, self.train_nll = self._validate(), self._nll_of_training_text()
         self.seconds += time.perf_counter() - started
         # A signal may reach one process only, or two after different updates.
         number = self.ranks.largest(self._signal.number)
@@ -298,6 +301,10 @@ class Training:
         self.network.use_gates(self.spec.gates[0])
         return validate(self.network, self.batches.validation, len(self.tensors.tasks))
 
+    def _nll_of_training_text(self) -> float:
+        """Return the NLL of a sample of the training text, measured as validation is."""
+        return validate(self.network, self.batches.training_sample, len(self.tensors.tasks)).nll
+
     def _row(self, result: Result) -> dict[str, float | int | None]:
         """Return the update's row of metrics.tsv."""
         return {
@@ -305,6 +312,7 @@ class Training:
             "epoch": self.batches.epoch(self.update),
             "tokens": self.tokens,
             "valid_nll": self.validation.nll if self.validation else None,
+            "train_nll": self.train_nll,
         } | result.numbers()
 
     def _show(self, logged: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from fathom.batches.blocks import BlockOrder, Text, split_evenly, texts
-from fathom.batches.held_out import held_out_blocks
+from fathom.batches.held_out import held_out_blocks, sampled_blocks
 from fathom.batches.masking import Masked, collate, mask, predicted
 from fathom.batches.sampler import Member, task_tokens
 from fathom.batches.tensors import PAD, Tensors
@@ -32,6 +32,7 @@ class MaskedUpdateBatches:
     Attributes:
         updates: the updates of the run.
         validation: every validation block once.
+        training_sample: as many training blocks.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class MaskedUpdateBatches:
         self.order = BlockOrder([text.lengths for text in self.texts], tokens, seed)
         self.updates = self.order.updates_until(training.updates)
         self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
+        self.training_sample = sampled_blocks(tensors, masking, block_tokens)
 
     def micro_batches(self, update: int) -> MicroBatches:
         """Return an update's batch as this process sees it; `update` counts from 1.

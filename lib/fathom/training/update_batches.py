@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from fathom.batches.fused import Batch, collate
-from fathom.batches.held_out import held_out_pairs
+from fathom.batches.held_out import held_out_pairs, sampled_pairs
 from fathom.batches.sampler import Sampler, updates_of
 from fathom.batches.tensors import Tensors
 from fathom.runs.settings import Training
@@ -37,6 +37,7 @@ class UpdateBatches:
         updates: the updates of the run.
         unigram_nll: NLL of the unigram baseline on the validation targets, nats a token.
         validation: every validation pair once.
+        training_sample: as many training pairs.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class UpdateBatches:
         self.updates = updates_of(training, lines, [int(of_task.sum()) for of_task in lengths])
         self.unigram_nll = tensors.unigram_nll
         self.validation = held_out_pairs(tensors, "valid")
+        self.training_sample = sampled_pairs(tensors)
 
     def micro_batches(self, update: int) -> MicroBatches:
         """Return an update's batch as this process sees it; `update` counts from 1."""
