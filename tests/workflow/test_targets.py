@@ -46,18 +46,6 @@ def test_a_table_without_runs_needs_the_statistics_of_its_corpus(tmp_path):
     assert path.is_relative_to(tmp_path / "corpora")
 
 
-def test_the_statistics_of_the_text_are_all_tables_without_runs(tmp_path):
-    made = targets(tmp_path)
-    tables = [path.parts[-2:] for path in made.files("data_statistics") if path.suffix == ".csv"]
-    assert tables == [
-        ("lamgd", "table1.csv"),
-        ("lamgd", "table2.csv"),
-        ("latent_depth", "table11.csv"),
-        ("latent_depth", "table12.csv"),
-    ]
-    assert made.names_of("data_statistics") == []
-
-
 def test_who_asks_for_a_table_asks_for_its_manifests_and_measurements_too(tmp_path):
     """A lost manifest was not made again, since the table that was drawn from it was there."""
     made = targets(tmp_path)

@@ -11,12 +11,6 @@ for paper in TARGETS.project.papers:
             needed_for(paper),
 
 
-rule data_statistics:
-    """Make every table without runs: the statistics of the text."""
-    input:
-        needed_for("data_statistics"),
-
-
 for artefact in TARGETS.artefacts:
 
     rule:
