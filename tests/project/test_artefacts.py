@@ -92,6 +92,15 @@ def test_a_corpus_is_that_which_the_scale_uses(artefacts):
     assert not source.comparable
 
 
+def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, project, tmp_path):
+    full = Artefacts(project, Paths(tmp_path, "paper"))
+    for name in ("domains6", "lamgd/domains_lamgd"):
+        assert artefacts.source(name).shown_as["law"] == "LAW~places"
+        assert full.source(name).shown_as == {}
+    table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
+    assert table.shown_as["law2"] == "LAW2~places"
+
+
 def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
     tables = [
         artefacts.compared(paper, table)

@@ -31,6 +31,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
             "compared with it."
         )
+    if compared.shown_as:
+        names = ", ".join(compared.shown_as.values())
+        yield f"Not the paper's text, but what the name says: {names}."
     yield from _metric_notes(own, table.vocabulary)
     yield from _spread_notes(own)
     if any(item.words == NOT_RUN for item in own):
