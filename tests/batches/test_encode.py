@@ -210,3 +210,58 @@ def test_long_targets_of_validation_are_kept():
 def test_a_split_without_pairs_is_refused():
     with refused("no pairs left", 0, "pairs"):
         select(([], []), 3, "test", "here")
+
+
+@pytest.fixture
+def tokens(corpus, tmp_path):
+    """A function that encodes one-to-many text with a place of the target language's token."""
+
+    def run(place):
+        data = small_data(direction="one_to_many", target_token=place)
+        train(data, corpus, tmp_path / "subwords", silent)
+        encode(data, corpus, tmp_path / "subwords", tmp_path / place, silent)
+        return tmp_path / place
+
+    return run
+
+
+@pytest.mark.parametrize("place", ["source", "decoder"])
+def test_the_tokens_end_both_dictionaries_and_are_no_pieces(tokens, place):
+    plain, own = load(tokens("none")), load(tokens(place))
+    for before, after in (
+        (plain.source_dictionary, own.source_dictionary),
+        (plain.target_dictionary, own.target_dictionary),
+    ):
+        assert after.symbols == [*before.symbols, "__bos__", "__bel__", "__hangul__"]
+
+
+def test_a_token_of_the_decoder_changes_no_sentence(tokens):
+    plain, own = tokens("none"), tokens("decoder")
+    for path in plain.glob("*/*.*"):
+        assert sha256(path) == sha256(own / path.relative_to(plain)), path
+    text = load(own)
+    assert text.starts == tuple(map(text.target_dictionary.index, text.tokens))
+    assert text.before == ((), (), ())
+    assert [pairs.start for pairs in text.splits("test")] == list(text.starts)
+
+
+def test_a_token_of_the_source_comes_before_each_sentence_and_is_counted(tokens):
+    plain, own = load(tokens("none")), load(tokens("source"))
+    counts = read_json(own.folder / "tensors.json")["splits"]
+    for task in TASKS:
+        for split in SPLITS:
+            one, other = plain.split(task, split), own.split(task, split)
+            token = own.source_dictionary.index(f"__{LANGUAGES[task]}__")
+            assert all(
+                other.source(i).tolist() == [token, *one.source(i).tolist()]
+                for i in range(len(one))
+            )
+            assert counts[task][split]["source_tokens"] == other.source_lengths.sum()
+            assert other.targets.ids.tolist() == one.targets.ids.tolist()
+    assert set(own.starts) == {EOS}
+    assert own.before == (("__bos__",), ("__bel__",), ("__hangul__",))
+
+
+def test_text_without_tokens_is_encoded_as_before(tokens):
+    record = read_json(tokens("none") / "tensors.json")
+    assert "target_tokens" not in record

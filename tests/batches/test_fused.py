@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -114,3 +116,11 @@ def test_the_host_knows_the_tokens_of_each_side(batch):
     ):
         assert lengths == tuple(side.ne(PAD).sum(dim=1).tolist())
     assert batch.to("cpu").source_lengths == batch.source_lengths
+
+
+def test_the_decoder_of_each_task_reads_its_own_start_first(training):
+    own = [replace(split, start=40 + split.task) for split in training]
+    plain, batch = collate(training, MEMBERS), collate(own, MEMBERS)
+    assert batch.previous_target[:, 0].tolist() == [40 + task for task, _ in MEMBERS]
+    assert torch.equal(batch.previous_target[:, 1:], plain.previous_target[:, 1:])
+    assert torch.equal(batch.target, plain.target)

@@ -3,16 +3,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fathom.batches.sampler import (
-    Sampler,
-    equal_mass,
-    task_tokens,
-    temperature_shares,
-    updates_of,
-)
-from fathom.runs.settings import Batch, Temperature
+from fathom.batches.sampler import Sampler, equal_mass
+from fathom.runs.settings import Batch
 from tests.support.refused import prose, refused
-from tests.support.specs import small_spec
 
 # Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.
 LINES = (900, 1500, 3300, 1200, 244, 2000, 400, 4000)
@@ -34,8 +27,8 @@ def batch(tokens=TOKENS, per="task", pool=POOL):
     return Batch(tokens=tokens, per=per, pool=pool)
 
 
-def sampler(seed=SEED, shares="equal", **differences):
-    return Sampler(TARGET, SOURCE, batch(**differences), shares, seed)
+def sampler(seed=SEED, shares="equal", one_task=False, **differences):
+    return Sampler(TARGET, SOURCE, batch(**differences), shares, seed, one_task)
 
 
 def tokens_by_task(members):
@@ -109,7 +102,7 @@ def test_each_task_has_its_share_in_every_update(pool):
     for n in range(1, 200):
         for tokens, lengths in zip(tokens_by_task(one.update(n)[0]), TARGET, strict=True):
             # As the module says: chunks end between sentences, and so do blocks.
-            assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / one.pool) + 0.5
+            assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / pool) + 0.5
 
 
 @POOLS
@@ -121,46 +114,23 @@ def test_shares_are_exact_over_many_updates(pool):
         assert abs(tokens - updates * TOKENS) <= lengths.max()
 
 
-def test_shares_are_by_lines_or_equal_and_tokens_for_each_task_or_in_all():
-    assert task_tokens([100, 300], batch(), "proportional") == [64, 192]
-    assert task_tokens([100, 300], batch(per="update"), "equal") == [64, 64]
-    assert task_tokens([100, 300], batch(per="update"), "proportional") == [32, 96]
-
-
-def test_a_temperature_smooths_the_shares():
-    lines = [41_900_000, 1_800_000, 100_000]
-    shares = temperature_shares(lines, 0.3)
-    assert shares.sum() == pytest.approx(1)
-    # A language with 419 times the lines is drawn 419^0.3 = 6.1 times as often.
-    assert shares[0] / shares[2] == pytest.approx(419**0.3)
-    assert temperature_shares(lines, 1.0) == pytest.approx(np.array(lines) / sum(lines))
-    tokens = task_tokens(lines, batch(per="update"), Temperature(temperature=0.3))
-    assert tokens == pytest.approx(TOKENS * shares)
-
-
-def training(updates, **differences):
-    """Return the settings of a training."""
-    changes = {"updates": updates, "batch": {"tokens": TOKENS, "per": "task", "pool": POOL}}
-    return small_spec({"training": changes | differences}).training
-
-
-def test_epochs_become_the_updates_that_read_the_largest_task_as_often():
-    tokens = [int(lengths.sum()) for lengths in TARGET]
-    assert updates_of(training(70), LINES, tokens) == 70
-    for pool in (1, POOL):
-        settings = training("3 epochs", batch={"tokens": TOKENS, "per": "task", "pool": pool})
-        updates, one = updates_of(settings, LINES, tokens), sampler(pool=pool)
-        assert one.passes(updates) >= 3 > one.passes(updates - 1)
-
-
-def test_an_exact_number_of_updates_is_not_rounded_up():
-    assert updates_of(training("75 epochs"), [10, 20], [500, TOKENS * 7]) == 75 * 7
+@POOLS
+@pytest.mark.parametrize("one_task", [False, True])
+def test_epochs_become_the_updates_that_read_the_largest_task_as_often(pool, one_task):
+    one = sampler(pool=pool, one_task=one_task)
+    assert one.updates_until(70) == 70
+    updates = one.updates_until("3 epochs")
+    assert one.passes(updates) >= 3 > one.passes(updates - 1)
 
 
 def test_epochs_follow_the_shares():
-    settings = training("2 epochs", shares="proportional")
+    lengths = [np.full(100, 9), np.full(300, 10)]
+    of_all = Sampler(lengths, lengths, batch(), "proportional", SEED)
     # The largest task has three quarters of the tokens of the update: 2 · 128 · ¾.
-    assert updates_of(settings, [100, 300], [960, 1920]) == 2 * 1920 / 192
+    assert of_all.updates_until("64 epochs") == 64 * 3000 / 192
+    one = Sampler(lengths, lengths, batch(), "proportional", SEED, one_task=True)
+    # It has all 128 tokens of three updates in four.
+    assert one.updates_until("64 epochs") == pytest.approx(64 * 3000 / 128 * 4 / 3, rel=0.05)
 
 
 def test_proportional_shares_are_drawn():
@@ -180,6 +150,64 @@ def test_a_small_task_passes_several_times_within_one_block():
     assert passes > 5
     assert set(drawn.values()) <= {int(passes), int(passes) + 1}
     assert len(drawn) == 244
+
+
+def test_an_update_of_one_task_is_cut_from_that_tasks_text():
+    one = sampler(tokens=1024, per="update", shares="proportional", one_task=True)
+    held = Counter()
+    for n in range(1, 200):
+        (members,) = one.update(n)
+        [task] = {task for task, _ in members}
+        held[task] += 1
+        tokens = tokens_by_task(members)[task]
+        assert abs(tokens - 1024) <= 2 * TARGET[task].max() + 0.5
+    assert sorted(held) == list(range(len(LINES)))
+    assert held[7] > held[3] > held[4]
+
+
+@pytest.mark.parametrize("n", [1, 17, 2500])
+def test_an_update_of_one_task_is_the_same_however_it_is_reached(n):
+    fresh = sampler(one_task=True).update(n)
+    used = sampler(one_task=True)
+    for other in (n + 40, max(1, n - 30), n + 1):
+        used.update(other)
+    assert used.update(n) == used.update(n) == fresh
+    parts = used.update(n, parts=3)
+    assert sorted(member for part in parts for member in part) == sorted(fresh[0])
+
+
+def test_updates_of_one_task_use_every_sentence_once_a_pass():
+    one = sampler(pool=1, shares="proportional", one_task=True)
+    drawn = [Counter() for _ in LINES]
+    for n in range(1, one.updates_until("2 epochs")):
+        for task, sentence in one.update(n)[0]:
+            drawn[task][sentence] += 1
+    for lengths, times in zip(TARGET, drawn, strict=True):
+        # Only the pass that is under way tells sentences apart.
+        assert max(times.values()) - min(times.values()) <= 1
+        assert len(times) == len(lengths)
+    assert set(drawn[-1].values()) == {1, 2}
+
+
+def test_an_update_of_a_small_task_holds_few_sentences_twice():
+    one = Sampler(TARGET, SOURCE, batch(tokens=1024), "equal", SEED, one_task=True)
+    smallest, sizes = LINES.index(min(LINES)), []
+    for n in range(1, 400):
+        (members,) = one.update(n)
+        if members[0][0] == smallest:
+            sizes.append((len(set(members)), len(members)))
+    distinct, drawn = np.sum(sizes, axis=0)
+    assert TARGET[smallest].sum() < 4 * 1024
+    assert drawn > 5 * LINES[smallest]
+    assert distinct > 0.85 * drawn
+
+
+def test_the_only_task_gives_the_same_updates_in_both_ways():
+    lengths = [TARGET[0]], [SOURCE[0]]
+    every, one = (
+        Sampler(*lengths, batch(), "equal", 2**40, one_task) for one_task in (False, True)
+    )
+    assert [every.update(n, 2) for n in range(1, 40)] == [one.update(n, 2) for n in range(1, 40)]
 
 
 @pytest.mark.parametrize("parts", [2, 3, 8, 32])

@@ -1,13 +1,26 @@
 """Archives of the shapes that are read, with invented text."""
 
 import io
+import sqlite3
 import tarfile
 import zipfile
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
+from polib import pofile
+
 from fathom.io.integrity import write_record
-from fathom.runs.datasets import FORMATS, BuiltDataset, LineDataset, MessageDataset, TalkDataset
+from fathom.runs.datasets import (
+    FORMATS,
+    BuiltDataset,
+    LineDataset,
+    MessageDataset,
+    NumberedDataset,
+    PackageDataset,
+    ParallelDataset,
+    TalkDataset,
+)
 from fathom.runs.sources import KINDS, Source
 
 # All sixty, in the order of the real tables.
@@ -149,6 +162,115 @@ def lines_dataset(sources: dict, tasks: list[str], **changes) -> LineDataset:
     value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
     value |= {"format": "gettext_lines", "messages": "en"}
     return dataset("lines", value | changes)
+
+
+def compiled(*messages: str, plurals: str = "") -> bytes:
+    """Return a compiled message catalogue."""
+    return pofile(catalogue(*messages, plurals=plurals).decode()).to_binary()
+
+
+def bible(versions: dict[str, dict[tuple[int, int, int], str]]) -> bytes:
+    """Return a database of verses: by version, then by book, chapter and verse."""
+    rows = [
+        (version, *place, text)
+        for version, verses in versions.items()
+        for place, text in verses.items()
+    ]
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE bible (bbName, bNumber, cNumber, vNumber, vText)")
+        database.executemany("INSERT INTO bible VALUES (?, ?, ?, ?, ?)", rows)
+        database.commit()
+        return database.serialize()
+
+
+def packages_dataset(sources: dict, tasks: list[str], reads: dict, **changes) -> PackageDataset:
+    """Return a data set of French texts inside packages."""
+    value = messages_dataset(sources, tasks).model_dump()
+    languages = dict.fromkeys(tasks, "fra")
+    value |= {"format": "packages", "reads": reads, "languages": languages}
+    return dataset("packages", value | changes)
+
+
+def moses(path: Path, name: str, english: list[str], french: list[str]) -> Path:
+    """Write a zip of OPUS's form."""
+    sides = {"en": english, "fr": french, "ids": [f"a.xml.gz {line}" for line in english]}
+    contents = {
+        f"{name}.{side}": "".join(f"{line}\n" for line in lines).encode()
+        for side, lines in sides.items()
+    }
+    return zip_of(path, {"README": b"about", "LICENSE": b"terms"} | contents)
+
+
+def numbers(path: Path, files: dict[str, list[int]]) -> Path:
+    """Write an archive of line numbers under a top folder, as a repository's server packs it."""
+    contents = {
+        f"experiments-0123/tacl20/{name}": "".join(f"{line}\n" for line in lines).encode()
+        for name, lines in files.items()
+    }
+    return tar_of(path, {"experiments-0123/README.md": b"about"} | contents)
+
+
+def numbered_dataset(
+    sources: dict, files: dict[str, list[str]], clean: bool = False, **changes
+) -> NumberedDataset:
+    """Return a data set of numbered lines of French.
+
+    Args:
+        sources: the names of each task's files by source.
+        files: by task, the files of its numbers for training, validation and test.
+        clean: as in the split.
+        changes: other keys of the card.
+    """
+    names = ("train", "valid", "test")
+    split = {
+        "by": "line_numbers",
+        "source": "numbers",
+        "files": {task: dict(zip(names, of_task, strict=True)) for task, of_task in files.items()},
+        "clean": clean,
+    }
+    value = {
+        "title": "invented",
+        "citation": "nowhere",
+        "licence": "CC0-1.0",
+        "format": "line_numbers",
+        "pivot": "eng",
+        "tasks": [*files],
+        "languages": dict.fromkeys(files, "fra"),
+        "sources": sources | {"numbers": {}},
+        "split": split,
+        "max_shared": 0.2,
+        "expected": {},
+    }
+    return dataset("numbered", value | changes)
+
+
+def sgm(*sentences: str) -> bytes:
+    """Return a test set as shared tasks publish it; attributes come in any order."""
+    segments = [
+        f'<seg id="{n}"> {text} </seg>' if n % 2 else f'<seg\n lang="x" id="{n}">{text}</seg>'
+        for n, text in enumerate(sentences, start=1)
+    ]
+    head = '<srcset setid="invented" srclang="any">\n<doc docid="d" genre="news">\n<p>\n'
+    return f"{head}{chr(10).join(segments)}\n</p>\n</doc>\n</srcset>\n".encode()
+
+
+def parallel_dataset(
+    sources: dict, valid: list[str], test: list[str], clean: bool = False, **changes
+) -> ParallelDataset:
+    """Return a data set of German with a file for each side."""
+    value = {
+        "title": "invented",
+        "citation": "nowhere",
+        "licence": "CC0-1.0",
+        "format": "parallel",
+        "pivot": "eng",
+        "tasks": ["deu"],
+        "sources": sources,
+        "split": {"by": "file", "valid": valid, "test": test, "clean": clean},
+        "max_shared": 0.2,
+        "expected": {},
+    }
+    return dataset("parallel", value | changes)
 
 
 def talks_dataset(columns: dict[str, str], **changes) -> TalkDataset:

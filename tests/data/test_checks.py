@@ -2,7 +2,7 @@ import pytest
 
 from fathom.data.checks import count_matches, same_text, shared_sentences, unexpected_counts
 from fathom.data.texts import Pair, TaskText
-from tests.data.small_archives import talks_dataset
+from tests.data.small_archives import numbered_dataset, talks_dataset
 from tests.support.refused import prose
 
 
@@ -31,6 +31,9 @@ def text(train, valid=(), test=()):
         (133001, "134k", True),
         (135000, "134k", False),
         (133000, "134k", False),
+        (4_520_000, "4.5M", True),
+        (4_400_000, "4.5M", False),
+        (15_800_000, "16M", True),
     ],
 )
 def test_a_count_holds_to_the_printed_digits(count, expected, right):
@@ -75,3 +78,35 @@ def test_one_text_under_two_names_is_found_and_related_languages_are_not():
     }
     findings = list(same_text(dataset, texts))
     assert [finding.what for finding in findings] == [prose("shared text", "slk", "ces", "100.0%")]
+
+
+def parts_of_law():
+    """Return a data set in which two tasks share a text."""
+    files = {task: ["a", "b", "c"] for task in ("law1", "law2", "rel")}
+    return numbered_dataset(
+        {"jrc": {"law": ["J"], "rel": ["T"]}}, files, parts={"law": ["law1", "law2"]}
+    )
+
+
+def test_two_parts_of_one_text_may_have_one_test_and_no_other_tasks_may():
+    one, two = (text([f"{part} {n}" for n in range(20)], ["v"], ["t", "u"]) for part in "ab")
+    texts = {"law1": one, "law2": two, "rel": text([], ["v"], ["t", "u"])}
+    findings = [finding.what for finding in same_text(parts_of_law(), texts)]
+    assert findings == [
+        prose("shared text", "law1", "rel", "100.0%"),
+        prose("shared text", "law2", "rel", "100.0%"),
+    ]
+
+
+def test_two_parts_of_one_text_have_different_training_texts():
+    same = text([str(n) for n in range(20)], ["v"], ["t"])
+    texts = {"law1": same, "law2": same, "rel": text(["r"])}
+    (finding,) = same_text(parts_of_law(), texts)
+    assert finding.what == prose("shared text", "law1", "law2", "100.0%")
+
+
+def test_two_parts_of_one_text_have_one_validation_and_one_test():
+    texts = {"law1": text(["a"], ["v"], ["t"]), "law2": text(["b"], ["v"], ["u"]), "rel": text([])}
+    (finding,) = same_text(parts_of_law(), texts)
+    assert finding.what == prose("parts differ", "law1", "law2", "law", "test")
+    assert finding.where == "config/datasets/numbered.yaml: parts.law"

@@ -294,3 +294,109 @@ def test_a_file_of_another_length_by_hand_is_named_by_its_length(archive, places
     with refused("wrong length", f"{archive.stat().st_size + 1:,}", f"{archive.stat().st_size:,}"):
         fetch(talks, folder, by_hand, lines.append)
     assert not (folder / "source.json").exists()
+
+
+@pytest.fixture
+def unpublished(site, archive):
+    """A source whose size and checksum nobody publishes."""
+    address = site.put("/talks.tar.gz", content=archive.read_bytes())
+    return source(archive, "talks", mirrors=[address], bytes=None, sha256=None)
+
+
+def test_the_first_fetch_records_a_checksum_where_none_is_published(
+    unpublished, archive, places, lines
+):
+    folder, _ = places
+    fetch(unpublished, *places, lines.append)
+    first = read_record(folder / "first.json")
+    assert first["bytes"] == archive.stat().st_size
+    checksum = first["files"]["talks.tar.gz"]
+    says("recorded first", str(folder / "first.json"), checksum).check(lines)
+    assert read_record(folder / "source.json")["files"] == first["files"]
+    assert fetched_file(unpublished, folder).read_bytes() == archive.read_bytes()
+
+
+def test_later_fetches_must_match_the_first(site, unpublished, archive, places, lines):
+    folder, by_hand = places
+    fetch(unpublished, *places, lines.append)
+    content = archive.read_bytes()
+    (folder / "talks.tar.gz").unlink()
+    site.put("/talks.tar.gz", content=altered(content))
+    with refused("first fetch"):
+        fetch(unpublished, *places, lines.append)
+    site.put("/talks.tar.gz", content=content[:-9])
+    with refused("no address", "talks.tar.gz"):
+        fetch(unpublished, *places, lines.append)
+    by_hand.mkdir(parents=True)
+    (by_hand / "talks.tar.gz").write_bytes(altered(content))
+    with refused("first fetch", where=by_hand / "talks.tar.gz"):
+        fetch(unpublished, *places, lines.append)
+    (by_hand / "talks.tar.gz").write_bytes(content)
+    fetch(unpublished, *places, lines.append)
+    assert fetched_file(unpublished, folder).read_bytes() == content
+
+
+def test_whoever_deletes_the_first_record_takes_another_file(
+    site, unpublished, archive, places, lines
+):
+    folder, _ = places
+    fetch(unpublished, *places, lines.append)
+    other = tar_of(archive.with_name("other.tar.gz"), {"talks.tsv": b"another text\n"}).read_bytes()
+    site.put("/talks.tar.gz", content=other)
+    (folder / "first.json").unlink()
+    fetch(unpublished, *places, lines.append)
+    assert (folder / "talks.tar.gz").read_bytes() == other
+    assert read_record(folder / "first.json")["bytes"] == len(other)
+
+
+def test_a_damaged_first_record_is_named_with_what_to_do(unpublished, places, lines):
+    folder, _ = places
+    fetch(unpublished, *places, lines.append)
+    (folder / "first.json").write_text("{}")
+    with refused("no checksum", where=folder / "first.json", remedy="delete it"):
+        fetch(unpublished, *places, lines.append)
+    (folder / "first.json").unlink()
+    fetch(unpublished, *places, lines.append)
+
+
+@pytest.mark.parametrize("says_length", [True, False])
+def test_a_web_page_is_refused_without_a_checksum_too(
+    site, unpublished, places, lines, says_length
+):
+    page = b"<!doctype html>" + b"x" * 900
+    site.put("/talks.tar.gz", content=page, says_length=says_length)
+    with refused("web page"):
+        fetch(unpublished, *places, lines.append)
+    assert left(places) == []
+
+
+def test_a_cut_off_archive_without_length_is_no_archive(site, unpublished, archive, places, lines):
+    site.put("/talks.tar.gz", content=archive.read_bytes()[:-500], says_length=False)
+    with refused("no archive"):
+        fetch(unpublished, *places, lines.append)
+    assert left(places) == []
+    site.put("/talks.tar.gz", content=archive.read_bytes(), says_length=False)
+    fetch(unpublished, *places, lines.append)
+    assert fetched_file(unpublished, places[0]).read_bytes() == archive.read_bytes()
+
+
+def test_a_file_that_only_the_user_may_download_has_one_message_with_its_path(
+    archive, places, lines
+):
+    folder, by_hand = places
+    steps = {
+        "kind": "by_hand",
+        "steps": "register at the university",
+        "bytes": None,
+        "sha256": None,
+    }
+    talks = source(archive, "talks", **steps)
+    with refused("by hand", archive.name, "register at the university") as caught:
+        fetch(talks, *places, lines.append)
+    assert str(by_hand / archive.name) in caught.value.remedy
+    assert "\n" not in str(caught.value)
+    by_hand.mkdir(parents=True)
+    (by_hand / archive.name).write_bytes(archive.read_bytes())
+    fetch(talks, *places, lines.append)
+    assert read_record(folder / "source.json")["by_hand"] is True
+    assert fetched_file(talks, folder).is_file()

@@ -1,7 +1,7 @@
 import random
 
-from fathom.data.split import by_key, distinct, split_of
-from fathom.data.texts import Pair
+from fathom.data.split import by_key, deal, distinct, split_of
+from fathom.data.texts import Pair, TaskText
 from fathom.runs.text_rules import KeyHash
 
 
@@ -69,3 +69,16 @@ def test_shares_of_nothing_and_everything_are_possible():
     assert split_of("x", shares("s", 0, 0)) == "train"
     assert split_of("x", shares("s", 1000, 0)) == "test"
     assert split_of("x", shares("s", 0, 1000)) == "valid"
+
+
+def test_a_text_is_dealt_by_sentence_whatever_else_it_holds():
+    pairs = {f"sentence {n}": Pair(f"phrase {n}", f"Sentence {n}") for n in range(3000)}
+    text = TaskText(by_key(pairs, SPLIT), 3000)
+    dealt = deal(text, ["one", "two", "three"], SPLIT)
+    counts = [len(part.splits["train"]) for part in dealt.values()]
+    assert sum(counts) == len(text.splits["train"])
+    # Five standard deviations of a third of 2,400 draws are 115.
+    assert all(abs(count - sum(counts) / 3) < 115 for count in counts)
+    fewer = TaskText({**text.splits, "train": text.splits["train"][::2]}, 3000)
+    part = deal(fewer, ["one", "two", "three"], SPLIT)["two"].splits["train"]
+    assert part == [pair for pair in dealt["two"].splits["train"] if pair in fewer.splits["train"]]

@@ -283,3 +283,25 @@ def test_no_user_password_or_query_of_an_address_is_printed_or_kept(site, part, 
         assert "somebody" not in text
     download(address, part, SIZE, lines.append)
     assert (part.read_bytes(), site.requests[-1][1]) == (FILE, "bytes=3000-")
+
+
+def test_a_file_of_unknown_size_is_as_long_as_the_server_says(site, part, lines):
+    address = site.put("/file", content=FILE, drops=[0, 1000])
+    download(address, part, None, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", None), ("/file", None), ("/file", "bytes=1000-")]
+
+
+def test_a_file_of_unknown_size_may_end_with_the_answer(site, part, lines):
+    download(site.put("/file", content=FILE, says_length=False), part, None, lines.append)
+    assert part.read_bytes() == FILE
+    with refused("server answers"):
+        download(site.put("/gone", status=404), part, None, lines.append)
+
+
+def test_a_broken_answer_of_unknown_length_leaves_nothing(scripted, part, lines):
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    server = scripted(lambda send: send(head + b"3e8\r\n" + FILE[:500]))
+    with refused("connection ended"):
+        download(server.address, part, None, lines.append)
+    assert not part.exists()

@@ -70,7 +70,7 @@ def decoded(paths) -> Callable[..., Spec]:
         spec = spec_of(direction, gates, samples)
         write_training(spec, paths, kind)
         corpus = paths.corpus(spec.data)
-        for split in ("valid", "test"):
+        for split in ("train", "valid", "test"):
             for task, lines in OTHER.items():
                 write_lines(corpus / task / f"{split}.{task}", lines)
                 write_lines(corpus / task / f"{split}.eng", ENGLISH)

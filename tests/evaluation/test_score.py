@@ -198,3 +198,26 @@ def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
     with refused("hypotheses", len(hypotheses), len(references), where="bos"):
         measure(hypotheses, references, "eng", "bos")
+
+
+def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded):
+    spec, lines = decoded("one_to_many"), []
+    folder = paths.decoding(spec, 1, "test", "plain")
+    record = read_record(folder / "decoding.json")
+    for task, other in (("bos", "kor"), ("kor", "bos")):
+        write_lines(folder / f"{task}.txt", OTHER[other])
+        record["files"][f"{task}.txt"] = sha256(folder / f"{task}.txt")
+    write_record(folder / "decoding.json", record)
+    _, _, file = scored(paths, spec, report=lines.append)
+    doubt = file.measurements["right_language.test.plain"].doubt
+    assert doubt
+    assert doubt in lines[-1]
+    for key, found in file.measurements.items():
+        assert found.doubt == (doubt if key.startswith(("bleu", "chrf", "right")) else "")
+
+
+def test_hypotheses_in_the_right_languages_are_without_doubt(paths, decoded):
+    _, _, file = scored(paths, decoded("one_to_many"))
+    assert {record.doubt for record in file.measurements.values()} == {""}
+    shares = file.measurements["right_language.test.plain"].tasks
+    assert {task: share.value for task, share in shares.items()} == {"bos": 1.0, "kor": 1.0}

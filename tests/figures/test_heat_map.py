@@ -145,6 +145,13 @@ def test_tasks_are_in_the_given_order_and_fields_have_numbers(tmp_path, small):
     assert [text.get_text() for text in axes.texts] == ["1.00", "0.75", "0.75", "1.00"]
 
 
+def test_a_task_with_another_text_is_called_after_it(tmp_path):
+    small = run(tmp_path, shown_as={"fra": "FRA~songs"})
+    axes = drawn(tmp_path, SIMILARITY, [similar(small)]).axes[0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["FRA~songs", "bos"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["FRA~songs", "bos"]
+
+
 def test_the_lowest_possible_similarity_follows_from_the_masks(tmp_path, small):
     """3 of 4 groups are active: two tasks share 2 of 3 at least."""
     labels = {"task": ["bos"], "site": ["encoder 1"], "group": list("1234")}

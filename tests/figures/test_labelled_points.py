@@ -60,6 +60,24 @@ def test_equal_vectors_explain_nothing():
     assert explained.tolist() == [0.0, 0.0]
 
 
+def test_a_task_with_another_text_is_called_after_it(tmp_path, small):
+    named = run(tmp_path, shown_as={"ell": "ELL~songs"})
+    settings = figure(tmp_path, MASKS).settings
+    frame = labelled_points.rows(settings, inputs([named]))
+    assert frame["label"].tolist() == ["bos", "fra", "ell"]
+    axes = labelled_points.draw(settings, frame).axes[0]
+    assert sorted(text.get_text() for text in axes.texts) == ["ELL~songs", "bos, fra"]
+
+
+def test_names_of_neighbours_are_above_and_below_and_inside_the_panel(tmp_path, small):
+    settings = figure(tmp_path, MASKS).settings
+    frame = labelled_points.rows(settings, inputs([small]))
+    axes = labelled_points.draw(settings, frame).axes[0]
+    left, right = sorted(axes.texts, key=lambda text: text.xy[0])
+    assert (left.get_ha(), right.get_ha()) == ("left", "right")
+    assert (left.get_va(), right.get_va()) == ("bottom", "top")
+
+
 def test_equal_points_share_one_label(tmp_path, small):
     settings = figure(tmp_path, MASKS).settings
     frame = labelled_points.rows(settings, inputs([small]))

@@ -20,6 +20,7 @@ from fathom.methods.loader import build
 from fathom.models.network import Network
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec, Spec
+from fathom.subwords.vocabulary import add_tokens
 from tests.support.small_corpus import silent, small_data
 from tests.support.specs import small_spec
 from tests.support.trained import CPU, end, save
@@ -56,7 +57,9 @@ def write_tensors(paths: Paths, data: DataSpec | None = None, entries: int = ENT
         dictionary.add_symbol(f"p{number}")
     for side in SIDES:
         dictionary.save(str(dictionary_path(folder, side)))
+        add_tokens(dictionary_path(folder, side), data.target_tokens.values())
     content = {"tasks": list(data.tasks), "sides": list(SIDES), "unigram_nll": 3.0}
+    content |= {"target_tokens": {data.target_token: data.target_tokens}}
     content |= {"corpus_sha256": "c" * 64, "files": hashes(folder, "*.txt")}
     write_record(folder / "tensors.json", content)
     return folder

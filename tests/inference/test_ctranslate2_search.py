@@ -83,7 +83,7 @@ def test_other_weights_are_refused_in_one_line(taught, name):
 def test_no_number_is_no_agreement(taught, monkeypatch):
     search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
     none = torch.tensor(torch.nan)
-    monkeypatch.setattr(search, "log_probabilities", lambda source, target: none)
+    monkeypatch.setattr(search, "log_probabilities", lambda *given: none)
     with refused("other log-probabilities", "inf", where="here"):
         require_equal(search, taught.network("plain"), 0, pairs, "here")
 

@@ -168,3 +168,37 @@ def test_each_task_has_its_own_pieces_where_models_are_its_own(tmp_path):
 def test_a_training_without_a_result_is_refused(paths, tmp_path):
     with refused("outcome", "diverged"):
         export(write_trained(PLAIN, paths, "diverged"), "fairseq", tmp_path / "x", None, silent)
+
+
+def one_to_many(folder, place):
+    """Return a run from English whose weights are small, so that rounding hides nothing."""
+    paths = Paths(folder, "tiny")
+    data = small_data(direction="one_to_many", target_token=place)
+    write_text(paths, data)
+    run = write_trained(replace(PLAIN, data=data), paths)
+    save(run, {name: value / 3 for name, value in run.network("plain").state_dict().items()})
+    return TrainedRun(run.spec, 1, paths, CPU)
+
+
+@pytest.mark.slow
+def test_whoever_gives_ctranslate2_the_token_first_gets_our_hypotheses(tmp_path):
+    run, folder = one_to_many(tmp_path, "decoder"), tmp_path / "exported"
+    export(run, "ctranslate2", folder, None, silent)
+    tokens = read_record(folder / "export.json")["target_tokens"]["decoder"]
+    assert tokens == {"bos": "__bos__", "bel": "__bel__", "kor": "__hangul__"}
+    translator = ctranslate2.Translator(str(folder), device="cpu")
+    pieces = run.source_encoder.pieces("bos", ["ta lo mi"])
+    for task in TASKS:
+        given = {"target_prefix": [[tokens[task]]], "max_decoding_length": 15, "beam_size": 5}
+        (result,) = translator.translate_batch(pieces, **given)
+        expected = translate_lines(run, "plain", task, ["ta lo mi"], silent)
+        assert [join(result.hypotheses[0])] == expected
+
+
+def test_a_folder_for_fairseq_cannot_start_with_a_token_and_can_read_one(tmp_path):
+    with refused("fairseq's start", remedy="ctranslate2"):
+        export(one_to_many(tmp_path / "d", "decoder"), "fairseq", tmp_path / "x", None, silent)
+    assert not (tmp_path / "x").exists()
+    export(one_to_many(tmp_path / "s", "source"), "fairseq", tmp_path / "y", "kor", silent)
+    record = read_record(tmp_path / "y" / "export.json")
+    assert record["target_tokens"] == {"source": {"kor": "__hangul__"}}

@@ -26,7 +26,7 @@ from tests.inference.pruned_runs import (
     write_tensors,
 )
 from tests.support.refused import prose, refused, says
-from tests.support.small_corpus import LANGUAGES, TASKS, silent
+from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.small_networks import batch
 from tests.support.specs import ROOT, card
 from tests.support.trained import CPU, end, set_gates
@@ -269,3 +269,18 @@ def test_what_is_written_of_any_gated_method_is_what_its_hard_gates_compute(
             continue
         logits = with_hard_gates(network, task)
         assert torch.allclose(by_fairseq(in_fairseq(folder)), logits, atol=1e-5)
+
+
+@pytest.mark.parametrize("place", ["source", "decoder"])
+def test_only_a_token_of_the_source_can_be_given_to_fairseq(tmp_path, place):
+    spec, paths = gated(), Paths(tmp_path, "tiny")
+    spec = replace(spec, data=small_data(direction="one_to_many", target_token=place))
+    write_tensors(paths, spec.data)
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    own = write_run(spec, paths, network.eval())
+    if place == "decoder":
+        with refused("fairseq's start"):
+            pruned(own, "kor")
+    else:
+        assert pruned(own, "kor")[1]["target_token"] == "__hangul__"

@@ -1,5 +1,7 @@
 """From weights to a hypothesis for every held-out sentence, or to the reason why there is none."""
 
+from dataclasses import replace
+
 import pytest
 
 from fathom.batches.tensors import EOS, PAD, load
@@ -23,7 +25,7 @@ from fathom.runs.paths import Paths
 from fathom.subwords.sides import sides
 from tests.inference.conftest import CPU, sentences
 from tests.support.refused import prose, refused, says
-from tests.support.small_corpus import TASKS, silent
+from tests.support.small_corpus import TASKS, silent, small_data
 from tests.support.trained import (
     end,
     stir_method,
@@ -291,3 +293,21 @@ def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path
     ):
         with refused("no decoder", remedy="fathom likelihood"):
             act()
+
+
+@pytest.mark.parametrize("place", ["source", "decoder"])
+def test_own_text_gets_the_token_of_its_target_language(tmp_path, place):
+    data = small_data(direction="one_to_many", target_token=place)
+    spec, paths = replace(PLAIN, data=data), Paths(tmp_path, "tiny")
+    write_text(paths, data)
+    run = write_trained(spec, paths)
+    folder, _, _ = decode(run)
+    for task in TASKS:
+        lines = sides(data)[0].lines(paths.corpus(data), task, "test")
+        assert translate_lines(run, "plain", task, lines, silent) == read_lines(
+            folder / f"{task}.txt"
+        )
+    # The same sentences for another language.
+    assert translate_lines(run, "plain", "bos", lines, silent) != translate_lines(
+        run, "plain", "kor", lines, silent
+    )

@@ -46,7 +46,10 @@ def jobs(printed):
     ("words", "message"),
     [
         (("latent_depth_tabel5",), says(nearest=TABLE)),
-        (("latent_depth_table3",), says("not made yet", where="latent_depth_table3")),
+        (
+            ("latent_depth_table1", "--config", "scale=paper"),
+            says("not made yet", where="latent_depth_table1"),
+        ),
         (
             ("all", "--config", "scal=paper"),
             says("unknown key", "scal", where="--config: scal", nearest="scale"),

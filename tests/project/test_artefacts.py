@@ -92,6 +92,15 @@ def test_a_corpus_is_that_which_the_scale_uses(artefacts):
     assert not source.comparable
 
 
+def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, project, tmp_path):
+    full = Artefacts(project, Paths(tmp_path, "paper"))
+    for name in ("domains6", "lamgd/domains_lamgd"):
+        assert artefacts.source(name).shown_as["law"] == "LAW~places"
+        assert full.source(name).shown_as == {}
+    table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
+    assert table.shown_as["law2"] == "LAW2~places"
+
+
 def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
     tables = [
         artefacts.compared(paper, table)
@@ -169,11 +178,12 @@ def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, mon
     assert not says("not a folder").matches(caught.value)
 
 
-def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(artefacts):
-    with refused("not made yet", where="latent_depth_table3") as caught:
-        artefacts.require(*drawn(artefacts, "latent_depth", "table3"))
+def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):
+    asked = Artefacts(project, Paths(tmp_path, "paper"))
+    with refused("not made yet", where="latent_depth_table1") as caught:
+        asked.require(*drawn(asked, "latent_depth", "table1"))
     assert "snakemake" not in caught.value.remedy
-    assert "fathom table latent_depth_table3 --scale tiny " in caught.value.remedy
+    assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy
 
 
 def test_files_have_a_stem_in_the_scales_folder(artefacts, tmp_path):

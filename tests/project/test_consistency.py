@@ -133,6 +133,20 @@ FAULTS = {
         "  split: {data: {dataset: domains7}}",
         says("other pieces", remedy="data.pieces_of"),
     ),
+    "a start with other tokens of target languages": (
+        7,
+        GROUPS,
+        "    like: <set>\n    group: adapters\n",
+        "    like: <set>\n    group: adapters\n    data: {target_token: none}  # §3.1.2\n",
+        says("other tokens", remedy="data.target_token"),
+    ),
+    "a token where there is one target language": (
+        7,
+        LATENT,
+        "    data: {dataset: ted8_diverse, direction: many_to_one}",
+        "    data: {dataset: ted8_diverse, direction: many_to_one, target_token: decoder}",
+        says("one target language", where="data.target_token"),
+    ),
     "fewer weights than are averaged": (
         2,
         GROUPS,

@@ -2,8 +2,10 @@
 
 import pytest
 
+from fathom.project.load import load
 from tests.support.papers import PAPERS
 from tests.support.refused import prose, refused
+from tests.support.small_project import GATED, RUN, write_config
 
 
 def test_a_run_is_named_with_or_without_its_paper(own_project):
@@ -57,9 +59,25 @@ def test_a_run_that_starts_from_another_has_its_identity(own_project):
     assert (start.freeze, start.average_of) == (True, 3)
 
 
-def test_what_is_not_built_says_each_reason_once(own_project):
-    reason = own_project.not_built("lamgd/o2m_related_adapters", "tiny")
-    assert reason.count("needs a token for the target language") == 1
+@pytest.mark.parametrize("scale", [None, "tiny", "paper"])
+def test_a_start_from_a_base_of_other_tasks_uses_its_pieces_and_dictionaries(own_project, scale):
+    tuned = own_project.spec("lamgd/split_adapters", scale)
+    base = own_project.spec("lamgd/domains_transformer", scale)
+    assert tuned.start.identity == base.identity
+    assert len(tuned.data.tasks) == len(base.data.tasks) + 1
+    assert tuned.data.subwords_folder == base.data.subwords_folder
+    assert tuned.data.corpus_folder != base.data.corpus_folder
+    assert tuned.data.folder != base.data.folder
+
+
+def test_what_is_not_built_says_each_reason_once(tmp_path, own_project):
+    runs = write_config(tmp_path) / "config" / "papers" / "sample" / "runs.yaml"
+    text = runs.read_text(encoding="utf-8")
+    text = text.replace("{algorithm: bpe, foreign: 120, english: 80}", "{algorithm: published}")
+    text = text.replace(f"{GATED}: {{", f"{GATED}: {{start: {{run: {RUN}}}, ")
+    runs.write_text(text, encoding="utf-8")
+    reason = load(tmp_path).not_built(f"sample/{GATED}", "small")
+    assert reason == "data.subwords.algorithm: no reader for published pieces yet"
     assert own_project.not_built("latent_depth/masked_lm_24", "tiny") == ""
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config.yaml_files import read
-from fathom.runs.sources import KINDS, Archive, Package, read_source
+from fathom.runs.sources import KINDS, Archive, ByHand, Package, read_source
 from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,18 @@ def test_a_wheel_is_a_package_and_the_talks_are_an_archive():
 
     assert isinstance(source_of("django"), Package)
     assert isinstance(source_of("ted_talks"), Archive)
+    assert isinstance(source_of("ufal_med"), ByHand)
+
+
+def test_only_archives_and_files_by_hand_may_lack_a_checksum(project, edit):
+    edit("config/sources/django.yaml", "bytes: 8276471\n", "")
+    _, findings = read_source(
+        "django", read(project / "config" / "sources" / "django.yaml", project)
+    )
+    says("no value", where=": bytes").check(findings)
+    edit("config/sources/ted_talks.yaml", "bytes: 352222045\n", "")
+    file = read(project / "config" / "sources" / "ted_talks.yaml", project)
+    says("both or none").check(read_source("ted_talks", file)[1])
 
 
 def test_every_key_is_described():

@@ -1,5 +1,8 @@
 """What a run is hashed to: the training alone, the decoding apart."""
 
+import pytest
+
+from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 
 
@@ -66,4 +69,18 @@ def test_the_data_sets_definition_is_hashed_and_its_name_is_not():
 def test_pieces_do_not_depend_on_what_is_left_out_of_training():
     one, other = small_spec().data, small_spec({"data": {"max_pieces": 9}}).data
     assert one.subwords_folder == other.subwords_folder
+    assert one.folder != other.folder
+
+
+@pytest.mark.parametrize("place", ["source", "decoder"])
+def test_a_token_names_the_language_of_a_target_and_not_its_task(place):
+    data = small_data(direction="one_to_many", target_token=place)
+    assert data.target_tokens == {"bos": "__bos__", "bel": "__bel__", "kor": "__hangul__"}
+    assert small_data(direction="one_to_many").target_tokens == {}
+
+
+def test_a_token_moves_the_encoded_text_and_not_the_pieces():
+    one, other = (small_data(direction="one_to_many", target_token=t) for t in ("none", "decoder"))
+    assert one.subwords_folder == other.subwords_folder
+    assert one.corpus_folder == other.corpus_folder
     assert one.folder != other.folder

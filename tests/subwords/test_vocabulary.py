@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.subwords.vocabulary import BOS, PAD, Ids, count, read, unite, write
+from fathom.subwords.vocabulary import BOS, EOS, PAD, Ids, add_tokens, count, read, unite, write
 from tests.support.refused import refused
 
 
@@ -44,3 +44,21 @@ def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tm
     assert ours.of([]) == [theirs.eos()]
     assert ours.of(["</s>", "<pad>", "never seen"]) == [theirs.unk()] * 3 + [theirs.eos()]
     assert (theirs.bos(), theirs.pad()) == (BOS, PAD)
+
+
+def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
+    path = tmp_path / "d.txt"
+    write(path, {"▁a": 9, "b": 4})
+    add_tokens(path, ["__bos__", "__kor__", "__bos__"])
+    theirs, ours = Dictionary.load(str(path)), Ids(path, ["__bos__", "__kor__", "__bos__"])
+    assert len(ours) == len(theirs) == 4 + 2 + 2
+    token = theirs.index("__kor__")
+    assert token == 4 + 2 + 1
+    assert ours.of(["b"], "__kor__") == [token, theirs.index("b"), EOS]
+    assert ours.of(["__kor__"]) == [theirs.unk(), EOS]
+
+
+def test_text_with_a_piece_like_a_token_is_refused(tmp_path):
+    write(tmp_path / "d.txt", {"a": 2, "__bos__": 1})
+    with refused("token as piece", "__bos__", where="d.txt"):
+        add_tokens(tmp_path / "d.txt", ["__bos__"])

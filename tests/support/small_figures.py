@@ -27,10 +27,17 @@ def findings(figure, tables=None, known=KNOWN):
     return [str(finding) for finding in kinds.findings(figure, known, tables or {})]
 
 
-def run(folder, name="small", updates=100, seeds=(1,), unused=()):
+def run(folder, name="small", updates=100, seeds=(1,), unused=(), shown_as=None):
     """Return a run without files."""
     folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
-    source = Source(f"p/{name}", folders, lambda key: file_of(key, None), IDENTITY, unused=unused)
+    source = Source(
+        f"p/{name}",
+        folders,
+        lambda key: file_of(key, None),
+        IDENTITY,
+        unused=unused,
+        shown_as=shown_as or {},
+    )
     return RunFiles(source, updates)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from fathom.batches.encode import encode
 from fathom.batches.tensors import load
-from fathom.runs.spec import Spec
+from fathom.runs.spec import DataSpec, Spec
 from fathom.subwords.train import train
 from fathom.training.loop import RuntimeOptions
 from fathom.training.progress import Reporter
@@ -124,9 +124,9 @@ def update_batches(
     )
 
 
-def encoded(folder: Path) -> Path:
+def encoded(folder: Path, data: DataSpec | None = None) -> Path:
     """Make the small corpus's tensors under a folder, and return their own folder."""
-    corpus = write_corpus(folder / "corpus")
-    train(small_data(), corpus, folder / "subwords", silent)
-    encode(small_data(), corpus, folder / "subwords", folder / "tensors", silent)
+    data, corpus = data or small_data(), write_corpus(folder / "corpus")
+    train(data, corpus, folder / "subwords", silent)
+    encode(data, corpus, folder / "subwords", folder / "tensors", silent)
     return folder / "tensors"

@@ -1,10 +1,11 @@
 """Sentences of ids with right answers, and networks that learn them in seconds.
 
-A sentence is turned round in one way of translating, and each of its words moved by one in another.
+A sentence is turned round in one way of translating, each of its words moved by one in another, and
+nothing changed in a third.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -17,7 +18,7 @@ from fathom.models.network import Network
 
 ENTRIES, FIRST = 20, 4
 BATCH = 64
-TURNED, MOVED = 0, 1
+TURNED, MOVED, SAME = 0, 1, 2
 
 
 def sentences(amount: int, seed: int) -> list[Tensor]:
@@ -33,7 +34,7 @@ def answer(source: Tensor, way: int) -> Tensor:
     """Return the right translation of a sentence, with its end symbol."""
     words = source[:-1]
     moved = (words - FIRST + 1) % (ENTRIES - FIRST) + FIRST
-    return torch.cat([(words.flip(0), moved)[way], source[-1:]])
+    return torch.cat([(words.flip(0), moved, words)[way], source[-1:]])
 
 
 def padded(rows: list[Tensor]) -> Tensor:
@@ -41,8 +42,22 @@ def padded(rows: list[Tensor]) -> Tensor:
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
 
 
-def learn(network: Network, ways: Sequence[int], updates: int) -> Network:
-    """Teach every task its way of translating, with the gates as they are."""
+def learn(
+    network: Network,
+    ways: Sequence[int],
+    updates: int,
+    starts: Sequence[int] | None = None,
+    before: Sequence[Sequence[int]] | None = None,
+) -> Network:
+    """Teach every task its way of translating, with the gates as they are.
+
+    Args:
+        network: the network.
+        ways: of each task.
+        updates: how many.
+        starts: what the decoder of each task reads first; None is the end symbol.
+        before: the ids before the sources of each task.
+    """
     optimiser = torch.optim.Adam((p for p in network.parameters() if p.requires_grad), lr=3e-3)
     network.train()
     for update in range(1, updates + 1):
@@ -50,6 +65,10 @@ def learn(network: Network, ways: Sequence[int], updates: int) -> Network:
         tasks = torch.arange(BATCH) % len(ways)
         targets = [answer(row, ways[task]) for row, task in zip(rows, tasks, strict=True)]
         previous = padded([row.roll(1) for row in targets])
+        if starts is not None:
+            previous[:, 0] = torch.tensor(starts)[tasks]
+        if before is not None:
+            rows = [beginning(row, before[task]) for row, task in zip(rows, tasks, strict=True)]
         network.start_update(1, update)
         logits = network(padded(rows), previous, tasks)
         loss = nn.functional.cross_entropy(
@@ -63,18 +82,30 @@ def learn(network: Network, ways: Sequence[int], updates: int) -> Network:
     return network
 
 
-def write_sentences(folder: Path, ways: dict[str, int], amount: int = 60) -> None:
+def beginning(source: Tensor, before: Sequence[int]) -> Tensor:
+    """Return a source with ids before it."""
+    return torch.cat([torch.tensor(before, dtype=source.dtype), source])
+
+
+def write_sentences(
+    folder: Path,
+    ways: dict[str, int],
+    amount: int = 60,
+    before: Mapping[str, Sequence[int]] | None = None,
+) -> None:
     """Add held-out sentences and their answers to encoded text that has none.
 
     Args:
         folder: of the encoded text, with its tensors.json.
         ways: how each task translates.
         amount: sentences of a split.
+        before: the ids before the sources of each task.
     """
     for task, way in ways.items():
         for seed, split in enumerate(("valid", "test"), start=-2):
             rows = sentences(amount, seed)
-            _write(prefix(folder, task, split, "source"), rows)
+            sources = [beginning(row, before[task] if before else ()) for row in rows]
+            _write(prefix(folder, task, split, "source"), sources)
             _write(prefix(folder, task, split, "target"), [answer(row, way) for row in rows])
     record = read_record(folder / "tensors.json")
     files = {"files": hashes(folder, "*.txt", "*/*.*")}

@@ -195,3 +195,13 @@ def test_a_corpus_has_values_without_seeds(tmp_path, cell):
     results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
     own = cell(results, "train", "bos", "table3")
     assert (own.value, own.deviation) == (5.64, None)
+
+
+def test_a_doubt_of_one_seed_is_that_of_the_cell(results, cell):
+    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    doubtful = scores(22.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
+    results.write("p/small", {BLEU: doubtful}, 2)
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.doubtful, own.note) == (21.0, True, "equal hypotheses")
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    assert not cell(results, "24/24", "bos").doubtful

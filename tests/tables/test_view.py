@@ -1,5 +1,7 @@
 """How a table reads: rows of both sides, decimals, marks, headings, notes."""
 
+from dataclasses import replace
+
 import pytest
 
 from fathom.provenance.measurements import Number, Record
@@ -19,11 +21,14 @@ PRINTED = (
 )
 
 
-def laid_out(folder, results=None, printed=PRINTED, name="table1", verdicts=False):
+def laid_out(folder, results=None, printed=PRINTED, name="table1", verdicts=False, shown_as=None):
     """Return a table's view."""
     results = results or typical(folder / "results")
     drawn = table(folder, name)
-    compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "paper")
+    sources = {
+        name: replace(source, shown_as=shown_as or {}) for name, source in results.sources.items()
+    }
+    compared = compare_table(drawn, drawn.cells(KNOWN), printed, sources, "paper")
     return view(compared, "A. Author: A paper. 2020", verdicts)
 
 
@@ -42,6 +47,13 @@ def main(tmp_path):
 
 def test_columns_have_their_titles_and_few_sentences_a_mark(main):
     assert main.columns == ("Params (M)", "Avg.", "bos†", "fra†", "Seeds")
+
+
+def test_a_task_with_another_text_is_called_after_it(tmp_path):
+    drawn = laid_out(tmp_path, shown_as={"bos": "BOS~songs"})
+    assert drawn.blocks[0].columns == ("Params (M)", "Avg.", "BOS~songs†", "fra†", "Seeds")
+    assert any("BOS~songs" in note for note in drawn.notes)
+    assert not any("~" in note for note in laid_out(tmp_path).notes)
 
 
 def test_our_row_is_followed_by_the_papers_own_numbers_as_printed(main):
@@ -126,6 +138,19 @@ def test_each_block_has_its_heading_and_columns(tmp_path):
     assert row(first, "valid")["bos"].text == "not measured"
 
 
+def test_a_number_of_things_has_no_decimals_next_to_one_in_thousands(tmp_path):
+    results = Results(tmp_path / "results")
+    pairs = {"train": 5640.0, "valid": 28.0}
+    records = {
+        f"pairs.{split}": Record(tasks={"bos": Number(value=count)})
+        for split, count in pairs.items()
+    }
+    results.corpus("text", records)
+    printed = (reported("train", "bos", "5.64"), reported("valid", "bos", "474"))
+    block = laid_out(tmp_path, results, printed, "table3").blocks[0]
+    assert [row(block, name)["bos"].text for name in pairs] == ["5.64", "28"]
+
+
 def test_a_difference_is_printed_next_to_the_number(tmp_path):
     results = Results(tmp_path / "results")
     results.write("p/deep", {BLEU: scores(61.0, 60.4)})
@@ -150,3 +175,18 @@ def test_a_label_has_kind_number_and_title(name, text):
 )
 def test_a_caption_says_where_and_at_which_scale(section, text):
     assert caption(section, "P.", "tiny") == f"{text} Scale: tiny."
+
+
+def test_a_doubtful_number_has_a_mark_and_a_note_says_why(tmp_path):
+    results = Results(tmp_path / "results")
+    doubtful = scores(20.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
+    results.write("p/small", {BLEU: doubtful})
+    seen = laid_out(tmp_path, results)
+    ours = row(seen.blocks[0], "6/6")
+    assert [ours[name].text for name in ("Avg.", "bos", "fra")] == ["29.0‡", "20‡", "38.0‡"]
+    assert any(note.startswith("‡") for note in seen.notes)
+    assert "6/6: equal hypotheses." in seen.notes
+
+
+def test_numbers_without_doubt_have_no_mark(tmp_path):
+    assert not any("‡" in note for note in laid_out(tmp_path).notes)

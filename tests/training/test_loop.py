@@ -18,9 +18,16 @@ from fathom.training.train import train
 from fathom.training.two_level import TwoLevel
 from fathom.training.validation import validate
 from tests.support.refused import says
-from tests.support.small_corpus import silent
+from tests.support.small_corpus import silent, small_data
 from tests.support.small_disk import small_disk
-from tests.support.small_runs import OPTIONS, latent, masked, specification, update_batches
+from tests.support.small_runs import (
+    OPTIONS,
+    encoded,
+    latent,
+    masked,
+    specification,
+    update_batches,
+)
 from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
@@ -118,6 +125,33 @@ def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_pa
     one, other = (read_json(folder / "training.json") for folder in (whole, killed))
     assert one["validation"] == other["validation"]
     assert one["outcome"] == other["outcome"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["source", "decoder"])
+def test_one_to_many_training_killed_once_ends_bit_identical(tmp_path, place):
+    data = small_data(direction="one_to_many", target_token=place)
+    tensors, spec = encoded(tmp_path / "text", data), replace(latent(), data=data)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
+    train_and_be_killed(spec, tensors, killed, 5)
+    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, silent)
+    assert list(differences(state(whole), state(killed))) == []
+    assert metrics(whole) == metrics(killed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["group_dropout", "adapters"])
+def test_a_run_of_one_task_an_update_ends_bit_identical_after_a_kill(tensors, tmp_path, name):
+    own = {"groups": 4, "active": 3} if name == "group_dropout" else {"bottleneck": 8}
+    training = {"one_task_per_batch": True, "shares": "proportional", "updates": 12}
+    spec = specification(name, ("encoder", "decoder"), {"training": training}, **own)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
+    train_and_be_killed(spec, tensors, killed, 8)
+    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, silent)
+    assert list(differences(state(whole), state(killed))) == []
+    assert metrics(whole) == metrics(killed)
 
 
 def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):

@@ -16,8 +16,10 @@ MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 BLOCK = 128
 
 
-def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, updates=6):
-    changes = {"updates": updates, "batch": {"tokens": 2000}}
+def made_of(
+    tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, updates=6, one_task=False
+):
+    changes = {"updates": updates, "batch": {"tokens": 2000}, "one_task_per_batch": one_task}
     changes["shares"] = shares or {"temperature": 0.3}
     return MaskedUpdateBatches(
         load(tensors),
@@ -147,3 +149,17 @@ def test_an_update_that_predicts_nothing_is_an_error(tensors):
 def test_a_run_in_epochs_has_the_updates_of_its_text(tensors):
     made = made_of(tensors, updates="3 epochs")
     assert made.epoch(made.updates) >= 3 > made.epoch(made.updates - 1)
+
+
+def test_an_update_may_hold_one_task_that_is_drawn_by_its_share(tensors):
+    made = made_of(tensors, one_task=True)
+    counts = np.zeros(3)
+    for update in range(1, 60):
+        parts = made.micro_batches(update)
+        [task] = parts.tasks.tolist()
+        assert {row[0] for row in rows(parts)} == {task}
+        counts[task] += 1
+    assert counts.min() > 5
+    cut = made_of(tensors, tokens_per_device=500, one_task=True).micro_batches(7)
+    assert rows(cut) == rows(made.micro_batches(7))
+    assert len(cut.batches) > 1

@@ -11,25 +11,41 @@ from fathom.training.loop import Training, TrainPaths
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
 from fathom.training.update_batches import MicroBatches
-from tests.support.small_runs import OPTIONS, latent
+from tests.support.small_runs import OPTIONS, latent, specification
 from tests.training.test_two_level import Run, without_dropout
 
 FORK = multiprocessing.get_context("fork")
 
 
-def three_updates(tensors, announced, said):
-    """Join the processes that `announced` names, and make three updates with them."""
-    os.environ.update(announced)
-    ranks = Ranks.join(torch.device("cpu"))
-    run = Run(without_dropout(latent()), tensors)
-    run.two_level.ranks = ranks
-    results = []
-    for number in range(1, 4):
-        update = run.micro_batches(number, micro=2)
-        own = MicroBatches(update.batches[ranks.rank :: ranks.world], update.tokens, update.tasks)
-        numbers = run.two_level.update(number, own).numbers()
-        results.append([numbers["nll"], numbers["loss"], numbers["gradient_norm"]])
-    said.put((ranks.rank, ranks.world, results, run.network.decoder.method.alpha.tolist()))
+ONE_TASK = {"training": {"one_task_per_batch": True}}
+RUNS = [
+    latent(),
+    latent(ONE_TASK),
+    specification("adapters", ("encoder", "decoder"), ONE_TASK, bottleneck=8),
+]
+
+
+def updates_of(spec, count):
+    """Return what joins the processes that `announced` names, and makes updates with them."""
+
+    def run_them(tensors, announced, said):
+        os.environ.update(announced)
+        ranks = Ranks.join(torch.device("cpu"))
+        run = Run(without_dropout(spec), tensors)
+        run.two_level.ranks = ranks
+        results = []
+        for number in range(1, count + 1):
+            update = run.micro_batches(number, micro=2)
+            own = update.batches[ranks.rank :: ranks.world]
+            numbers = run.two_level.update(
+                number, MicroBatches(own, update.tokens, update.tasks)
+            ).numbers()
+            results.append([numbers["nll"], numbers["loss"], numbers["gradient_norm"]])
+        method = run.network.decoder.method
+        values = [value.tolist() for value in method.parameters()]
+        said.put((ranks.rank, ranks.world, results, values))
+
+    return run_them
 
 
 def stopped_by_a_signal_to_the_last(folder):
@@ -54,7 +70,7 @@ def stopped_by_a_signal_to_the_last(folder):
     return run
 
 
-def start_together(tensors, world, what=three_updates):
+def start_together(tensors, world, what):
     """Return what each of `world` processes sent, by rank."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -77,15 +93,17 @@ def test_alone_sums_change_nothing():
     assert torch.equal(Ranks(0, 1).sum(tensor), torch.ones(3))
 
 
-def test_two_processes_make_the_updates_that_one_makes(tensors):
-    ((_, _, alone, alpha),) = start_together(tensors, 1)
-    both = start_together(tensors, 2)
+@pytest.mark.parametrize("spec", RUNS, ids=["latent", "latent of one task", "adapters of one task"])
+def test_two_processes_make_the_updates_that_one_makes(tensors, spec):
+    ((_, _, alone, values),) = start_together(tensors, 1, updates_of(spec, 3))
+    both = start_together(tensors, 2, updates_of(spec, 3))
     assert [(rank, world) for rank, world, _, _ in both] == [(0, 2), (1, 2)]
     for _, _, updates, theirs in both:
         for one, two in zip(alone, updates, strict=True):
             # Sums in another order, amplified by Adam's first steps.
             assert one == pytest.approx(two, abs=1e-3)
-        torch.testing.assert_close(torch.tensor(alpha), torch.tensor(theirs), atol=1e-5, rtol=0)
+        for own, other in zip(values, theirs, strict=True):
+            torch.testing.assert_close(torch.tensor(own), torch.tensor(other), atol=1e-5, rtol=0)
 
 
 def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_path):

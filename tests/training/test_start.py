@@ -4,13 +4,17 @@ from dataclasses import replace
 import pytest
 import torch
 
+from fathom.batches.encode import encode
 from fathom.checkpoints.read import read_weights
+from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import read_record, write_record
 from fathom.runs.spec import StartSpec
+from fathom.subwords.train import train as train_subwords
 from fathom.training.loop import TrainPaths
 from fathom.training.train import train
 from tests.support.refused import prose, refused
 from tests.support.run_files import training
+from tests.support.small_corpus import DEFINITION, record_corpus, small_data, write_corpus
 from tests.support.small_networks import method
 from tests.support.small_runs import OPTIONS, specification
 
@@ -39,8 +43,54 @@ def trained(tensors, tmp_path_factory):
     return folder
 
 
+HALVES = ("kor1", "kor2")
+
+
+@pytest.fixture(scope="module")
+def halved(tmp_path_factory):
+    """The data of a set whose largest task is in two halves, with the small set's pieces."""
+    folder = tmp_path_factory.mktemp("halved")
+    corpus, whole = folder / "corpus", write_corpus(folder / "whole")
+    train_subwords(small_data(), whole, folder / "subwords", silent)
+    for text in whole.glob("*/*.*"):
+        lines, task = read_lines(text), text.parent.name
+        parts = {task: lines}
+        if task == "kor":
+            parts = {half: lines[place::2] for place, half in enumerate(HALVES)}
+        for name, part in parts.items():
+            write_lines(corpus / name / text.name, part)
+    record_corpus(corpus)
+    tasks = [*DEFINITION["tasks"][:2], *([half, "hangul"] for half in HALVES)]
+    data = small_data({"tasks": tasks, "pivot": "eng"}, pieces=DEFINITION)
+    encode(data, corpus, folder / "subwords", folder / "tensors", silent)
+    return data, folder / "tensors"
+
+
 def weights(folder):
     return read_weights(folder / "checkpoints" / "last.pt")
+
+
+def test_adapters_of_more_tasks_start_from_a_base_with_the_same_pieces(
+    tensors, trained, halved, tmp_path
+):
+    """Table 4 of lamgd: seven domains, adapters over the Transformer of six."""
+    base, tuned = base_and_tuned(one_task_per_batch=True, updates=8)
+    data, text = halved
+    tuned = replace(tuned, data=data)
+    assert tuned.data.subwords_identity == base.data.subwords_identity
+    for side in ("source", "target"):
+        name = f"dictionary.{side}.txt"
+        assert (text / name).read_bytes() == (tensors / name).read_bytes()
+    train(tuned, 1, TrainPaths(text, tmp_path, trained), OPTIONS, silent)
+    before, after = weights(trained), weights(tmp_path)
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+    tasks = {name.split(".")[4] for name in after if ".method.adapters." in name}
+    assert tasks == {"0", "1", "2", "3"}
+    record = read_record(tmp_path / "training.json")
+    assert record["outcome"]["kind"] == "finished"
+    assert set(record["validation"]["by_task"]) == {"bos", "bel", *HALVES}
+    own = read_record(trained / "training.json")["validation"]["by_task"]
+    assert record["validation"]["by_task"]["bel"] == pytest.approx(own["bel"], abs=0.2)
 
 
 @pytest.mark.slow

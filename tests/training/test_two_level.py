@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pytest
@@ -36,6 +37,7 @@ class Run:
             spec.training.batch,
             spec.training.shares,
             seed,
+            spec.training.one_task_per_batch,
         )
 
     def micro_batches(self, number, micro=1, only=None):
@@ -203,6 +205,52 @@ def test_absent_tasks_gates_and_moments_stay(tensors):
     assert not torch.equal(alpha[0], before[0])
     assert torch.equal(run.two_level.phi_adam[1].first[0][1], kept[0])
     assert torch.equal(run.two_level.phi_adam[1].second[0][1], kept[1])
+
+
+ONE_TASK = {"training": {"one_task_per_batch": True}}
+OF_A_TASK = [
+    latent(ONE_TASK),
+    latent(ONE_TASK, inner_updates=2),
+    specification("group_dropout", ("encoder", "decoder"), ONE_TASK, groups=4, active=3),
+    specification("adapters", ("encoder", "decoder"), ONE_TASK, bottleneck=8),
+]
+
+
+def of_task(run, task):
+    """Return copies of what belongs to a task: rows of gates or masks, or its adapters."""
+    own = dict(run.network.named_parameters())
+    values = [value[task] for name, value in own.items() if name.endswith(("alpha", "phi"))]
+    values += [value for name, value in own.items() if re.search(rf"adapters\.\d+\.{task}\.", name)]
+    return [value.detach().clone() for value in values]
+
+
+# [lamgd Alg. 1]
+@pytest.mark.parametrize("spec", OF_A_TASK, ids=lambda spec: spec.method.name)
+def test_an_update_of_one_task_moves_what_belongs_to_that_task_alone(tensors, spec):
+    run, moved = Run(spec, tensors), set()
+    every = spec.method.settings.get("inner_updates", 1)
+    for number in range(1, 13):
+        before = [of_task(run, task) for task in range(3)]
+        parts = run.micro_batches(number, micro=2)
+        [present] = parts.tasks.tolist()
+        run.two_level.update(number, parts)
+        for task, old in enumerate(before):
+            same = all(map(torch.equal, of_task(run, task), old))
+            assert same == (task != present or number % every > 0)
+        moved.add(present)
+    assert moved == {0, 1, 2}
+
+
+def test_the_regulariser_of_an_update_of_one_task_is_that_of_its_task(tensors):
+    run = Run(OF_A_TASK[2], tensors)
+    for method in run.network.methods.values():
+        torch.nn.init.normal_(method.phi)
+    parts = run.micro_batches(1, micro=2)
+    [task] = parts.tasks.tolist()
+    losses = run.two_level.losses(parts)
+    for side, method in run.network.methods.items():
+        p = torch.softmax(method.phi[task], dim=-1)
+        torch.testing.assert_close(losses[f"{side}_entropy"].value, (p * p.log()).sum())
 
 
 def test_one_fused_batch_has_the_gradient_of_a_pass_for_each_task(tensors):

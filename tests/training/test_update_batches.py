@@ -36,6 +36,41 @@ def test_processes_share_an_update_without_overlap(tensors, world):
     assert len(cut.batches) == -(-whole.tokens // (60 * world))
 
 
+ONE_TASK = {"training": {"one_task_per_batch": True}}
+
+
+@pytest.mark.parametrize("shares", ["equal", "proportional"])
+@pytest.mark.parametrize("per", ["task", "update"])
+def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
+    batch = {"tokens": 150, "per": per}
+    spec = latent({"training": ONE_TASK["training"] | {"shares": shares, "batch": batch}})
+    whole, cut = update_batches(spec, tensors), update_batches(spec, tensors, tokens_per_device=40)
+    drawn = set()
+    for update in range(1, 30):
+        one, many = whole.micro_batches(update), cut.micro_batches(update)
+        assert one.tokens == many.tokens == pytest.approx(150, abs=60)
+        assert len(many.batches) == min(-(-one.tokens // 40), len(members(one)))
+        assert members(one) == members(many)
+        [task] = one.tasks.tolist()
+        assert {task for task, _ in members(one)} == {task}
+        drawn.add(task)
+    assert drawn == {0, 1, 2}
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_processes_share_an_update_of_one_task(tensors, world):
+    spec = latent(ONE_TASK)
+    for update in (1, 2, 3, 40):
+        whole = update_batches(spec, tensors).micro_batches(update)
+        shares = [
+            update_batches(spec, tensors, Ranks(rank, world)).micro_batches(update)
+            for rank in range(world)
+        ]
+        assert sorted(pair for share in shares for pair in members(share)) == members(whole)
+        assert all(share.tasks.tolist() == whole.tasks.tolist() for share in shares)
+        assert {share.tokens for share in shares} == {whole.tokens}
+
+
 def test_a_batch_depends_on_seed_and_update_alone(tensors):
     first, again = update_batches(latent(), tensors), update_batches(latent(), tensors)
     first.micro_batches(1)
@@ -49,7 +84,8 @@ def test_a_batch_depends_on_seed_and_update_alone(tensors):
 
 
 def test_a_run_in_epochs_has_the_updates_of_its_text(tensors):
-    epochs = latent({"training": {"updates": "2 epochs"}})
-    batches = update_batches(epochs, tensors)
-    assert batches.epoch(batches.updates) >= 2 > batches.epoch(batches.updates - 1)
+    for one_task in (False, True):
+        changes = {"updates": "2 epochs", "one_task_per_batch": one_task}
+        batches = update_batches(latent({"training": changes}), tensors)
+        assert batches.epoch(batches.updates) >= 2 > batches.epoch(batches.updates - 1)
     assert update_batches(latent(), tensors).updates == 6

@@ -12,9 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from fathom.batches.sampler import Member, equal_mass, updates_until
+from fathom.batches.sampler import Member, equal_mass
 from fathom.batches.stream import Stream
 from fathom.batches.tensors import Tensors
+from fathom.batches.update_tasks import AllTasks
 from fathom.errors import FathomError
 from fathom.subwords.vocabulary import BOS
 
@@ -100,26 +101,28 @@ def texts(tensors: Tensors, split: str, longest: int) -> list[Text]:
 class BlockOrder:
     """Which blocks an update holds: a pure function of the seed and the update's number."""
 
-    def __init__(self, lengths: Sequence[np.ndarray], tokens: Sequence[float], seed: int):
+    def __init__(self, lengths: Sequence[np.ndarray], tasks: AllTasks, seed: int):
         """Start each task's stream.
 
         Args:
             lengths: for each of N tasks (n,) tokens of each block.
-            tokens: (N,) each task's tokens in an update.
+            tasks: which of them an update holds, and how many tokens of each.
             seed: the run's seed, at least 0.
 
         Raises:
-            FathomError: all tasks have so few tokens that an update could be empty.
+            FathomError: the tasks have so few tokens that an update could be empty.
         """
-        self._lengths = lengths
-        self._tokens = [max(1, round(share)) for share in tokens]
+        self._lengths, self._tasks = lengths, tasks
+        self._tokens = [max(1, round(tokens)) for tokens in tasks.tokens]
         # A stretch as long as the longest block always contains the start of a block.
         longest = [int(of_task.max()) for of_task in lengths]
-        if all(share < most for share, most in zip(self._tokens, longest, strict=True)):
+        certain = [own >= most for own, most in zip(self._tokens, longest, strict=True)]
+        if not (all(certain) if tasks.single else any(certain)):
+            needed = max(longest) if tasks.single else min(longest)
             raise FathomError(
                 "an update could have no block",
                 "training.batch.tokens",
-                f"give a task {min(longest)} tokens, the length of its longest block",
+                f"give a task {needed} tokens, the length of its longest block",
             )
         self._streams = [
             Stream(of_task, seed, _BLOCKS, task) for task, of_task in enumerate(lengths)
@@ -139,17 +142,22 @@ class BlockOrder:
         """
         if n < 1:
             raise IndexError(f"updates count from 1, not {n}")
+        tasks, before = self._tasks.at(n)
         members = [
-            (task, block)
-            for task, (stream, tokens) in enumerate(zip(self._streams, self._tokens, strict=True))
-            for block in stream.between((n - 1) * tokens, n * tokens).tolist()
+            (task, block) for task in tasks for block in self._stretch(task, before).tolist()
         ]
         return sorted(members, key=self.length)
+
+    def _stretch(self, task: int, before: int) -> np.ndarray:
+        """Return the blocks that a task gives to an update, after `before` updates with it."""
+        tokens = self._tokens[task]
+        return self._streams[task].between(before * tokens, (before + 1) * tokens)
 
     def updates_until(self, updates: int | str) -> int:
         """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
         task = self._largest
-        return updates_until(updates, self._streams[task].tokens, self._tokens[task], pool=1)
+        tokens, quota = self._streams[task].tokens, self._tokens[task]
+        return self._tasks.updates_until(updates, task, tokens, quota)
 
     def length(self, member: Member) -> int:
         """Return the tokens of a block."""
@@ -158,7 +166,8 @@ class BlockOrder:
 
     def passes(self, n: int) -> float:
         """Return the epochs of n updates: passes over the task with the most tokens."""
-        return n * self._tokens[self._largest] / self._streams[self._largest].tokens
+        task = self._largest
+        return self._tasks.times(task, n) * self._tokens[task] / self._streams[task].tokens
 
 
 def split_evenly(lengths: Sequence[int], parts: int) -> list[list[int]]:

@@ -1,6 +1,6 @@
 """Text to ids on disk, in fairseq's formats, with the unigram baseline of its validation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fathom.batches import indexed
@@ -10,7 +10,7 @@ from fathom.errors import FathomError
 from fathom.io.files import replacing, sha256
 from fathom.io.integrity import Recorded, write_record
 from fathom.runs.spec import DataSpec
-from fathom.subwords import unigram
+from fathom.subwords import unigram, vocabulary
 from fathom.subwords.encode import Encoder
 from fathom.subwords.sides import sides
 from fathom.subwords.texts import require_corpus
@@ -27,25 +27,27 @@ def encode(
     Training pairs with an empty side, or one of more than `data.max_pieces` pieces, are left out
     and counted. All validation and test pairs are kept, in the order of the corpus: a longer source
     is cut and counted, the target is kept as it is. Of text without pairs, empty and longer lines
-    of all splits are left out and counted.
+    of all splits are left out and counted. The token of a target language is no piece, but counts
+    as a token of the source that it is before.
 
     Args:
-        data: the data set and the most pieces of a side.
+        data: the data set, the most pieces of a side, and the place of a target language's token.
         corpus: the corpus's folder.
         subwords: the folder of its models and dictionaries.
         out: the folder to write; its tensors.json comes last.
         report: takes one line of progress at a time.
 
     Raises:
-        FathomError: corpus or subwords are not finished, two files differ in lines, or nothing is
-            left of a split of a task.
+        FathomError: corpus or subwords are not finished, two files differ in lines, nothing is left
+            of a split of a task, or the text has a piece like a token.
     """
     require_corpus(corpus)
     pieces_files = Recorded.of(subwords / "subwords.json")
     finished = out / "tensors.json"
     finished.unlink(missing_ok=True)
     encoders = {side.name: Encoder(subwords, side) for side in sides(data)}
-    dictionaries = {side: _copied_dictionary(pieces_files, out, side) for side in encoders}
+    tokens = data.target_tokens
+    dictionaries = {side: _dictionary(pieces_files, out, side, tokens) for side in encoders}
     counts: dict[str, dict[str, dict[str, int]]] = {task: {} for task in data.tasks}
     files = [dictionary_path(out, side) for side in encoders]
     for task in data.tasks:
@@ -58,9 +60,11 @@ def encode(
             selected, counts[task][split] = select(
                 cut, data.max_pieces, split, str(corpus / task / split)
             )
+            before = {"source": [tokens[task]]} if data.target_token == "source" else {}
+            counts[task][split]["source_tokens"] += len(before) * len(selected[0])
             for side, pieces in zip(encoders, selected, strict=True):
                 numbers = dictionaries[side]
-                rows = (numbers.of(sentence) for sentence in pieces)
+                rows = (numbers.of(sentence, *before.get(side, ())) for sentence in pieces)
                 files += indexed.write(prefix(out, task, split, side), rows, len(numbers))
     summary = {
         "tasks": list(data.tasks),
@@ -71,10 +75,10 @@ def encode(
         "corpus_sha256": sha256(corpus / "corpus.json"),
         "files": {path.relative_to(out).as_posix(): sha256(path) for path in files},
     }
+    summary |= {"target_tokens": {data.target_token: tokens}} if tokens else {}
     predicted = list(encoders)[-1]
-    write_record(
-        finished, summary | _baseline(out, data.tasks, predicted, len(dictionaries[predicted]))
-    )
+    summary |= _baseline(out, data.tasks, predicted, len(dictionaries[predicted]))
+    write_record(finished, summary)
 
 
 def select(
@@ -119,12 +123,21 @@ def select(
     return selected, counts
 
 
-def _copied_dictionary(subwords: Recorded, out: Path, side: str) -> Ids:
-    """Copy a dictionary to the tensors, so that no other folder is needed; return its ids."""
+def _dictionary(subwords: Recorded, out: Path, side: str, tokens: Mapping[str, str]) -> Ids:
+    """Copy a dictionary to the tensors, so that no other folder is needed; return its ids.
+
+    Args:
+        subwords: the files of the dictionary.
+        out: the folder of the tensors.
+        side: "source" or "target".
+        tokens: of each task's target language, which are added.
+    """
     path = dictionary_path(out, side)
     with replacing(path, "wb") as stream:
         stream.write(subwords.read(path.name))
-    return Ids(path)
+    if tokens:
+        vocabulary.add_tokens(path, tokens.values())
+    return Ids(path, tokens.values())
 
 
 def _baseline(out: Path, tasks: tuple[str, ...], side: str, entries: int) -> dict[str, object]:

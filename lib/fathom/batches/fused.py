@@ -1,7 +1,8 @@
 """Batches of sentences of all tasks, each with the index of its task.
 
 All tensors are batch-first and padded on the right. The decoder's input is the target shifted by
-one place, with the end symbol first (teacher forcing, as in fairseq).
+one place, with the end symbol or the token of the target language first (teacher forcing, as in
+fairseq).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ import torch
 
 from fathom.batches.indexed import Sentences
 from fathom.batches.sampler import Member
-from fathom.batches.tensors import EOS, PAD, Pairs
+from fathom.batches.tensors import PAD, Pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Batch:
 
     Attributes:
         source: (B, S) ids with end symbols.
-        previous_target: (B, T) ids, the end symbol first.
+        previous_target: (B, T) ids, each task's start first.
         target: (B, T) ids with end symbols.
         tasks: (B,) index of each sentence's task.
         sentences: (B,) index of each sentence in its task's split.
@@ -71,7 +72,8 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
     source = gathered(sources, rows, source_lengths)
     target = gathered(targets, rows, target_lengths)  # (B, T)
     previous = np.roll(target, 1, axis=1)
-    previous[:, 0] = EOS
+    starts = {task: split.start for task, split in of_task.items()}
+    previous[:, 0] = [starts[task] for task in rows[:, 0].tolist()]
     # A shorter row's end symbol was rolled to where its padding starts.
     previous[target == PAD] = PAD
     return Batch(

@@ -10,23 +10,26 @@ sentences are used in the order of the stream.
 
 A task's tokens in an update differ from its share by at most (1 + 1 / P) times its longest sentence
 and half a token, because chunks and blocks end between sentences.
+
+If an update holds one task only (update_tasks.py), each task has blocks of its own: P updates that
+hold this task, or fewer, so that a block is no longer than a pass. Else copies of a sentence, which
+have one length, would meet in an update.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from fathom.batches.stream import Stream, permutation
+from fathom.batches.update_tasks import Shares, tasks_of_updates
 from fathom.errors import FathomError
-from fathom.runs.settings import Batch, Temperature, Training
+from fathom.runs.settings import Batch
 
 # The second word of every seed: orders of sentences and orders of ranks are independent.
 _SENTENCES, _RANKS = 0, 1
 
 # (task, sentence), or (task, block) of text without pairs.
 Member = tuple[int, int]
-Shares = Literal["equal", "proportional"] | Temperature
 
 
 class Sampler:
@@ -39,6 +42,7 @@ class Sampler:
         batch: Batch,
         shares: Shares,
         seed: int,
+        one_task: bool = False,
     ):
         """Measure the tasks and compute each one's share.
 
@@ -48,6 +52,7 @@ class Sampler:
             batch: the size of an update, and the pool.
             shares: each task's share of an update.
             seed: the run's seed, at least 0.
+            one_task: whether an update holds one task only, drawn by its share.
 
         Raises:
             FathomError: a task has no sentences.
@@ -64,15 +69,23 @@ class Sampler:
         self.seed = seed
         self._target_tokens = sum(int(lengths.sum()) for lengths in self._target)
         self._source_tokens = sum(int(lengths.sum()) for lengths in self._source)
-        self.pool = batch.pool
         lines = [len(lengths) for lengths in self._target]
-        self.shares = task_tokens(lines, batch, shares)
-        self._quotas = [_quota(share, self.pool) for share in self.shares]
+        self._tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
+        # Updates of each task's blocks.
+        self._pools = [batch.pool] * len(lines)
+        if one_task:
+            passes = [int(lengths.sum()) // batch.tokens for lengths in self._target]
+            self._pools = [max(1, min(batch.pool, updates)) for updates in passes]
+        # Tokens in a block; whole numbers, so that places in a stream are exact.
+        self._quotas = [
+            max(1, round(pool * tokens))
+            for pool, tokens in zip(self._pools, self._tasks.tokens, strict=True)
+        ]
         self._streams = [
             Stream(lengths, seed, _SENTENCES, task) for task, lengths in enumerate(self._target)
         ]
         self._largest = max(range(len(lines)), key=lines.__getitem__)
-        self._latest: tuple[int, list[list[Member]]] = (-1, [])
+        self._latest: dict[tuple[int, ...], tuple[int, list[list[Member]]]] = {}
 
     def update(self, n: int, parts: int = 1) -> list[list[Member]]:
         """Return the sentences of update n as (task, sentence), in `parts` micro-batches.
@@ -91,8 +104,9 @@ class Sampler:
         """
         if n < 1 or parts < 1:
             raise IndexError(f"updates and parts count from 1, not {n} and {parts}")
-        block, place = divmod(n - 1, self.pool)
-        members = self._block(block)[place]
+        tasks, before = self._tasks.at(n)
+        block, place = divmod(before, self._pools[tasks[0]])
+        members = self._block(tasks, block)[place]
         if not members:
             raise FathomError(
                 f"update {n} has no sentence",
@@ -103,23 +117,34 @@ class Sampler:
 
     def passes(self, n: int) -> float:
         """Return the epochs of n updates: passes over the task with the most lines."""
-        drawn = n * self._quotas[self._largest] / self.pool
-        return drawn / self._streams[self._largest].tokens
+        task = self._largest
+        drawn = self._tasks.times(task, n) * self._quotas[task] / self._pools[task]
+        return drawn / self._streams[task].tokens
 
-    def _block(self, block: int) -> list[list[Member]]:
-        """Return the updates of a block; the latest block is cached."""
-        if self._latest[0] != block:
-            ranks: list[list[Member]] = [[] for _ in range(self.pool)]
-            for task, (stream, quota) in enumerate(zip(self._streams, self._quotas, strict=True)):
-                drawn = stream.between(block * quota, (block + 1) * quota)
+    def updates_until(self, updates: int | str) -> int:
+        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
+        task = self._largest
+        tokens, quota = self._streams[task].tokens, self._quotas[task]
+        return self._tasks.updates_until(updates, task, tokens, quota, self._pools[task])
+
+    def _block(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
+        """Return the updates of a block of some tasks; their latest block is cached."""
+        number, updates = self._latest.get(tasks, (-1, []))
+        if number != block:
+            pool = self._pools[tasks[0]]
+            ranks: list[list[Member]] = [[] for _ in range(pool)]
+            for task in tasks:
+                quota = self._quotas[task]
+                drawn = self._streams[task].between(block * quota, (block + 1) * quota)
                 source, target = self._source[task][drawn], self._target[task][drawn]
                 order = np.argsort(self._length(source, target), kind="stable")
-                chunks = equal_mass(target[order], self.pool)
+                chunks = equal_mass(target[order], pool)
                 for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
                     ranks[rank].append((task, sentence))
-            order = permutation(self.pool, self.seed, _RANKS, block)
-            self._latest = (block, [ranks[rank] for rank in order.tolist()])
-        return self._latest[1]
+            order = permutation(pool, self.seed, _RANKS, block)
+            updates = [ranks[rank] for rank in order.tolist()]
+            self._latest[tasks] = (block, updates)
+        return updates
 
     def _length(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return the length by which pairs are sorted, that of the longer side, (n,).
@@ -144,71 +169,6 @@ class Sampler:
         places = [order[cuts[part] : cuts[part + 1]] for part in range(filled)]
         split = [[members[place] for place in part.tolist()] for part in places]
         return split + [[] for _ in range(parts - filled)]
-
-
-def task_tokens(lines: Sequence[int], batch: Batch, shares: Shares) -> list[float]:
-    """Return the target tokens of each of N tasks in an update.
-
-    Args:
-        lines: training pairs of each task.
-        batch: `tokens` are for each task or for the update.
-        shares: equal, proportional to lines, or by a temperature.
-    """
-    total = batch.tokens * (len(lines) if batch.per == "task" else 1)
-    if isinstance(shares, Temperature):
-        return (total * temperature_shares(lines, shares.temperature)).tolist()
-    weights = lines if shares == "proportional" else [1] * len(lines)
-    return [total * weight / sum(weights) for weight in weights]
-
-
-def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
-    """Return how often each of N tasks is drawn, (N,), in all 1: q_n ∝ (lines_n / Σ lines)^α.
-
-    XLM-R's sampling (Lample and Conneau, 2019, §3.1): 1 draws tasks by their size, 0 equally.
-
-    Args:
-        lines: sentences of each task.
-        temperature: the exponent α.
-    """
-    counts = np.asarray(lines, dtype=np.float64)
-    weights = (counts / counts.sum()) ** temperature
-    return weights / weights.sum()
-
-
-def updates_of(training: Training, lines: Sequence[int], tokens: Sequence[int]) -> int:
-    """Return the updates of a run, whose setting may be a number of epochs.
-
-    An epoch is one pass over the task with the most lines, as `Sampler.passes` counts.
-
-    Args:
-        training: `updates` is a number, or "75 epochs".
-        lines: training pairs of each task.
-        tokens: target tokens of each task's training pairs.
-    """
-    largest = max(range(len(lines)), key=lines.__getitem__)
-    share = task_tokens(lines, training.batch, training.shares)[largest]
-    pool = training.batch.pool
-    return updates_until(training.updates, tokens[largest], _quota(share, pool), pool)
-
-
-def updates_until(updates: int | str, tokens: int, quota: int, pool: int) -> int:
-    """Return a number of updates as it is, and "75 epochs" in updates, rounded up.
-
-    Args:
-        updates: the setting.
-        tokens: of the task whose passes are counted.
-        quota: how many of them a block of `pool` updates has.
-        pool: updates of a block.
-    """
-    if isinstance(updates, int):
-        return updates
-    # In integers, so that an exact number of updates is not rounded up.
-    return -(-int(updates.removesuffix(" epochs")) * tokens * pool // quota)
-
-
-def _quota(share: float, pool: int) -> int:
-    """Return a task's tokens in a block; a whole number, so that places in a stream are exact."""
-    return max(1, round(pool * share))
 
 
 def equal_mass(tokens: np.ndarray, parts: int) -> np.ndarray:

@@ -22,13 +22,15 @@ class Pairs:
 
     Attributes:
         task: the index of the task.
-        sources: ids of the source, with end symbols.
+        sources: ids of the source, with end symbols, and with the token before it if there is one.
         targets: ids of the target, with end symbols.
+        start: what the decoder reads before the first target.
     """
 
     task: int
     sources: Sentences
     targets: Sentences
+    start: int = EOS
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -64,6 +66,9 @@ class Tensors:
             source.
         source_dictionary: fairseq's dictionary of the source.
         target_dictionary: fairseq's dictionary of the target.
+        tokens: the tokens of target languages, entries of both dictionaries that are no text.
+        before: those before each task's source sentences: one or none.
+        starts: what the decoder of each task reads first: the end symbol, or a token.
         unigram_nll: NLL of the unigram baseline on all validation targets, nats a token.
         corpus_sha256: the hash of the corpus.json of its text.
         sha256: the hash of tensors.json, which holds that of each file.
@@ -74,6 +79,9 @@ class Tensors:
     sides: tuple[str, ...]
     source_dictionary: Dictionary
     target_dictionary: Dictionary
+    tokens: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...]
+    starts: tuple[int, ...]
     unigram_nll: float
     corpus_sha256: str
     sha256: str
@@ -90,7 +98,8 @@ class Tensors:
         source, target = (
             Sentences(prefix(self.folder, task, split, self.sides[number])) for number in (0, -1)
         )
-        return Pairs(self.tasks.index(task), source, target)
+        number = self.tasks.index(task)
+        return Pairs(number, source, target, self.starts[number])
 
     def splits(self, split: str) -> list[Pairs]:
         """Return one split of every task, in the order of the tasks."""
@@ -106,12 +115,18 @@ def load(folder: Path) -> Tensors:
     path = folder / "tensors.json"
     summary = read_record(path)
     Recorded(path, summary["files"]).require()
+    tasks, tokens = tuple(summary["tasks"]), summary.get("target_tokens", {})
+    before, first = tokens.get("source", {}), tokens.get("decoder", {})
+    target = read_dictionary(folder, summary["sides"][-1])
     return Tensors(
         folder=folder,
-        tasks=tuple(summary["tasks"]),
+        tasks=tasks,
         sides=tuple(summary["sides"]),
         source_dictionary=read_dictionary(folder, "source"),
-        target_dictionary=read_dictionary(folder, summary["sides"][-1]),
+        target_dictionary=target,
+        tokens=tuple((before | first)[task] for task in tasks if before or first),
+        before=tuple((before[task],) if before else () for task in tasks),
+        starts=tuple(target.index(first[task]) if first else EOS for task in tasks),
         unigram_nll=summary["unigram_nll"],
         corpus_sha256=summary["corpus_sha256"],
         sha256=sha256(path),

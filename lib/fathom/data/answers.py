@@ -6,7 +6,7 @@ and the program waits for what the thread hands over.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -57,7 +57,7 @@ class TooSlow(Failed):
 
 def ask(
     address: str, headers: Mapping[str, str], limits: Limits
-) -> tuple[Response, Iterator[bytes]]:
+) -> tuple[Response, Generator[bytes]]:
     """Send a GET request.
 
     Args:
@@ -153,7 +153,7 @@ def _put(queue: Queue[Any], unwanted: Event, item: Any) -> None:
             return queue.put(item, timeout=1)
 
 
-def _at_rate(chunks: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
+def _at_rate(chunks: Iterator[bytes], limits: Limits) -> Generator[bytes]:
     """Yield chunks while they come fast enough."""
     begun, count = time.monotonic(), 0
     try:

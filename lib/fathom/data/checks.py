@@ -1,6 +1,6 @@
 """Checks of a prepared corpus: expected counts, and no text under two names."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from fathom.data.texts import TaskText
@@ -16,12 +16,12 @@ def count_matches(count: int, expected: int | str) -> bool:
 
     Args:
         count: a number of sentences.
-        expected: a whole number, or thousands as papers print them.
+        expected: a whole number, or thousands (k) or millions (M) as papers print them.
     """
     if isinstance(expected, int):
         return count == expected
-    integer, _, decimals = expected.removesuffix("k").partition(".")
-    unit = 10 ** (3 - len(decimals))
+    integer, _, decimals = expected[:-1].partition(".")
+    unit = 10 ** ({"k": 3, "M": 6}[expected[-1]] - len(decimals))
     return abs(count - int(integer + decimals) * unit) < unit
 
 
@@ -45,34 +45,62 @@ def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iter
                 )
 
 
-def shared_sentences(texts: dict[str, TaskText]) -> dict[tuple[str, str], float]:
+def shared_sentences(
+    texts: dict[str, TaskText], text_of: Callable[[str], str] = str
+) -> dict[tuple[str, str], float]:
     """Return for each two tasks the share of the smaller one's sentences that both have.
+
+    Two tasks of one text have the same validation and test, so their training alone counts.
 
     Args:
         texts: the tasks' text; only their own side counts, and each sentence once.
+        text_of: from a task to the name of its text.
     """
-    sentences = {
-        task: {row.text for rows in text.splits.values() for row in rows}
-        for task, text in texts.items()
-    }
-    return {
-        (one, other): len(sentences[one] & sentences[other])
-        / max(min(len(sentences[one]), len(sentences[other])), 1)
-        for one, other in combinations(texts, 2)
-    }
+    splits = {task: _distinct(text) for task, text in texts.items()}
+    shares = {}
+    for one, other in combinations(texts, 2):
+        counted = ("train",) if text_of(one) == text_of(other) else SPLITS
+        of_one, of_other = (
+            set().union(*(splits[task][name] for name in counted)) for task in (one, other)
+        )
+        shares[one, other] = len(of_one & of_other) / max(min(len(of_one), len(of_other)), 1)
+    return shares
+
+
+def _distinct(text: TaskText) -> dict[str, set[str]]:
+    """Return the distinct sentences of a task's own side, by split."""
+    return {split: {row.text for row in rows} for split, rows in text.splits.items()}
 
 
 def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:
     """Yield each two tasks whose own sides are the same text under two names.
 
+    Tasks that the data set declares as parts of one text must have the same validation and test.
+
     Args:
         dataset: the data set, with the share from which on text counts as the same.
         texts: the text of each task.
     """
-    for (one, other), share in shared_sentences(texts).items():
+    for (one, other), share in shared_sentences(texts, dataset.text_of).items():
         if share > dataset.max_shared:
             yield FathomError(
                 f"tasks {one} and {other} share {share:.1%} of their sentences",
                 f"config/datasets/{dataset.name}.yaml: max_shared",
                 f"correct the codes of {one} and {other}: one has the other's text",
+            )
+        if dataset.text_of(one) == dataset.text_of(other):
+            yield from _unequal_rest(dataset, one, other, texts)
+
+
+def _unequal_rest(
+    dataset: BuiltDataset, one: str, other: str, texts: dict[str, TaskText]
+) -> Iterator[FathomError]:
+    """Yield the splits in which two parts of one text must be equal and are not."""
+    for split in SPLITS[1:]:
+        if texts[one].splits[split] != texts[other].splits[split]:
+            text = dataset.text_of(one)
+            yield FathomError(
+                f"tasks {one} and {other} are parts of {text}, and their {split} differs",
+                f"config/datasets/{dataset.name}.yaml: parts.{text}",
+                f"give {one} and {other} one {split}, or texts of their own",
             )

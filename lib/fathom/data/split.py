@@ -1,11 +1,11 @@
-"""Duplicates, and the split by hash of the sentence: the same for all tasks and sources."""
+"""Duplicates, and what the hash of a sentence decides: its split, and its part of a dealt text."""
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fathom.data.clean import key
-from fathom.data.texts import Sentence
+from fathom.data.texts import Pair, Sentence, TaskText
 from fathom.runs.datasets import SPLITS
 from fathom.runs.text_rules import KeyHash
 
@@ -32,8 +32,7 @@ def split_of(sentence_key: str, split: KeyHash) -> str:
         sentence_key: the normalised sentence.
         split: salt, and the shares of test and validation in thousandths.
     """
-    digest = hashlib.sha256(f"{split.salt}\0{sentence_key}".encode()).digest()
-    place = int.from_bytes(digest[:8], "big") % 1000
+    place = int.from_bytes(_digest(sentence_key, split)[:8], "big") % 1000
     if place < split.test_per_mille:
         return "test"
     return "valid" if place < split.test_per_mille + split.valid_per_mille else "train"
@@ -50,3 +49,62 @@ def by_key(sentences: dict[str, Sentence], split: KeyHash) -> dict[str, list[Sen
     for sentence_key, sentence in sentences.items():
         splits[split_of(sentence_key, split)].append(sentence)
     return splits
+
+
+def deal(
+    text: TaskText[Sentence], tasks: Sequence[str], split: KeyHash
+) -> dict[str, TaskText[Sentence]]:
+    """Deal a text's training sentences to tasks by hash; validation and test are each task's.
+
+    Args:
+        text: the text.
+        tasks: its tasks; each sentence is of one.
+        split: the salt.
+    """
+    dealt: dict[str, list[Sentence]] = {task: [] for task in tasks}
+    for sentence in text.splits["train"]:
+        # Other bytes than those of the split, which would be similar in all training sentences.
+        digest = _digest(key(sentence[-1]), split)
+        dealt[tasks[int.from_bytes(digest[8:16], "big") % len(tasks)]].append(sentence)
+    count = len(text.splits["train"])
+    return {
+        task: TaskText(
+            text.splits | {"train": own},
+            text.read,
+            text.dropped + Counter(other_part=count - len(own)),
+        )
+        for task, own in dealt.items()
+    }
+
+
+def published(splits: dict[str, list[Pair]], clean: bool) -> TaskText[Pair]:
+    """Return a text in the splits of its source, and count what they share.
+
+    A pair of the training text is dropped for the first of:
+
+    1. empty: one side has no text;
+    2. in_validation_or_test: the same pair is there, too. Only where `clean` asks for it.
+
+    Args:
+        splits: pairs by split; those of validation and test stay as they are.
+        clean: whether training loses what is also in validation or test.
+    """
+    held_out = {pair for split in SPLITS[1:] for pair in splits[split]} if clean else set()
+    train: list[Pair] = []
+    dropped: Counter[str] = Counter()
+    for pair in splits["train"]:
+        if not all(pair):
+            dropped["empty"] += 1
+        elif pair in held_out:
+            dropped["in_validation_or_test"] += 1
+        else:
+            train.append(pair)
+    known = set(train)
+    shared = {split: sum(pair in known for pair in splits[split]) for split in SPLITS[1:]}
+    count = sum(len(pairs) for pairs in splits.values())
+    return TaskText(splits | {"train": train}, count, dropped, shared)
+
+
+def _digest(sentence_key: str, split: KeyHash) -> bytes:
+    """Return the hash of a key that decides where its sentence goes."""
+    return hashlib.sha256(f"{split.salt}\0{sentence_key}".encode()).digest()

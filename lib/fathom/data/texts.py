@@ -23,8 +23,13 @@ Sentence = TypeVar("Sentence", Pair, Line)
 
 @dataclass
 class TaskText(Generic[Sentence]):
-    """A task's sentences by split, how many were read, and how many each rule dropped."""
+    """A task's sentences by split, how many were read, and how many each rule dropped.
+
+    `shared` says how many sentences of validation and test are in training, too, where a published
+    split may have such.
+    """
 
     splits: dict[str, list[Sentence]]
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    shared: dict[str, int] = field(default_factory=dict)

@@ -61,13 +61,16 @@ class _Part:
         self.note.unlink(missing_ok=True)
 
 
-def download(address: str, part: Path, size: int, report: Report, limits: Limits = LIMITS) -> None:
-    """Download a file of a known size to `part`, resuming where possible.
+def download(
+    address: str, part: Path, size: int | None, report: Report, limits: Limits = LIMITS
+) -> None:
+    """Download a file to `part`, resuming where possible.
 
     Args:
         address: the file's address.
         part: the path to write; its checksum is not compared here.
-        size: the file's size in bytes.
+        size: the file's size in bytes; None where nobody publishes it. Then it is what the server
+            says, and if that says nothing, the file ends with the answer and is never resumed.
         report: takes a line for the user.
         limits: of attempts and time.
 
@@ -77,6 +80,15 @@ def download(address: str, part: Path, size: int, report: Report, limits: Limits
     """
     received, place = _Part(part), without_secrets(address)
     changes = drops = 0
+    if size is None:
+        size = _length(address, limits)
+    if size is None:
+        try:
+            _receive(address, received, None, report, limits)
+        except Failed as failed:
+            received.forget()
+            raise FathomError(str(failed), place, f"run it again, {_OTHER}") from None
+        return
     # A complete part is left to the caller, who compares its checksum.
     while received.size() != size:
         before = received.size()
@@ -104,9 +116,22 @@ def forget(part: Path) -> None:
     _Part(part).forget()
 
 
-def _receive(address: str, part: _Part, size: int, report: Report, limits: Limits) -> None:
+def _length(address: str, limits: Limits) -> int | None:
+    """Return the length that a server says a file has, or None."""
+    place = without_secrets(address)
+    try:
+        response, chunks = ask(address, {"Accept-Encoding": "identity"}, limits)
+    except Failed as failed:
+        raise FathomError(str(failed), place, f"run it again, {_OTHER}") from None
+    _start(response, None, 0, None, place)
+    chunks.close()
+    return _content_length(response)
+
+
+def _receive(address: str, part: _Part, size: int | None, report: Report, limits: Limits) -> None:
     """Make one request and append the bytes of its answer."""
-    version, place = part.version(address), without_secrets(address)
+    version = part.version(address) if size is not None else None
+    place = without_secrets(address)
     start = part.size() if version else 0
     # A compressed answer would have other bytes than the checksum.
     headers = {"Accept-Encoding": "identity"}
@@ -122,29 +147,37 @@ def _receive(address: str, part: _Part, size: int, report: Report, limits: Limit
         first += chunk
     _refuse(response, first, start, size, place)
     if start:
-        report(f"{place}: resuming at {start:,} of {size:,} bytes")
+        report(f"{place}: resuming at {start:,}{_of(size)}")
     else:
         part.begin(address, _version(response))
     _append(part, chain([first], chunks), size, place, report)
-    if part.size() < size:
+    if size is not None and part.size() < size:
         raise Failed("the connection ended")
 
 
-def _append(part: _Part, chunks: Iterable[bytes], size: int, place: str, report: Report) -> None:
+def _append(
+    part: _Part, chunks: Iterable[bytes], size: int | None, place: str, report: Report
+) -> None:
     """Write chunks as they arrive; stop at the first byte beyond the published size."""
     with open(part.path, "ab") as stream:
         count = stream.tell()
         for chunk in chunks:
             count += len(chunk)
-            if count > size:
+            if size is not None and count > size:
                 part.forget()
                 raise FathomError(f"more than the published {size:,} bytes", place, _OTHER)
             stream.write(chunk)
             if count // PROGRESS > (count - len(chunk)) // PROGRESS:
-                report(f"{place}: {count:,} of {size:,} bytes")
+                report(f"{place}: {count:,}{_of(size)}")
 
 
-def _start(response: Response, version: str | None, start: int, size: int, place: str) -> int:
+def _of(size: int | None) -> str:
+    return " bytes" if size is None else f" of {size:,} bytes"
+
+
+def _start(
+    response: Response, version: str | None, start: int, size: int | None, place: str
+) -> int:
     """Return the byte at which an answer starts.
 
     Raises:
@@ -156,7 +189,7 @@ def _start(response: Response, version: str | None, start: int, size: int, place
         raise _Changed
     if status == 206 and not version:
         raise FathomError(_NOT_ASKED, place, _OTHER)
-    if status == 206:
+    if status == 206 and size is not None:
         rest = f"bytes {start}-{size - 1}/{size}"
         same_version = _version(response) in (None, version)
         if response.headers.get("Content-Range", "") != rest or not same_version:
@@ -169,16 +202,21 @@ def _start(response: Response, version: str | None, start: int, size: int, place
     return 0
 
 
-def _refuse(response: Response, first: bytes, start: int, size: int, place: str) -> None:
+def _refuse(response: Response, first: bytes, start: int, size: int | None, place: str) -> None:
     """Refuse an answer that cannot be the file, before the part is changed."""
     head = first[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if start == 0 and head.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
         raise FathomError("the server answers with a web page instead of the file", place, _OTHER)
-    length = response.headers.get("Content-Length", "")
-    # A length of more digits is none.
-    if re.fullmatch("[0-9]{1,18}", length) and start + int(length) != size:
-        what = f"{start + int(length):,} bytes, not the published {size:,}"
+    length = _content_length(response)
+    if length is not None and size is not None and start + length != size:
+        what = f"{start + length:,} bytes, not the published {size:,}"
         raise FathomError(what, place, _OTHER)
+
+
+def _content_length(response: Response) -> int | None:
+    """Return the length of an answer, if it says one; a length of more digits is none."""
+    length = response.headers.get("Content-Length", "")
+    return int(length) if re.fullmatch("[0-9]{1,18}", length) else None
 
 
 def _version(response: Response) -> str | None:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from fathom.errors import FathomError
+from fathom.evaluation import right_language
 from fathom.evaluation.measured import path_of, write
 from fathom.io.files import write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
@@ -61,7 +62,8 @@ def score(
     """Score one decoding of a run.
 
     Writes sentences.<task>.tsv.gz, scores.tsv and scoring.json into the decoding's folder, and the
-    measurement file last. A run without a result has scores without lines.
+    measurement file last. A run without a result has scores without lines. Hypotheses in several
+    languages are checked: in the wrong one, scores carry a doubt.
 
     Args:
         spec: the run.
@@ -82,8 +84,10 @@ def score(
     for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured):
         old.unlink(missing_ok=True)
     scores: list[Score] = []
-    for task in (task for task in spec.data.tasks if task in decoded.tasks):
-        statistics = _statistics(spec, task, folder, decoded, paths.corpus(spec.data))
+    corpus = paths.corpus(spec.data)
+    hypotheses = _hypotheses(spec, folder, decoded)
+    for task, texts in hypotheses.items():
+        statistics = _statistics(spec, task, split, texts, corpus)
         sentences.write(sentences.path_of(folder, task), statistics)
         lines = list(_scores(task, statistics, spec.scoring.bootstrap_samples))
         scores += lines
@@ -100,12 +104,17 @@ def score(
         "files": hashes(folder, "decoding.json", "scores.tsv", "sentences.*.tsv.gz"),
     }
     write_record(folder / "scoring.json", described)
-    records = records_of(scores, split, gates, decoded.no_layer)
+    checked = right_language.check(spec.data, corpus, split, hypotheses)
+    doubt = checked.doubt if checked else ""
+    records = records_of(scores, split, gates, decoded.no_layer, doubt)
+    if checked:
+        records |= right_language.records_of(checked, split, gates)
+        report(f"languages: {doubt or 'right'}")
     write(spec, seed, paths, "scores", records, split, gates, decoding_recipe=decoded.recipe)
 
 
 def records_of(
-    scores: list[Score], split: str, gates: str, no_layer: tuple[str, ...]
+    scores: list[Score], split: str, gates: str, no_layer: tuple[str, ...], doubt: str = ""
 ) -> dict[str, Record]:
     """Return the records of a decoding's scores by key.
 
@@ -114,6 +123,7 @@ def records_of(
         split: "valid" or "test".
         gates: "plain", "soft" or "hard".
         no_layer: the tasks without any layer, which have no score.
+        doubt: why the scores say little.
     """
     missing = {task: NO_LAYER.format(gates) for task in no_layer}
     metrics = (*bleu.EVERYWHERE, *(line.metric for line in scores), chrf.NAME)
@@ -125,6 +135,7 @@ def records_of(
             tasks={line.task: _number(line) for line in lines},
             missing=missing,
             how=lines[0].signature if lines else "",
+            doubt=doubt,
         )
     return records
 
@@ -174,13 +185,18 @@ def measure(
     ]
 
 
+def _hypotheses(spec: Spec, folder: Path, decoded: DecodingFile) -> dict[str, list[str]]:
+    """Return the hypotheses of each task that has them, if they are still those of the decoding."""
+    files = Recorded(folder / "decoding.json", decoded.files)
+    return {task: files.lines(f"{task}.txt") for task in spec.data.tasks if task in decoded.tasks}
+
+
 def _statistics(
-    spec: Spec, task: str, folder: Path, decoded: DecodingFile, corpus: Path
+    spec: Spec, task: str, split: str, hypotheses: list[str], corpus: Path
 ) -> list[Statistics]:
-    """Return the statistics of a task's hypotheses, if they are still those that were decoded."""
-    hypotheses = Recorded(folder / "decoding.json", decoded.files).lines(f"{task}.txt")
+    """Return the statistics of a task's hypotheses."""
     target = sides(spec.data)[1]
-    references = target.lines(corpus, task, decoded.split)
+    references = target.lines(corpus, task, split)
     return measure(hypotheses, references, target.languages[task], task)
 
 

@@ -45,6 +45,7 @@ LOWEST = "lowest possible"
 PLACE = "place"
 MASKS = "masks"
 TICKS = 6
+_SHOWN = ("row_shown", "column_shown")  # what its tasks are called
 
 
 class Map(Part):
@@ -168,9 +169,13 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
         fields = _fields(frame, part, run)
         recorded = max(fields["row"].value_counts())
         notes = [*run.notes(series), *smoothing_notes(recorded, part.smooth)]
+        for axis, places in (("row", part.rows), ("column", part.columns)):
+            about[f"{axis}_shown"] = run.called(str(places), fields[axis])
         about |= {"lowest": lowest, "words": "", NOTE: named(title or run.name, notes)}
         frames.append(fields.assign(**about))
-    columns = ["panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE]
+    columns = [
+        "panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE, *_SHOWN,
+    ]  # fmt: skip
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
@@ -231,8 +236,12 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
     image = axes.imshow(
         grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
     )
-    _ticks(axes.xaxis, column_labels)
-    _ticks(axes.yaxis, row_labels)
+    for axis, labels, name in (
+        (axes.xaxis, column_labels, "column"),
+        (axes.yaxis, row_labels, "row"),
+    ):
+        shown = dict(zip(fields[name], fields[f"{name}_shown"], strict=True))
+        _ticks(axis, labels, shown)
     axes.set_xlabel(part.columns or "")
     if part.numbers:
         middle = (low + high) / 2
@@ -246,11 +255,11 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
     return image
 
 
-def _ticks(axis: "Axis", labels: list[str]) -> None:
+def _ticks(axis: "Axis", labels: list[str], shown: Mapping[str, str]) -> None:
     """Name a few places of a numbered axis, evenly spread, or all places of another one."""
     step = -(-len(labels) // TICKS) if labels and labels[0].isdigit() else 1
     places = range(0, len(labels), step)
-    axis.set_ticks(list(places), [labels[place] for place in places])
+    axis.set_ticks(list(places), [shown.get(labels[place], labels[place]) for place in places])
 
 
 def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:

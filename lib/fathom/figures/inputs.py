@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
-UPDATE, VALUE, NOTE, METRIC = "update", "value", "note", "metric"
+UPDATE, VALUE, NOTE, METRIC, TASK = "update", "value", "note", "metric", "task"
 NOTES = "; "  # between the notes of one line of the csv
 UNITS = {"bits": 1 / log(2), "nats": 1.0}
 _FORM = re.compile(r"(\w+(?:\.\w+)?)(?: in (\w+))?")
@@ -171,6 +171,11 @@ class RunFiles:
                 raise FathomError(what, str(self.folder), nearest(axis, joined.columns))
         joined[VALUE] = joined[VALUE] * series.factor
         return joined
+
+    def called(self, axis: str, labels: Iterable[str]) -> list[str]:
+        """Return what labels of an axis are called; a task may have another text than its name."""
+        names = self.source.shown_as if axis == TASK else {}
+        return [names.get(label, label) for label in labels]
 
     def epoch_ends(self, epochs: float) -> float:
         """Return the first logged update by which some epochs have passed; infinity if none."""

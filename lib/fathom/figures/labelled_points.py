@@ -84,7 +84,8 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
             | {"explained_x": explained[0], "explained_y": explained[1]}
         )
         about[NOTE] = named(title, run.notes(series))
-        frames.append(made.assign(**about, words=""))
+        shown = run.called(settings.points, grid.index)
+        frames.append(made.assign(**about, words="", shown=shown))
     columns = [
         "panel",
         "run",
@@ -96,6 +97,7 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
         "explained_y",
         "words",
         NOTE,
+        "shown",
     ]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
@@ -137,10 +139,21 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
             panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
             continue
         panel.plot(points["x"], points["y"], "o", color=drawing.look(0).color, markersize=3)
-        # Equal points share one place, and their names one text.
-        for (x, y), group in points.groupby([points["x"].round(9), points["y"].round(9)]):
-            names = ", ".join(group["label"])
-            panel.annotate(names, (x, y), (3, 3), textcoords="offset points", fontsize=7)
+        # Equal points share one place, and their names one text. From left to right names are above
+        # and below their points, and those of the right half to the left of theirs.
+        middle = (points["x"].min() + points["x"].max()) / 2
+        places = points.groupby([points["x"].round(9), points["y"].round(9)])
+        for at, ((x, y), group) in enumerate(places):
+            right, below = x > middle, at % 2
+            panel.annotate(
+                ", ".join(group["shown"]),
+                (x, y),
+                (-3 if right else 3, -3 if below else 3),
+                textcoords="offset points",
+                ha="right" if right else "left",
+                va="top" if below else "bottom",
+                fontsize=7,
+            )
         panel.set_xlabel(f"component 1 ({points['explained_x'].iloc[0]:.0%} of the variance)")
         panel.set_ylabel(f"component 2 ({points['explained_y'].iloc[0]:.0%})")
         panel.margins(0.15)

@@ -7,6 +7,7 @@ penalty. At each position the candidates are the 2 · beam likeliest continuatio
 sentence is finished when `beam` hypotheses have ended, or at its cap, where all of them end.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, Self
 
@@ -119,14 +120,22 @@ class Beam:
         sentences: how many sentences are searched together, at most.
     """
 
-    def __init__(self, network: Network, dictionary: Symbols, settings: Decoding):
+    def __init__(
+        self,
+        network: Network,
+        dictionary: Symbols,
+        settings: Decoding,
+        starts: Sequence[int] | None = None,
+    ):
         """Prepare the search.
 
         Args:
             network: one with a decoder, whose gates are set.
             dictionary: the target side's.
             settings: beam, length penalty and cap.
+            starts: what the decoder of each task reads first; None is the end symbol for all tasks.
         """
+        self.starts = None if starts is None else torch.tensor(starts)
         self.network, self.settings = network.eval(), settings
         self.width = min(settings.beam, len(dictionary) - 1)
         self.sentences = max(1, HYPOTHESES // self.width)
@@ -151,6 +160,8 @@ class Beam:
         best, steps = Best(searched.caps), self.network.steps(source, tasks)
         output = Output(steps.output)
         pieces = source.new_full((len(source),), self.end)
+        if self.starts is not None:
+            pieces = self.starts.to(tasks.device)[tasks]
         while True:
             chosen = self.candidates(steps.advance(pieces), output, searched)
             ending = chosen.pieces.eq(self.end) & chosen.scores.gt(-torch.inf)

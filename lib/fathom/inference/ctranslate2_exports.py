@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from torch import Tensor
 
+from fathom.batches.tensors import EOS
 from fathom.inference import ctranslate2_model
 from fathom.inference.ctranslate2_search import Search, require_equal
 from fathom.inference.plain import Plain, plain
@@ -63,7 +64,9 @@ class Exports:
             numbers[self.of(self.run.tasks[task])].append(number)
         hypotheses: dict[int, list[int]] = {}
         for search, own in numbers.items():
-            best = search.best([sources[number] for number in own], self.run.require_decoder())
+            starts = [self.run.tensors.starts[tasks[number]] for number in own]
+            chosen = [sources[number] for number in own]
+            best = search.best(chosen, self.run.require_decoder(), starts)
             hypotheses |= dict(zip(own, best, strict=True))
         return [hypotheses[number] for number in range(len(sources))]
 
@@ -82,7 +85,8 @@ def export(folder: Path, run: TrainedRun, transformer: Plain) -> Search:
     """
     dictionaries = run.tensors.source_dictionary, run.tensors.target_dictionary
     source, target = map(ctranslate2_model.symbols, dictionaries)
-    ctranslate2_model.write(folder, transformer, source, target, _positions(run))
+    start = set(run.tensors.starts) == {EOS}
+    ctranslate2_model.write(folder, transformer, source, target, _positions(run), start)
     return Search(folder, source, target)
 
 
@@ -93,7 +97,7 @@ def _loaded(run: TrainedRun, transformer: Plain) -> Search:
 
 def _positions(run: TrainedRun) -> int:
     """Return the longest sentence or hypothesis of a run (pieces, with the end symbol)."""
-    longest = run.spec.data.max_pieces
+    longest = run.longest_source
     # Held-out targets, of which some are scored, are not cut.
     targets = [int(pairs.target_lengths.max(initial=0)) for pairs in run.tensors.splits("valid")]
     return max(longest, run.require_decoder().cap(longest), *targets) + 1

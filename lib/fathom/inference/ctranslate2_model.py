@@ -49,7 +49,12 @@ def symbols(dictionary: Dictionary) -> list[str]:
 
 
 def write(
-    folder: Path, plain: Plain, source: Sequence[str], target: Sequence[str], positions: int
+    folder: Path,
+    plain: Plain,
+    source: Sequence[str],
+    target: Sequence[str],
+    positions: int,
+    start: bool = True,
 ) -> None:
     """Write a model in single precision.
 
@@ -61,6 +66,8 @@ def write(
         source: the source's vocabulary by id.
         target: the target's.
         positions: the longest source or target (pieces, with the end symbol).
+        start: whether each hypothesis starts with the end symbol; else whoever translates gives
+            what it starts with, as CTranslate2's `target_prefix`.
 
     Raises:
         FathomError: the package is not installed.
@@ -85,7 +92,7 @@ def write(
     spec.register_source_vocabulary(list(source))
     spec.register_target_vocabulary(list(target))
     spec.config.add_source_eos = True
-    spec.config.decoder_start_token = spec.config.eos_token
+    spec.config.decoder_start_token = spec.config.eos_token if start else None
     spec.validate()
     spec.save(str(folder))
 

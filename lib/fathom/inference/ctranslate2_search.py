@@ -46,13 +46,17 @@ class Search:
             intra_threads=torch.get_num_threads(),
         )
 
-    def best(self, sources: Sequence[Tensor], settings: Decoding) -> list[list[int]]:
+    def best(
+        self, sources: Sequence[Tensor], settings: Decoding, starts: Sequence[int] | None = None
+    ) -> list[list[int]]:
         """Return the best hypothesis of each sentence, without the end symbol.
 
         Args:
             sources: (S,) each, with its end symbol.
             settings: beam, length penalty and cap.
+            starts: what the decoder reads first for each; None is the end symbol for all.
         """
+        prefixes = [self.prefix(start) for start in starts or [EOS] * len(sources)]
         by_cap: dict[int, list[int]] = defaultdict(list)
         for number, source in enumerate(sources):
             by_cap[settings.cap(len(source) - 1)].append(number)
@@ -61,6 +65,7 @@ class Search:
         for cap, numbers in by_cap.items():
             results = self.translator.translate_batch(
                 [_pieces(sources[number], self.source) for number in numbers],
+                target_prefix=[prefixes[number] for number in numbers],
                 max_batch_size=SENTENCES,
                 beam_size=settings.beam,
                 length_penalty=settings.length_penalty,
@@ -71,16 +76,22 @@ class Search:
                 hypotheses[number] = [self.ids[piece] for piece in result.hypotheses[0]]
         return [hypotheses[number] for number in range(len(sources))]
 
-    def log_probabilities(self, source: Tensor, target: Tensor) -> Tensor:
+    def log_probabilities(self, source: Tensor, target: Tensor, start: int = EOS) -> Tensor:
         """Return the log-probability of each piece of a target, (T,).
 
         Args:
             source: (S,) with its end symbol.
             target: (T,) with its end symbol.
+            start: what the decoder reads first.
         """
-        pieces = [_pieces(source, self.source)], [_pieces(target, self.target)]
-        (result,) = self.translator.score_batch(*pieces, max_input_length=0)
+        pieces = [*self.prefix(start), *_pieces(target, self.target)]
+        sentences = [_pieces(source, self.source)], [pieces]
+        (result,) = self.translator.score_batch(*sentences, max_input_length=0)
         return torch.tensor(result.log_probs)
+
+    def prefix(self, start: int) -> list[str]:
+        """Return what CTranslate2 is given to start with: a token; it has the end symbol itself."""
+        return [] if start == EOS else [self.target[start]]
 
 
 def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
@@ -110,8 +121,9 @@ def require_equal(search: Search, network: Network, task: int, pairs: Pairs, whe
     worst = 0.0
     for number in sorted(chosen):
         source, target = pairs.source(number), pairs.target(number)
-        own = _log_probabilities(network, task, source, target)
-        difference = (own - search.log_probabilities(source, target)).abs().max()
+        own = _log_probabilities(network, task, source, target, pairs.start)
+        other = search.log_probabilities(source, target, pairs.start)
+        difference = (own - other).abs().max()
         worst = max(worst, float(difference.nan_to_num(torch.inf)))
     if not worst <= TOLERANCE:
         what = f"CTranslate2's log-probabilities differ by {worst:.1g} nats, more than {TOLERANCE}"
@@ -119,12 +131,14 @@ def require_equal(search: Search, network: Network, task: int, pairs: Pairs, whe
 
 
 @torch.no_grad()
-def _log_probabilities(network: Network, task: int, source: Tensor, target: Tensor) -> Tensor:
+def _log_probabilities(
+    network: Network, task: int, source: Tensor, target: Tensor, start: int
+) -> Tensor:
     """Return what our network gives each piece of a target, (T,)."""
     device = next(network.parameters()).device
     source, target = source.to(device), target.to(device)
     previous = target.roll(1)
-    previous[0] = EOS
+    previous[0] = start
     logits = network(source[None], previous[None], torch.tensor([task], device=device))[0]
     chosen = logits.float().log_softmax(-1).gather(1, target[:, None].long())
     return chosen[:, 0].cpu()

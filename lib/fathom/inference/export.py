@@ -40,7 +40,8 @@ def export(
 
     Raises:
         FathomError: the training did not finish, the network is no plain Transformer or another
-            one for each task, or CTranslate2 computes something else than ours.
+            one for each task, fairseq would start in another way, or CTranslate2 computes
+            something else than ours.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -64,6 +65,9 @@ def export(
         "recipe": RECIPE["decoding"],
         "files": hashes(folder, "*"),
     }
+    tokens, place = run.spec.data.target_tokens, run.spec.data.target_token
+    if tokens:
+        content["target_tokens"] = {place: {task: tokens[task] for task in tasks}}
     write_record(folder / "export.json", content)
     report(f"{program}: {folder}")
 

@@ -5,6 +5,8 @@ sentences of its batch. Here a sentence ends at its own cap, in any batch. The g
 tasks, so sentences of different tasks are searched apart.
 """
 
+from collections.abc import Sequence
+
 import torch
 from fairseq.data import Dictionary
 from fairseq.search import BeamSearch
@@ -70,14 +72,22 @@ class FairseqBeam:
 
     sentences = 128
 
-    def __init__(self, network: nn.Module, dictionary: Dictionary, settings: Decoding):
+    def __init__(
+        self,
+        network: nn.Module,
+        dictionary: Dictionary,
+        settings: Decoding,
+        starts: Sequence[int] | None = None,
+    ):
         """Prepare the search.
 
         Args:
             network: one with a decoder, whose gates are set, or one of fairseq's own.
             dictionary: the target side's.
             settings: beam, length penalty and cap.
+            starts: what the decoder of each task reads first; None is the end symbol for all tasks.
         """
+        self.starts = starts
         self.network, self.settings = network, settings
         self.search = CappedSearch(dictionary)
         self.generator = SequenceGenerator(
@@ -103,12 +113,19 @@ class FairseqBeam:
         for task in tasks.unique().tolist():
             self.network.for_task(task)
             rows = (tasks == task).nonzero().squeeze(1)
-            for row, pieces in zip(rows.tolist(), self.of_one_task(source[rows]), strict=True):
+            start = None if self.starts is None else self.starts[task]
+            best = self.of_one_task(source[rows], start)
+            for row, pieces in zip(rows.tolist(), best, strict=True):
                 results[row] = pieces
         return results
 
-    def of_one_task(self, source: Tensor) -> list[list[int] | None]:
-        """Return the best hypothesis of each sentence of a batch (B, S) of one task."""
+    def of_one_task(self, source: Tensor, start: int | None = None) -> list[list[int] | None]:
+        """Return the best hypothesis of each sentence of a batch of one task.
+
+        Args:
+            source: (B, S) right-padded, each sentence with its end symbol.
+            start: what the decoder reads first; None for the end symbol.
+        """
         lengths = source.ne(self.pad).sum(dim=1)
         positions = self.generator.max_len
         caps = [cap(self.settings, length - 1, positions) for length in lengths.tolist()]
@@ -116,6 +133,6 @@ class FairseqBeam:
         # The bound of the batch: no sentence reaches it before its own cap.
         self.generator.max_len_b = max(caps)
         batch = {"net_input": {"src_tokens": source, "src_lengths": lengths}}
-        sentences = self.generator.generate([], batch)
+        sentences = self.generator.generate([], batch, bos_token=start)
         hypotheses = [sentence[0]["tokens"].tolist() for sentence in sentences]
         return [[piece for piece in pieces if piece != self.eos] for pieces in hypotheses]

@@ -10,6 +10,7 @@ from typing import Any
 from fathom.batches import tensors
 from fathom.checkpoints.read import write_checkpoint
 from fathom.inference.plain import Active, Plain
+from fathom.inference.ready import require_fairseq_start
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import replacing
 from fathom.runs.settings import Model
@@ -23,7 +24,11 @@ def write(path: Path, run: TrainedRun, plain: Plain, languages: Mapping[str, str
         run: the training.
         plain: what the network is for the tasks of the checkpoint.
         languages: what fairseq calls each side, by "source" and "target".
+
+    Raises:
+        FathomError: the decoder does not read the end symbol first.
     """
+    require_fairseq_start(run.spec)
     write_checkpoint(path, _content(run, plain, languages, path.parent))
     encoded = run.paths.tensors(run.spec.data)
     for side, language in languages.items():
@@ -66,7 +71,7 @@ def _content(
     run: TrainedRun, plain: Plain, languages: Mapping[str, str], folder: Path
 ) -> dict[str, Any]:
     """Return a checkpoint as fairseq reads it."""
-    longest = run.spec.data.max_pieces
+    longest = run.longest_source
     # So that no hypothesis meets fairseq's bound before its own cap.
     positions = max(longest, run.require_decoder().cap(longest)) + 1
     return {

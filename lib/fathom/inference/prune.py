@@ -27,8 +27,8 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
         report: called with a line about the result.
 
     Raises:
-        FathomError: there is no such task, the training did not finish, or what hard gates leave
-            is no plain Transformer.
+        FathomError: there is no such task, the training did not finish, what hard gates leave is
+            no plain Transformer, or fairseq would start in another way.
     """
     spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
     (folder / "pruned.json").unlink(missing_ok=True)
@@ -55,6 +55,8 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
         "files": hashes(folder, path.name, *(f"dict.{name}.txt" for name in languages.values())),
         "recipe": RECIPE["decoding"],
     }
+    if task in spec.data.target_tokens:
+        content["target_token"] = spec.data.target_tokens[task]
     write_record(folder / "pruned.json", content)
     active = transformer.active
     counts = ", ".join(

@@ -105,6 +105,11 @@ class TrainedRun:
             raise FathomError(f"no task '{name}'", self.name, nearest(name, self.tasks))
         return self.tasks.index(name)
 
+    @property
+    def longest_source(self) -> int:
+        """The most pieces of a source sentence, with the token before it."""
+        return self.spec.data.max_pieces + max(map(len, self.tensors.before))
+
     @cached_property
     def saved_updates(self) -> tuple[int, ...]:
         """The updates whose weights were saved along the way, the oldest first."""

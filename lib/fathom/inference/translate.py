@@ -137,8 +137,9 @@ def translate_lines(
     for line, pieces in enumerate(cut, start=first):
         if len(pieces) > longest:
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
-    ids = Ids(dictionary_path(encoded.folder, "source"))
-    sources = [torch.tensor(ids.of(pieces[:longest])) for pieces in cut]
+    before = encoded.before[number]
+    ids = Ids(dictionary_path(encoded.folder, "source"), encoded.tokens)
+    sources = [torch.tensor(ids.of(pieces[:longest], *before)) for pieces in cut]
     answers = answer(run, gates, sources, [number] * len(sources))
     return [text(pieces, encoded) for pieces in answers]
 
@@ -191,7 +192,8 @@ def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
     """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
     kind = FairseqBeam if run.kernels == FAIRSEQ else Beam
     network = run.network(gates, update)
-    return kind(network, run.tensors.target_dictionary, run.require_decoder())
+    text = run.tensors
+    return kind(network, text.target_dictionary, run.require_decoder(), text.starts)
 
 
 def versions(settings: Decoding) -> dict[str, str]:

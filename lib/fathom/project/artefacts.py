@@ -49,10 +49,16 @@ class Artefacts:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
         if name in self.project.datasets:
             here = self.project.scale(self.scale).datasets.get(name, name)
-            folder = self.project.datasets[here].corpus_folder(self.project.sources)
+            dataset = self.project.datasets[here]
+            folder = dataset.corpus_folder(self.project.sources)
             path = self.paths.corpus_named(folder) / "statistics.json"
-            same = here == name
-            return Source(name, {CORPUS: path.parent}, lambda _: path.stem, comparable=same)
+            return Source(
+                name,
+                {CORPUS: path.parent},
+                lambda _: path.stem,
+                comparable=here == name,
+                shown_as=dataset.shown_as,
+            )
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
         return Source(
             name,
@@ -62,6 +68,7 @@ class Artefacts:
             self.project.comparable(name, self.scale),
             tuple(seed for seed in self._trained(name) if seed not in seeds),
             partial(self.paths.decoding, spec),
+            self.project.datasets[spec.data.dataset].shown_as,
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from fathom.project import parameters, scales, sources
 from fathom.project.causes import Causes
 from fathom.project.project import Project
 from fathom.runs import compatibility
-from fathom.runs.datasets import direction_findings
+from fathom.runs.dataset_cards import direction_findings
 from fathom.runs.method_card import module_names
 from fathom.runs.requirements import requirement_findings
 from fathom.subwords.texts import text_findings

@@ -14,7 +14,7 @@ from fathom.project.contents import Contents
 from fathom.project.files import OF_RUNS, ConfigFiles
 from fathom.project.project import Project
 from fathom.project.switches import Switches, merge
-from fathom.runs.datasets import read_dataset
+from fathom.runs.dataset_cards import read_dataset
 from fathom.runs.families import family_findings, read_families, read_runs
 from fathom.runs.method_card import read_card
 from fathom.runs.scales import read_scale

@@ -41,6 +41,9 @@ NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "unigram_nll": ("training", ()),
     "bleu": ("scores", ("split", "gates", "window", "tokenizer")),
     "chrf": ("scores", ("split", "gates", "window")),
+    "right_language": ("scores", ("split", "gates")),
+    "reference_language": ("scores", ("split", "gates")),
+    "equal_hypotheses": ("scores", ("split", "gates")),
     "nll": ("likelihood", ("split", "gates")),
     "perplexity": ("likelihood", ("split", "gates")),
     "gates": ("gates", ("stack",)),
@@ -102,6 +105,7 @@ class Record(Part):
         labels: the names along each axis.
         values: an array, nested lists.
         how: how it was computed, such as sacreBLEU's signature.
+        doubt: why the numbers say little, such as hypotheses in another language; tables mark them.
     """
 
     unit: str | None = None
@@ -113,6 +117,7 @@ class Record(Part):
     labels: dict[str, list[str]] = Field(default_factory=dict)
     values: list[Any] | None = None
     how: str = ""
+    doubt: str = ""
 
     @model_validator(mode="after")
     def _shape_fits_labels(self) -> "Record":

@@ -13,6 +13,7 @@ from fathom.io.seals import checked_seal
 # It repeats what other records say, so theirs counts.
 LAST = "manifest.json"
 RECORDS = (
+    "first.json",
     "source.json",
     "corpus.json",
     "statistics.json",

@@ -42,6 +42,7 @@ def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
     """
     yield from _shape(run.model, entry)
     yield from _tables(run, entry)
+    yield from _target_token(run, entry)
     yield from _method(run, card, entry)
     yield from _stacks(run, card, entry)
     yield from _masking(run, entry)
@@ -83,6 +84,12 @@ def _tables(run: Run, entry: Entry) -> Iterator[FathomError]:
         what = "one table for both sides needs one dictionary for both sides"
         remedy = "write decoder or none, or give data.subwords joint pieces alone"
         yield FathomError(what, entry.where(("model", "tie_embeddings")), remedy)
+
+
+def _target_token(run: Run, entry: Entry) -> Iterator[FathomError]:
+    if run.data.target_token != "none" and run.data.direction != "one_to_many":
+        what = "only one-to-many translation has several target languages to name"
+        yield FathomError(what, entry.where(("data", "target_token")), "write none")
 
 
 def dictionaries_are_one(subwords: Subwords) -> bool:
@@ -213,3 +220,11 @@ def start_findings(spec: Spec, start: Spec, entry: Entry) -> Iterator[FathomErro
     if spec.data.subwords_identity != start.data.subwords_identity:
         remedy = "start from a run with the same pieces, or give data.pieces_of"
         yield FathomError(f"'{start.run}' has other pieces", where, remedy)
+    elif _tokens(spec) != _tokens(start):
+        remedy = "start from a run with the same data.target_token and languages"
+        yield FathomError(f"'{start.run}' has other tokens of target languages", where, remedy)
+
+
+def _tokens(spec: Spec) -> tuple[str, ...]:
+    """Return the place and the names of the tokens of target languages, as in the dictionaries."""
+    return (spec.data.target_token, *dict.fromkeys(spec.data.target_tokens.values()))

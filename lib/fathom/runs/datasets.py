@@ -4,24 +4,25 @@ The class of a card follows its `format`, which is also the name of its reader i
 card with `not_built` describes a data set that no reader makes yet.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fathom.config.settings import About, Part, Several
-from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError, nearest, unknown
+from fathom.config.settings import About, Part, Several, plain
 from fathom.io.hashes import identity, short
-from fathom.runs.cards import read_card, read_card_of_kind
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import (
+    ByFile,
     Counts,
     KeyHash,
+    LineNumbers,
     MessageCleaning,
     Names,
+    NoCleaning,
     Published,
     TalkCleaning,
+    Verses,
 )
 
 SPLITS = ("train", "valid", "test")
@@ -51,6 +52,11 @@ class Dataset(Part):
         Annotated[tuple[Language, Language], Several] | None,
         About("Source and target language, where all tasks have the same two."),
     ] = None
+    shown_as: Annotated[
+        dict[str, str],
+        Field(default_factory=dict),
+        About("What tables and figures call a task whose text is not what its name says."),
+    ]
 
     def language(self, task: str) -> str:
         """Return a task's own language."""
@@ -111,24 +117,58 @@ class BuiltDataset(Dataset):
     ]
     expected: Annotated[dict[str, Counts], About("How much text each task must have.")]
 
-    def codes(self, source: str, task: str) -> tuple[str, ...]:
-        """Return the codes that a source has for a task or the pivot; none where it has no text."""
-        return self.sources[source].get(task, ())
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The names of the texts: the tasks, but one name for those that share a text."""
+        return tuple(dict.fromkeys(self.text_of(task) for task in self.tasks))
+
+    def text_of(self, task: str) -> str:
+        """Return the name of the text that a task has."""
+        return task
+
+    def codes(self, source: str, text: str) -> tuple[str, ...]:
+        """Return the codes that a source has for a text or the pivot; none where it has no text."""
+        return self.sources[source].get(text, ())
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text: languages, checksums and codes, cleaning, split."""
         return super().definition(sources) | {
             "format": self.format,
             "sources": {
-                source: {
-                    "sha256": sources[source].sha256,
-                    "codes": {task: list(codes) for task, codes in codes_of.items()},
-                }
+                source: _checksum(sources[source])
+                | {"codes": {task: list(codes) for task, codes in codes_of.items()}}
                 for source, codes_of in self.sources.items()
             },
             "cleaning": self.cleaning.identity(),
             "split": self.split.identity(),
         }
+
+
+def _checksum(source: Source) -> dict[str, Any]:
+    """Return what identifies a source: its published checksum, or else its name alone."""
+    return {"sha256": source.sha256} | ({} if source.sha256 else {"file": source.file})
+
+
+class DealtDataset(BuiltDataset):
+    """A data set in which several tasks may share a text."""
+
+    parts: Annotated[
+        dict[Task, Annotated[tuple[Task, ...], *Names]],
+        Field(default_factory=dict),
+        About(
+            "Texts of several tasks: each task has a part of the training text, and all have the "
+            "same validation and test."
+        ),
+    ]
+
+    def text_of(self, task: str) -> str:
+        """Return the name of the text that a task has, all of it or a part."""
+        return next((text for text, tasks in self.parts.items() if task in tasks), task)
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text, with the tasks that share one."""
+        parts = {"parts": plain(self.parts)} if self.parts else {}
+        return super().definition(sources) | parts
 
 
 class MessageDataset(BuiltDataset):
@@ -154,6 +194,24 @@ class LineDataset(BuiltDataset):
         return super().definition(sources) | {"messages": self.messages}
 
 
+class PackageDataset(DealtDataset):
+    """Pairs inside packages, each read in its own way: a task may be one package's messages."""
+
+    format: Annotated[Literal["packages"], About("Packages, each read in its own way.")]
+    # As above.
+    pivot: Annotated[Language, About("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
+    reads: Annotated[
+        dict[str, Literal["po", "mo", "json"] | Verses],
+        About("How each source is read: catalogues as text or compiled, JSON, or verses."),
+    ]
+    cleaning: Annotated[MessageCleaning, About("What is dropped.")]
+    split: Annotated[KeyHash, About("By the hash of the English sentence.")]
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text, with the way in which each source is read."""
+        return super().definition(sources) | {"reads": plain(self.reads)}
+
+
 class TalkDataset(BuiltDataset):
     """The TED talks."""
 
@@ -164,120 +222,37 @@ class TalkDataset(BuiltDataset):
     split: Annotated[Published, About("As the archive has it.")]
 
 
+class NumberedDataset(DealtDataset):
+    """Pairs of plain text, chosen by the published numbers of their lines."""
+
+    format: Annotated[
+        Literal["line_numbers"], About("Plain text on two sides, and numbers of lines.")
+    ]
+    # As above.
+    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    cleaning: Annotated[NoCleaning, About("What is dropped.")] = NoCleaning()
+    split: Annotated[LineNumbers, About("By published numbers of lines.")]
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text, with the order in which the lines are counted."""
+        return super().definition(sources) | {"order": [*self.sources]}
+
+
+class ParallelDataset(BuiltDataset):
+    """Pairs of plain text or of sgm, in a file for each side."""
+
+    format: Annotated[Literal["parallel"], About("Text or sgm with a file for each side.")]
+    # As above.
+    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    cleaning: Annotated[NoCleaning, About("What is dropped.")] = NoCleaning()
+    split: Annotated[ByFile, About("By file.")]
+
+
 FORMATS: dict[str, type[BuiltDataset]] = {
     "gettext": MessageDataset,
     "gettext_lines": LineDataset,
+    "line_numbers": NumberedDataset,
+    "packages": PackageDataset,
+    "parallel": ParallelDataset,
     "ted": TalkDataset,
 }
-
-
-def read_dataset(
-    name: str, file: YamlFile, sources: Mapping[str, Source]
-) -> tuple[Dataset | None, list[FathomError]]:
-    """Check a data set's card, also against the sources.
-
-    Args:
-        name: the name of the card's file.
-        file: the card.
-        sources: all sources, by name.
-
-    Returns:
-        The data set and no findings, or None and all findings.
-    """
-    if "not_built" in file.value:
-        dataset, findings = read_card(PlannedDataset, name, file)
-    else:
-        dataset, findings = read_card_of_kind(FORMATS, "format", name, file)
-    if dataset is not None:
-        findings = [*_name_findings(dataset, sources, file)]
-    return (None if findings else dataset), findings
-
-
-def direction_findings(
-    dataset: Dataset, direction: str | None, where: str
-) -> Iterator[FathomError]:
-    """Yield what is wrong with a run's direction on a data set.
-
-    A data set of one language pair has `translates` and takes no direction; neither does one
-    without pairs. All others need one.
-
-    Args:
-        dataset: the run's data set.
-        direction: "many_to_one", "one_to_many" or None.
-        where: the place of the run's `data.direction`.
-    """
-    takes = dataset.pivot is not None and dataset.translates is None
-    if direction is None and takes:
-        remedy = "write many_to_one (into the pivot) or one_to_many (out of it)"
-        yield FathomError(f"'{dataset.name}' needs a direction", where, remedy)
-    if direction is not None and not takes:
-        has = "no pairs" if dataset.pivot is None else "one direction: its card's `translates`"
-        yield FathomError(f"'{dataset.name}' has {has}", where, "delete the key")
-
-
-def _name_findings(
-    dataset: Dataset, sources: Mapping[str, Source], file: YamlFile
-) -> Iterator[FathomError]:
-    """Yield names that do not exist or do not agree with each other."""
-    for task in dataset.languages:
-        if task not in dataset.tasks:
-            where = file.where(("languages", task))
-            yield FathomError(f"no task '{task}'", where, nearest(task, dataset.tasks))
-    for task in dataset.tasks:
-        if dataset.language(task) == dataset.pivot:
-            remedy = "a task's own language must differ from the pivot"
-            yield FathomError(f"'{task}' is the pivot", file.where(("tasks",)), remedy)
-    if dataset.translates:
-        yield from _translates_findings(dataset, file)
-    if isinstance(dataset, LineDataset):
-        yield from _line_findings(dataset, file)
-    if isinstance(dataset, BuiltDataset):
-        yield from _source_findings(dataset, sources, file)
-        yield from _expected_findings(dataset, file)
-
-
-def _translates_findings(dataset: Dataset, file: YamlFile) -> Iterator[FathomError]:
-    own = sorted({dataset.language(task) for task in dataset.tasks})
-    if len(own) > 1 or {*own, dataset.pivot} != set(dataset.translates or ()):
-        what = f"the tasks translate {', '.join(own)} from or into {dataset.pivot or 'no pivot'}"
-        remedy = "name the pivot and the one language of all tasks, or delete the key"
-        yield FathomError(what, file.where(("translates",)), remedy)
-
-
-def _line_findings(dataset: LineDataset, file: YamlFile) -> Iterator[FathomError]:
-    if dataset.pivot is not None:
-        remedy = "delete it, or write format: gettext"
-        yield FathomError("sentences without pairs have no pivot", file.where(("pivot",)), remedy)
-    if dataset.messages not in dataset.tasks:
-        where = file.where(("messages",))
-        remedy = nearest(dataset.messages, dataset.tasks)
-        yield FathomError(f"no task '{dataset.messages}'", where, remedy)
-
-
-def _source_findings(
-    dataset: BuiltDataset, sources: Mapping[str, Source], file: YamlFile
-) -> Iterator[FathomError]:
-    known = (*dataset.tasks, *([dataset.pivot] if dataset.pivot else ()))
-    for source, codes in dataset.sources.items():
-        if source not in sources:
-            where = file.where(("sources", source))
-            yield unknown("source", source, where, sources)
-        for task in codes:
-            if task not in known:
-                where = file.where(("sources", source, task))
-                yield FathomError(f"no task '{task}'", where, nearest(task, known))
-    for task in dataset.tasks:
-        if not any(task in codes for codes in dataset.sources.values()):
-            remedy = "give its code under a source"
-            yield FathomError(f"no source has text for '{task}'", file.where(("sources",)), remedy)
-
-
-def _expected_findings(dataset: BuiltDataset, file: YamlFile) -> Iterator[FathomError]:
-    for task in dataset.expected:
-        if task not in dataset.tasks:
-            where = file.where(("expected", task))
-            yield FathomError(f"no task '{task}'", where, nearest(task, dataset.tasks))
-    for task in dataset.tasks:
-        if task not in dataset.expected:
-            remedy = "give its counts: they prove that the text is the expected one"
-            yield FathomError(f"no counts for '{task}'", file.where(("expected",)), remedy)

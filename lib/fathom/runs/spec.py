@@ -45,6 +45,14 @@ class DataSpec:
         return self.settings.target_token
 
     @property
+    def target_tokens(self) -> dict[str, str]:
+        """The token of each task's target language, named as in fairseq; none without a place."""
+        if self.target_token == "none":
+            return {}
+        # Only one-to-many translation has a place: all targets are in the tasks' own languages.
+        return {task: f"__{language}__" for task, language in self.definition["tasks"]}
+
+    @property
     def max_pieces(self) -> int:
         """Training pairs with a longer side are left out."""
         return self.settings.max_pieces

@@ -8,9 +8,10 @@ from fathom.config.settings import About, Form, Part, Several
 from fathom.runs.types import unique
 
 PerMille = Annotated[int, Field(ge=0, le=1000)]
-Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?k$", "5.64k")]
+Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
 
 
+Members = tuple[Annotated[str, Field(min_length=1)], ...]
 Names = (Several, Field(min_length=1), AfterValidator(unique))
 
 
@@ -33,6 +34,18 @@ class MessageCleaning(Part):
     ]
 
 
+class Verses(Part):
+    """Verses of a Bible in a SQLite database; codes are versions."""
+
+    kind: Annotated[Literal["verses"], About("Verses of a Bible in a SQLite database.")]
+    database: Annotated[str, Field(min_length=1), About("The database's path in the package.")]
+    books: Annotated[
+        tuple[Annotated[int, Field(ge=1)], ...],
+        *Names,
+        About("The books that are read, by number: Genesis is 1, Matthew 40."),
+    ]
+
+
 class TalkCleaning(Part):
     """What is dropped of the TED talks."""
 
@@ -41,6 +54,10 @@ class TalkCleaning(Part):
         *Names,
         About("Text that marks a cell without translation, anywhere in the cell."),
     ]
+
+
+class NoCleaning(Part):
+    """Nothing is dropped but pairs of the training text without text on one side."""
 
 
 class KeyHash(Part):
@@ -60,14 +77,54 @@ class KeyHash(Part):
         return self
 
 
+class Files(Part):
+    """A file for each split."""
+
+    train: Annotated[str, Field(min_length=1), About("For training.")]
+    valid: Annotated[str, Field(min_length=1), About("For validation.")]
+    test: Annotated[str, Field(min_length=1), About("For test.")]
+
+
 class Published(Part):
     """The split of the source."""
 
     by: Annotated[Literal["published"], About("As the source has it.")]
 
 
+class LineNumbers(Part):
+    """A split by published numbers of lines, which count from 0."""
+
+    by: Annotated[Literal["line_numbers"], About("By published numbers of lines.")]
+    source: Annotated[str, About("The source that has the files of numbers, one on each line.")]
+    files: Annotated[
+        dict[str, Files],
+        Field(min_length=1),
+        About("The files of each task, by the end of their paths."),
+    ]
+    clean: Annotated[
+        bool,
+        About("Whether a pair that is also in validation or test is left out of training."),
+    ] = False
+
+
+class ByFile(Part):
+    """A split by file: some are for validation, some for test, all others for training."""
+
+    by: Annotated[Literal["file"], About("By file.")]
+    valid: Annotated[Members, *Names, About("For validation, by the names on the task's side.")]
+    test: Annotated[Members, *Names, About("For test, by the names on the task's side.")]
+    clean: Annotated[
+        bool,
+        About("Whether a pair that is also in validation or test is left out of training."),
+    ] = False
+
+    def split_of(self, name: str) -> str:
+        """Return the split of a file of the task's side."""
+        return "valid" if name in self.valid else "test" if name in self.test else "train"
+
+
 class Counts(Part):
-    """How many pairs or sentences a task has: a whole number, or thousands as papers print them."""
+    """How many pairs or sentences a task has, exactly or as papers print it: 5.64k, 4.5M."""
 
     train: Annotated[Count, About("For training.")]
     valid: Annotated[Count, About("For validation.")]

@@ -5,7 +5,7 @@ encoded training text, then by piece, so it does not depend on the order of the 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from fathom.errors import FathomError
@@ -53,6 +53,20 @@ def write(path: Path, dictionary: dict[str, int]) -> None:
     write_lines(path, [f"{piece} {times}" for piece, times in dictionary.items()])
 
 
+def add_tokens(path: Path, tokens: Collection[str]) -> None:
+    """Write tokens to the end of a dictionary, in their order, with fairseq's count of 1.
+
+    Raises:
+        FathomError: a piece of the text equals one of them.
+    """
+    entries = read(path)
+    for token in tokens:
+        if token in entries:
+            what = f"the text gave the piece {token}, which is a token of a target language"
+            raise FathomError(what, str(path), "remove it when the corpus is cleaned")
+    write(path, entries | dict.fromkeys(tokens, 1))
+
+
 def read(path: Path) -> dict[str, int]:
     """Read a dictionary that `write` wrote."""
     split = (line.rsplit(" ", 1) for line in read_lines(path))
@@ -62,18 +76,30 @@ def read(path: Path) -> dict[str, int]:
 class Ids:
     """The ids of pieces, as fairseq's dictionary of the same file gives them."""
 
-    def __init__(self, path: Path):
-        """Read a dictionary that `write` wrote."""
-        self._ids = {piece: number for number, piece in enumerate(read(path), start=len(SPECIAL))}
+    def __init__(self, path: Path, tokens: Iterable[str] = ()):
+        """Read a dictionary that `write` wrote.
+
+        Args:
+            path: the file.
+            tokens: entries that are no text, such as the tokens of target languages.
+        """
+        entries = {piece: number for number, piece in enumerate(read(path), start=len(SPECIAL))}
+        self._tokens = {token: entries.pop(token) for token in dict.fromkeys(tokens)}
+        self._ids = entries
 
     def __len__(self) -> int:
         """Return the number of entries, with fairseq's own symbols."""
-        return len(SPECIAL) + len(self._ids)
+        return len(SPECIAL) + len(self._ids) + len(self._tokens)
 
-    def of(self, pieces: list[str]) -> list[int]:
+    def of(self, pieces: list[str], *before: str) -> list[int]:
         """Return a sentence's ids with the end symbol.
 
         SentencePiece joins neighbouring unknown characters, so that the text "</s>" can be a piece;
-        it becomes the unknown symbol, never the end symbol.
+        it becomes the unknown symbol, never the end symbol, and no token.
+
+        Args:
+            pieces: of the sentence.
+            *before: tokens that are read before it.
         """
-        return [*(self._ids.get(piece, UNKNOWN) for piece in pieces), EOS]
+        tokens = (self._tokens[token] for token in before)
+        return [*tokens, *(self._ids.get(piece, UNKNOWN) for piece in pieces), EOS]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,12 @@ class ComparedTable:
     scale: str
     cells: tuple[ComparedCell, ...]
     sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
+
+    @property
+    def shown_as(self) -> dict[str, str]:
+        """What tasks are called whose text is not what their name says."""
+        names = (source.shown_as.items() for source in self.sources.values())
+        return dict(chain.from_iterable(names))
 
 
 def compare_table(

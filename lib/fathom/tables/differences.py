@@ -78,6 +78,7 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
         value=cell.value - base.value,
         stderr=_hypotenuse(cell.stderr, base.stderr),
         deviation=_hypotenuse(cell.deviation, base.deviation),
+        doubtful=cell.doubtful or base.doubtful,
     )
     if not _scores(cell) or not _scores(base):
         return Difference(bare)

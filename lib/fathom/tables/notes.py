@@ -12,6 +12,7 @@ from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 FEW_SENTENCES = 100
 FEW = "†"
 ADDED = "*"
+DOUBTFUL = "‡"
 _MEANS = {
     "significant": "a significant difference",
     "difference": "the number is the difference",
@@ -30,6 +31,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
             "compared with it."
         )
+    if compared.shown_as:
+        names = ", ".join(compared.shown_as.values())
+        yield f"Not the paper's text, but what the name says: {names}."
     yield from _metric_notes(own, table.vocabulary)
     yield from _spread_notes(own)
     if any(item.words == NOT_RUN for item in own):
@@ -92,6 +96,8 @@ def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
         yield "±: standard error over test sentences, by bootstrap (one seed)."
     if any(item.sentences is not None and item.sentences < FEW_SENTENCES for item in own):
         yield f"{FEW}: fewer than {FEW_SENTENCES} test sentences."
+    if any(item.doubtful for item in own):
+        yield f"{DOUBTFUL}: the hypotheses are not in the languages that were asked for."
 
 
 def _mark_notes(compared: ComparedTable) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 from fathom.papers.cells import Cell
@@ -49,6 +49,7 @@ class CellResult:
         note: what a reader must know in addition.
         how: how each number was computed.
         comparable: whether the run's settings are the paper's.
+        doubtful: whether the measurement itself says that its number means little.
     """
 
     cell: Cell
@@ -62,6 +63,7 @@ class CellResult:
     note: str = ""
     how: tuple[str, ...] = ()
     comparable: bool = False
+    doubtful: bool = False
 
 
 def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
@@ -88,7 +90,10 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {len(outcomes)} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
-    return _with_value(cell, source, numbers, "; ".join(notes))
+    records = [item.record for item in readings if item.record]
+    doubts = dict.fromkeys(record.doubt for record in records if record.doubt)
+    own = _with_value(cell, source, numbers, "; ".join([*notes, *doubts]))
+    return replace(own, doubtful=bool(doubts))
 
 
 def number(cell: Cell, reading: Reading) -> Number | Reading:

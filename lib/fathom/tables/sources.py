@@ -55,6 +55,7 @@ class Source:
         comparable: whether all of its settings are the paper's.
         unused: further seeds with which the run was trained.
         decoding: the folder of a decoding by seed, split and gates; None for a corpus.
+        shown_as: what tasks are called whose text is not what their name says.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Source:
     comparable: bool = False
     unused: tuple[int, ...] = ()
     decoding: Callable[[int, str, str], Path] | None = None
+    shown_as: Mapping[str, str] = field(default_factory=dict)
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
 
     @property

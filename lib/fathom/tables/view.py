@@ -8,7 +8,7 @@ from itertools import groupby
 from fathom.papers.reported import Reported
 from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedCell, ComparedTable
-from fathom.tables.notes import ADDED, FEW, FEW_SENTENCES, notes_of
+from fathom.tables.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, notes_of
 from fathom.tables.results import CellResult
 from fathom.tables.sources import NOT_RUN
 from fathom.tables.verdicts import Verdict
@@ -99,12 +99,12 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
         reference: authors, title and year of the paper.
         verdicts: whether comparable rows are followed by a row of verdicts.
     """
+    table = compared.table
     blocks = [
         part
         for heading, cells in groupby(compared.cells, lambda item: item.result.cell.block)
-        for part in _blocks(heading, list(cells), compared.table.vocabulary, verdicts)
+        for part in _blocks(heading, list(cells), compared, verdicts)
     ]
-    table = compared.table
     return TableView(
         name=f"{table.paper}_{table.name}",
         title=label(table.name, table.title),
@@ -120,7 +120,8 @@ def shown(own: CellResult, decimals: int) -> CellView:
         return CellView(own.words)
     decimals = _decimals(own, decimals)
     spread = "" if own.stderr is None else f"±{own.stderr:.{decimals}f}"
-    return CellView(f"{own.value:.{decimals}f}", spread)
+    mark = DOUBTFUL if own.doubtful else ""
+    return CellView(f"{own.value:.{decimals}f}{mark}", spread)
 
 
 def reported_text(reported: Reported | None) -> CellView:
@@ -136,17 +137,17 @@ def reported_text(reported: Reported | None) -> CellView:
 
 
 def _blocks(
-    heading: str, cells: Sequence[ComparedCell], vocabulary: Vocabulary, verdicts: bool
+    heading: str, cells: Sequence[ComparedCell], compared: ComparedTable, verdicts: bool
 ) -> Iterator[BlockView]:
     """Yield a block as the paper has it, with added rows; then the added columns."""
     own = {item.result.cell.column for item in cells if _is_added(item, cells)}
     printed = [item for item in cells if item.result.cell.column not in own]
-    yield _block(heading, printed, vocabulary, verdicts)
+    yield _block(heading, printed, compared, verdicts)
     added = [item for item in cells if item.result.cell.column in own]
     rows = {item.result.cell.row for item in added if _has_text(item)}
     added = [item for item in added if item.result.cell.row in rows]
     if added:
-        yield _block(f"{heading}: {OURS.lower()}" if heading else OURS, added, vocabulary, False)
+        yield _block(f"{heading}: {OURS.lower()}" if heading else OURS, added, compared, False)
 
 
 def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
@@ -156,23 +157,31 @@ def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
 
 
 def _block(
-    heading: str, cells: Sequence[ComparedCell], vocabulary: Vocabulary, verdicts: bool
+    heading: str, cells: Sequence[ComparedCell], compared: ComparedTable, verdicts: bool
 ) -> BlockView:
+    vocabulary, shown_as = compared.table.vocabulary, compared.shown_as
     columns = list(dict.fromkeys(item.result.cell.column for item in cells))
     decimals = {column: _column_digits(column, cells, vocabulary) for column in columns}
     several = any(item.result.seeds > 1 for item in cells)
     rows: list[RowView] = []
     for row, items in _by_row(cells).items():
         in_order = [items[column] for column in columns]
-        views = [_shown(item, decimals[item.result.cell.column]) for item in in_order]
+        views = [
+            _shown(item, 0 if _is_count(item, vocabulary) else decimals[item.result.cell.column])
+            for item in in_order
+        ]
         added = all(item.result.cell.ours for item in in_order)
-        name = f"{row} {ADDED}" if added and OURS.lower() not in heading.lower() else row
+        name = shown_as.get(row, row)
+        name = f"{name} {ADDED}" if added and OURS.lower() not in heading.lower() else name
         if several:
             views.append(CellView(str(max(item.result.seeds for item in in_order))))
         rows.append(RowView(name, "result", tuple(_merged(views))))
         rows += _reported_rows(in_order, verdicts, several)
     counts = _sentences(columns, cells)
-    names = [vocabulary.title(column) + (FEW if _few(column, cells) else "") for column in columns]
+    names = [
+        shown_as.get(column, vocabulary.title(column)) + (FEW if _few(column, cells) else "")
+        for column in columns
+    ]
     if several:
         names.append("Seeds")
         counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
@@ -238,6 +247,12 @@ def _merged(cells: Sequence[CellView]) -> list[CellView]:
 
 def _is_words(text: str) -> bool:
     return bool(text) and not any(character.isdigit() for character in text.split()[0])
+
+
+def _is_count(item: ComparedCell, vocabulary: Vocabulary) -> bool:
+    """Return whether a cell shows a number of things, none of which is a part of one."""
+    value = item.result.cell.value
+    return value is not None and value.unit is None and not vocabulary.measurement(value).decimals
 
 
 def _column_digits(column: str, cells: Iterable[ComparedCell], vocabulary: Vocabulary) -> int:

@@ -12,8 +12,9 @@ import torch
 from fathom.batches.blocks import BlockOrder, Text, split_evenly, texts
 from fathom.batches.held_out import held_out_blocks, sampled_blocks
 from fathom.batches.masking import Masked, collate, mask, predicted
-from fathom.batches.sampler import Member, task_tokens
+from fathom.batches.sampler import Member
 from fathom.batches.tensors import PAD, Tensors
+from fathom.batches.update_tasks import tasks_of_updates
 from fathom.errors import FathomError
 from fathom.runs.settings import Masking, Training
 from fathom.subwords import unigram
@@ -50,7 +51,7 @@ class MaskedUpdateBatches:
 
         Args:
             tensors: the encoded text, of which the source is read.
-            training: the tokens of an update, those that are read, and each task's share.
+            training: the tokens of an update, those that are read, its tasks, and each one's share.
             masking: how many pieces are hidden, and how.
             block_tokens: the most tokens of a block, start symbol included.
             seed: of the order of data and of the hidden pieces.
@@ -62,8 +63,10 @@ class MaskedUpdateBatches:
         self.masking, self.seed = masking, seed
         self.entries = len(tensors.source_dictionary)
         self.texts = texts(tensors, "train", block_tokens)
-        tokens = task_tokens([text.lines for text in self.texts], training.batch, training.shares)
-        self.order = BlockOrder([text.lengths for text in self.texts], tokens, seed)
+        lines = [text.lines for text in self.texts]
+        single = training.one_task_per_batch
+        tasks = tasks_of_updates(lines, training.batch, training.shares, seed, single)
+        self.order = BlockOrder([text.lengths for text in self.texts], tasks, seed)
         self.updates = self.order.updates_until(training.updates)
         self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
         self.training_sample = sampled_blocks(tensors, masking, block_tokens)

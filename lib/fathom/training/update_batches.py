@@ -9,7 +9,7 @@ from torch import Tensor
 
 from fathom.batches.fused import Batch, collate
 from fathom.batches.held_out import held_out_pairs, sampled_pairs
-from fathom.batches.sampler import Sampler, updates_of
+from fathom.batches.sampler import Sampler
 from fathom.batches.tensors import Tensors
 from fathom.runs.settings import Training
 from fathom.training.ranks import Ranks
@@ -53,7 +53,7 @@ class UpdateBatches:
 
         Args:
             tensors: the encoded text.
-            training: the size of an update, and each task's share.
+            training: the size of an update, its tasks, and each one's share.
             seed: of the order of data.
             ranks: the processes that share an update.
             device: where batches are put.
@@ -61,16 +61,15 @@ class UpdateBatches:
         """
         self.ranks, self.device, self.tokens_per_device = ranks, device, tokens_per_device
         self.pairs = tensors.splits("train")
-        lengths = [pairs.target_lengths for pairs in self.pairs]
         self.sampler = Sampler(
-            lengths,
+            [pairs.target_lengths for pairs in self.pairs],
             [pairs.source_lengths for pairs in self.pairs],
             training.batch,
             training.shares,
             seed,
+            training.one_task_per_batch,
         )
-        lines = [len(of_task) for of_task in lengths]
-        self.updates = updates_of(training, lines, [int(of_task.sum()) for of_task in lengths])
+        self.updates = self.sampler.updates_until(training.updates)
         self.unigram_nll = tensors.unigram_nll
         self.validation = held_out_pairs(tensors, "valid")
         self.training_sample = sampled_pairs(tensors)

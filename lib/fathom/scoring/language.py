@@ -1,0 +1,77 @@
+"""The language of a text, by the characters that its language makes likely.
+
+A language's model gives a character c the probability
+
+    p(c | h) = (count(h c) + 2 p(c | h')) / (count(h) + 2)
+
+after the characters h, up to three; h' is h without its first one, and where no character is left,
+p(c) is 1/300. This is Witten and Bell's idea with a constant weight. Case does not count, and a
+text that says something over and over says it once: otherwise a loop of few characters decides.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+LONGEST = 3
+WEIGHT = 2.0
+UNIFORM = 1 / 300
+# A text with fewer letters has no language.
+LETTERS = 3
+
+_BEFORE = " " * LONGEST
+_LOOP = re.compile(r"(.{1,12}?)\1{2,}")
+
+
+class CharacterModel:
+    """The characters of one language."""
+
+    def __init__(self, sentences: Iterable[str]):
+        """Count the characters of sentences, and what is before them."""
+        counts: Counter[str] = Counter()
+        for sentence in sentences:
+            text = _BEFORE + sentence.lower()
+            for length in range(LONGEST + 1):
+                counts.update(
+                    text[end - length - 1 : end] for end in range(LONGEST + 1, len(text) + 1)
+                )
+        self._counts = counts
+        self._contexts: Counter[str] = Counter()
+        for gram, times in counts.items():
+            self._contexts[gram[:-1]] += times
+
+    def log_likelihood(self, text: str) -> float:
+        """Return the logarithm of a text's probability; `text` is in lower case."""
+        text, total = _BEFORE + text, 0.0
+        for end in range(LONGEST + 1, len(text) + 1):
+            probability = UNIFORM
+            for length in range(LONGEST + 1):
+                gram = text[end - length - 1 : end]
+                times = self._contexts.get(gram[:-1])
+                if not times:
+                    break
+                known = self._counts.get(gram, 0) + WEIGHT * probability
+                probability = known / (times + WEIGHT)
+            total += math.log(probability)
+        return total
+
+
+def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
+    """Return the likeliest language of a text, or None if it has too few letters to say.
+
+    Args:
+        text: a sentence.
+        models: of each language.
+    """
+    text = collapsed(text.lower())
+    if sum(map(str.isalpha, text)) < LETTERS:
+        return None
+    return max(models, key=lambda language: models[language].log_likelihood(text))
+
+
+def collapsed(text: str) -> str:
+    """Return a text in which up to 12 characters that follow each other three times come once."""
+    while (shorter := _LOOP.sub(r"\1", text)) != text:
+        text = shorter
+    return text

@@ -1,0 +1,28 @@
+"""The data sets and sources of config, each read alone."""
+
+from pathlib import Path
+
+from fathom.config.yaml_files import YamlFile, read
+from fathom.runs.dataset_cards import read_dataset
+from fathom.runs.datasets import Dataset
+from fathom.runs.sources import read_source
+
+ROOT = Path(__file__).parents[2]
+DATASETS = {path.stem: path for path in sorted((ROOT / "config" / "datasets").glob("*.yaml"))}
+SOURCES = {
+    path.stem: read_source(path.stem, read(path, ROOT))[0]
+    for path in sorted((ROOT / "config" / "sources").glob("*.yaml"))
+}
+
+
+def file_of(name: str) -> YamlFile:
+    """Return a data set's card as a file."""
+    return read(DATASETS[name], ROOT)
+
+
+def dataset_of(name: str) -> Dataset:
+    """Return a data set in which nothing is wrong."""
+    dataset, findings = read_dataset(name, file_of(name), SOURCES)
+    assert findings == []
+    assert dataset is not None
+    return dataset
