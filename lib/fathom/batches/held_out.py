@@ -5,7 +5,7 @@ and seeds are compared on one set of pieces. A sample of the training text is pr
 way, to see how much better a network knows the text that it learns from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -111,7 +111,7 @@ def evenly_spaced(length: int, count: int) -> list[int]:
 
 
 def _masked(
-    tensors: Tensors, split: str, masking: Masking, chosen: list[tuple[Text, Sequence[int]]]
+    tensors: Tensors, split: str, masking: Masking, chosen: Iterable[tuple[Text, Sequence[int]]]
 ) -> list[Batch]:
     """Return blocks with hidden pieces, which follow from task and block alone.
 

@@ -45,12 +45,9 @@ def compare(
     write_text(path.with_name("deviations.md"), deviations.page(papers))
     shown = [table for table in every if chosen in (None, table.table)]
     if as_json:
-        # Unknown numbers are null, and not NaN.
-        print(
-            json.dumps(
-                json.loads(lines(shown).to_json(orient="records")), indent=1, allow_nan=False
-            )
-        )
+        # Unknown numbers become null, and not NaN.
+        records = json.loads(str(lines(shown).to_json(orient="records")))
+        print(json.dumps(records, indent=1, allow_nan=False))
     else:
         for line in comparison.averages(shown):
             print(line)
