@@ -12,7 +12,7 @@ text that says something over and over says it once: otherwise a loop of few cha
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 LONGEST = 3
 WEIGHT = 2.0
@@ -29,32 +29,39 @@ class CharacterModel:
 
     def __init__(self, sentences: Iterable[str]):
         """Count the characters of sentences, and what is before them."""
-        counts: Counter[str] = Counter()
-        for sentence in sentences:
-            text = _BEFORE + sentence.lower()
-            for length in range(LONGEST + 1):
-                counts.update(
-                    text[end - length - 1 : end] for end in range(LONGEST + 1, len(text) + 1)
-                )
-        self._counts = counts
+        # Each character with those before it; shorter grams are the ends of these.
+        longest = Counter(gram for sentence in sentences for gram in _grams(sentence.lower()))
+        self._counts = Counter(longest)
+        for gram, times in longest.items():
+            for start in range(1, LONGEST + 1):
+                self._counts[gram[start:]] += times
+        self._logarithms: dict[str, float] = {}
         self._contexts: Counter[str] = Counter()
-        for gram, times in counts.items():
+        for gram, times in self._counts.items():
             self._contexts[gram[:-1]] += times
 
     def log_likelihood(self, text: str) -> float:
         """Return the logarithm of a text's probability; `text` is in lower case."""
-        text, total = _BEFORE + text, 0.0
-        for end in range(LONGEST + 1, len(text) + 1):
+        return math.fsum(map(self._of_last, _grams(text)))
+
+    def _of_last(self, gram: str) -> float:
+        """Return the logarithm of the probability of a gram's last character after the others."""
+        if gram not in self._logarithms:
             probability = UNIFORM
-            for length in range(LONGEST + 1):
-                gram = text[end - length - 1 : end]
-                times = self._contexts.get(gram[:-1])
+            for start in range(LONGEST, -1, -1):
+                times = self._contexts.get(gram[start:-1])
                 if not times:
                     break
-                known = self._counts.get(gram, 0) + WEIGHT * probability
+                known = self._counts.get(gram[start:], 0) + WEIGHT * probability
                 probability = known / (times + WEIGHT)
-            total += math.log(probability)
-        return total
+            self._logarithms[gram] = math.log(probability)
+        return self._logarithms[gram]
+
+
+def _grams(text: str) -> Iterator[str]:
+    """Yield each character of a text after the ones before it."""
+    text = _BEFORE + text
+    return (text[start : start + LONGEST + 1] for start in range(len(text) - LONGEST))
 
 
 def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
