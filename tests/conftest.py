@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,12 @@ def faults(project, edit, known):
         return findings_of(project, file.split("/")[0], known)
 
     return plant
+
+
+@pytest.fixture
+def interruptible():
+    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
+    before, hook = signal.signal(signal.SIGINT, signal.default_int_handler), sys.unraisablehook
+    yield
+    signal.signal(signal.SIGINT, before)
+    sys.unraisablehook = hook

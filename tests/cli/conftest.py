@@ -3,7 +3,6 @@
 import contextlib
 import io
 import shutil
-import signal
 import sys
 from dataclasses import dataclass
 
@@ -55,15 +54,6 @@ def call(capsys, monkeypatch):
         return Answer(ended.value.code, printed.out, printed.err)
 
     return run
-
-
-@pytest.fixture
-def interruptible():
-    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
-    before, hook = signal.signal(signal.SIGINT, signal.default_int_handler), sys.unraisablehook
-    yield
-    signal.signal(signal.SIGINT, before)
-    sys.unraisablehook = hook
 
 
 @pytest.fixture

@@ -177,6 +177,7 @@ def test_a_job_whose_reader_is_gone_ends_well_and_has_all_lines_in_its_log(tmp_p
     assert (code, log, out) == (0, "one\ntwo\n3\n", "one\n")
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])
 def test_a_job_waits_for_what_its_command_does_after_a_signal(tmp_path, name):
     stop = f"trap 'echo saved; exit 128' {name}; echo here; kill -{name} 0; sleep 9"
