@@ -32,7 +32,8 @@ def of_training(workload: Workload, rounds: Rounds) -> Iterator[Table]:
         yield training.static(workload, shape, rounds)
     for shape in workload.method_shapes:
         yield training.of_method(workload, shape, rounds)
-    yield training.latent_example(workload, rounds)
+    for stack in ("encoder", "decoder"):
+        yield training.latent_example(workload, stack, rounds)
 
 
 def of_learning(workload: Workload, rounds: Rounds) -> Iterator[Table]:

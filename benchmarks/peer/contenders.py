@@ -84,7 +84,7 @@ def stock(job: Job, cut: str) -> Update:
 def example(job: Job) -> Update:
     """Return the update of fairseq's own example of latent depth, a pass a language.
 
-    It has latent layers in the encoder alone: of many-to-one translation it runs nothing else.
+    It has latent layers in one stack: in the encoder many-to-one, in the decoder one-to-many.
     """
     text = job.workload.tensors
     peer = LatentExample(job.spec, text, job.workload.device)

@@ -1,7 +1,8 @@
-"""fairseq's example of latent depth, in the setting of it that runs: a latent encoder, many-to-one.
+"""fairseq's example of latent depth, in the two settings of it that run.
 
-Its model is for one language pair a pass, whose gates are set before; its task adds the KL loss of
-that language. Its logits are uninitialised memory there and zeros here.
+These are a latent encoder in many-to-one translation, and a latent decoder in one-to-many. Its
+model is for one language pair a pass, whose gates are set before; its task adds the KL loss of that
+language. Its logits are uninitialised memory there and zeros here.
 """
 
 from argparse import Namespace
@@ -10,10 +11,11 @@ from collections.abc import Sequence
 import torch
 from fairseq.examples.latent_depth.latent_depth_src.loss.latent_depth import LatentLayersKLLoss
 from fairseq.examples.latent_depth.latent_depth_src.models.latent_transformer import (
+    LatentTransformerDecoder,
     LatentTransformerEncoder,
 )
 from fairseq.models import FairseqEncoderDecoderModel
-from fairseq.models.transformer import TransformerDecoder, TransformerModel
+from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
 from torch import Tensor
 
 from benchmarks.peer.stock import Stock, settings
@@ -39,19 +41,24 @@ class LatentExample(Stock):
         """Build the network.
 
         Args:
-            spec: the run, whose shape and optimisation are repeated.
+            spec: the run, whose shape and optimisation are repeated; the method is on one stack.
             tensors: the encoded text.
             device: where the network is.
         """
         values = Namespace(**vars(settings(spec.model)), **SETTINGS)
         sides = tensors.source_dictionary, tensors.target_dictionary
-        width = spec.model.width
+        width, languages = spec.model.width, len(tensors.tasks)
         tables = [TransformerModel.build_embedding(values, side, width) for side in sides]
-        encoder = LatentTransformerEncoder(values, sides[0], tables[0], len(tensors.tasks))
-        torch.nn.init.zeros_(encoder.layer_select.layer_logits)
-        decoder = TransformerDecoder(values, sides[1], tables[1])
+        if spec.method.stacks == ("encoder",):
+            encoder = LatentTransformerEncoder(values, sides[0], tables[0], num_logits=languages)
+            decoder = TransformerDecoder(values, sides[1], tables[1])
+        else:
+            encoder = TransformerEncoder(values, sides[0], tables[0])
+            decoder = LatentTransformerDecoder(values, sides[1], tables[1], num_logits=languages)
+        self.latent = decoder if isinstance(decoder, LatentTransformerDecoder) else encoder
+        torch.nn.init.zeros_(self.latent.layer_select.layer_logits)
         super().__init__(FairseqEncoderDecoderModel(encoder, decoder).to(device), spec)
-        self.encoder, self.kl = encoder, LatentLayersKLLoss(values)
+        self.kl = LatentLayersKLLoss(values)
         self.updates = 0
 
     def gradients(self, batches: Sequence[Batch]) -> None:
@@ -62,7 +69,7 @@ class LatentExample(Stock):
     def loss(self, batch: Batch) -> Tensor:
         """Return the losses of one language's sentences."""
         task = int(batch.tasks[0])
-        self.encoder.set_lang_idx(task)
+        self.latent.set_lang_idx(task)
         loss = super().loss(batch)
-        samples = self.encoder.layer_select.layer_samples
+        samples = self.latent.layer_select.layer_samples
         return loss + self.kl(samples, task, self.updates, batch.tokens)

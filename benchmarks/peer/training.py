@@ -9,7 +9,7 @@ from benchmarks.peer.hugging_face import MARIAN, HuggingFace
 from benchmarks.peer.memory import peak
 from benchmarks.peer.results import Cell, Table, cell
 from benchmarks.peer.timing import Contender, alternate, clock, faster, spread, timed
-from benchmarks.peer.workload import LATENT, Shape, Workload
+from benchmarks.peer.workload import LATENT, ONE_TO_MANY, Shape, Workload
 
 COLUMNS = ("", "target tokens/s", "ms an update", "quartiles", "peak MB", "fathom is faster by")
 
@@ -55,11 +55,20 @@ def of_method(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
     return _table(shape, rows, numbers, job)
 
 
-def latent_example(workload: Workload, rounds: Rounds) -> Table:
-    """Return ours and fairseq's example of latent depth: latent layers in the encoder alone."""
-    shape = Shape("latent encoder 6/6", LATENT, (6, 6))
+def latent_example(workload: Workload, stack: str, rounds: Rounds) -> Table:
+    """Return ours and fairseq's example of latent depth.
+
+    Args:
+        workload: the text.
+        stack: the one with latent layers: the encoder, or in one-to-many translation the decoder.
+        rounds: how often.
+    """
+    if stack == "decoder":
+        workload = replace(workload, base=ONE_TO_MANY)
+        workload.prepare()
+    shape = Shape(f"latent {stack} 6/6", LATENT, (6, 6))
     job = contenders.job(workload, shape, rounds.all)
-    method = job.spec.method.model_copy(update={"stacks": ("encoder",)})
+    method = job.spec.method.model_copy(update={"stacks": (stack,)})
     job = replace(job, spec=replace(job.spec, method=method))
     seconds = alternate(_timed(job, (OURS, EXAMPLE)), rounds.counted, rounds.warm_up)
     rows, numbers = _rows(job, shape, seconds, {}, rounds)

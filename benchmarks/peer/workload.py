@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 SCALE, PAPER = "tiny", "paper"
 STATIC, LATENT = "latent_depth/m2o_diverse_12_12", "latent_depth/m2o_diverse_ll_both_24_24"
 GROUP_DROPOUT = "lamgd/m2o_diverse_lamgd"
+ONE_TO_MANY = "latent_depth/o2m_diverse_12_12"
 SEED = 1
 
 
@@ -81,10 +82,12 @@ class Workload:
     Attributes:
         results: the folder of the project's results, whose text is used.
         device: where networks are.
+        base: the run whose text, batches and optimiser all shapes have.
     """
 
     results: Path
     device: torch.device
+    base: str = STATIC
 
     @cached_property
     def project(self) -> Project:
@@ -94,7 +97,7 @@ class Workload:
     @cached_property
     def folder(self) -> Path:
         """The folder of the encoded text."""
-        return Paths(self.results, SCALE).tensors(self.project.spec(STATIC, SCALE).data)
+        return Paths(self.results, SCALE).tensors(self.project.spec(self.base, SCALE).data)
 
     @cached_property
     def tensors(self) -> Tensors:
@@ -123,12 +126,12 @@ class Workload:
     def spec(self, shape: Shape) -> Spec:
         """Return the run that is trained: of the scale on a CPU, of the paper's size on CUDA.
 
-        All shapes have the text, the batches and the optimiser of one run, STATIC, so that only
-        layers and methods differ.
+        All shapes have the text, the batches and the optimiser of one run, so that only layers and
+        methods differ.
         """
-        base, own = (self.project.spec(name, SCALE) for name in (STATIC, shape.run))
+        base, own = (self.project.spec(name, SCALE) for name in (self.base, shape.run))
         if self.device.type == "cuda":
-            paper = self.project.spec(STATIC, PAPER)
+            paper = self.project.spec(self.base, PAPER)
             training = paper.training.model_copy(update={"precision": "bf16"})
             base = replace(base, model=paper.model, training=training)
         layers = dict(zip(("encoder_layers", "decoder_layers"), shape.layers, strict=True))
