@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -87,7 +87,7 @@ class Workload:
 
     results: Path
     device: torch.device
-    base: str = STATIC
+    base: str = field(default=STATIC, kw_only=True)
 
     @cached_property
     def project(self) -> Project:
@@ -146,7 +146,8 @@ class Workload:
             changes: options that differ from those in config.yaml.
         """
         switches = self.project.switches
-        options = {field.name: getattr(switches, field.name) for field in fields(RuntimeOptions)}
+        names = (option.name for option in fields(RuntimeOptions))
+        options = {name: getattr(switches, name) for name in names}
         options |= {"device": str(self.device), "save_minutes": 0, **changes}
         folder = Path(tempfile.mkdtemp(prefix="fathom-bench-"))
         reporter = Reporter(sys.stderr.write, folder / "train.log")

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+import torch
 
-from benchmarks.growth.languages import deal
+from benchmarks.growth.languages import Dealt, deal
 from fathom.batches.tensors import load
 
 
@@ -31,3 +32,8 @@ def test_pairs_with_a_longer_side_are_left_out(tensors, tmp_path):
     short = [pair for pair in pairs(tensors, "train") if max(map(len, pair)) <= 12]
     assert 0 < len(short) < len(pairs(tensors, "train"))
     assert pairs(tmp_path, "train") == short
+
+
+def test_a_dealt_workload_takes_its_languages_after_text_and_device(tmp_path):
+    dealt = Dealt(tmp_path, torch.device("cpu"), 25, 31)
+    assert (dealt.languages, dealt.longest) == (25, 31)
