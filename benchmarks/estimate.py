@@ -80,8 +80,13 @@ def measured(results: Path, specs: Iterable[Spec]) -> list[Cost]:
 
 
 def _seconds(workload: Dealt, spec: Spec) -> float:
-    """Return the median seconds of an update of a run, on the text of another data set."""
-    training = workload.training(replace(spec, start=None))
+    """Return the median seconds of an update of a run, on the text of another data set.
+
+    That text has two dictionaries, so a network that ties all its tables ties those of the decoder.
+    """
+    tied = spec.model.tie_embeddings
+    model = spec.model.model_copy(update={"tie_embeddings": "decoder" if tied == "all" else tied})
+    training = workload.training(replace(spec, model=model, start=None))
     batches = workload.updates(training, ROUNDS + WARM_UP)
     update = timed(
         clock(workload.device),
