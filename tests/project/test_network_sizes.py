@@ -65,6 +65,8 @@ def test_a_damaged_file_counts_again(sizes, counted, tmp_path):
     assert len(counted) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_no_reason_to_count_nothing(sizes, tmp_path):
+def test_a_folder_that_cannot_be_written_is_no_reason_to_count_nothing(sizes, counted, tmp_path):
     (tmp_path / "network_sizes.json").mkdir()
     remembered(sizes)
+    assert sizes().total(small_spec(), 30, 20) == 50
+    assert len(counted) == 2

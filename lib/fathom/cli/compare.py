@@ -35,15 +35,15 @@ def compare(
     papers = artefacts.project.papers
     chosen = find(papers, table, "table")[1] if table else None
     tables = {
-        name: [artefacts.compared(paper, table) for table in paper.tables.values()]
+        name: [artefacts.compared(paper, own) for own in paper.tables.values()]
         for name, paper in papers.items()
     }
-    every = [table for of_paper in tables.values() for table in of_paper]
+    every = [compared for of_paper in tables.values() for compared in of_paper]
     path = artefacts.paths.compare
     write_csv(lines(every), path)
     write_text(path.with_suffix(".html"), comparison.page(papers, tables))
     write_text(path.with_name("deviations.md"), deviations.page(papers))
-    shown = [table for table in every if chosen in (None, table.table)]
+    shown = [compared for compared in every if chosen in (None, compared.table)]
     if as_json:
         # Unknown numbers become null, and not NaN.
         records = json.loads(str(lines(shown).to_json(orient="records")))

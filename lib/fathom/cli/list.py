@@ -64,7 +64,7 @@ def _artefacts(
 
 def _progress(artefacts: "Artefacts", artefact: Artefact) -> str:
     """Return whether a table or figure is drawn, or how many of its trainings have ended."""
-    if artefacts.stem(artefact.paper, artefact.drawn).with_suffix(".csv").exists():
+    if artefacts.is_drawn(artefact.paper, artefact.drawn):
         return "drawn"
     trainings = [
         artefacts.paths.training(artefacts.project.spec(run, artefacts.scale), seed)

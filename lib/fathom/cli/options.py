@@ -37,6 +37,7 @@ Device = Annotated[
     str | None, typer.Option(help="auto, cpu, cuda or cuda:<n>. Default: config.yaml's.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
 Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
 DatasetName = Annotated[
     str, typer.Argument(help="A data set of config/datasets, or its folder `<name>-<hash8>`.")
@@ -107,6 +108,24 @@ def open_artefacts(scale: str | None, results: str | None, seeds: str | None) ->
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
+
+
+def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
+    """Return the paper that a user names, or all of them.
+
+    Args:
+        project: the project.
+        name: the paper; None for all.
+        verb: which command asks.
+
+    Raises:
+        FathomError: there is none of that name.
+    """
+    if name is None:
+        return [*project.papers]
+    if name not in project.papers:
+        raise FathomError(f"no paper '{name}'", verb, nearest(name, project.papers))
+    return [name]
 
 
 def dataset_named(project: Project, name: str) -> Dataset:

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Json, Results, open_paths, open_project, report
-from fathom.errors import FathomError, nearest
+from fathom.cli.options import Json, Paper, Results, open_paths, open_project, papers_named, report
 from fathom.papers.paper import find
 from fathom.project.network_sizes import NetworkSizes
 from fathom.project.parameters import Printed, printed
@@ -16,7 +15,6 @@ from fathom.runs.spec import Spec
 _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")
 _WORDS = {"agrees": "agree", "differs": "differ"}
 
-Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
 Table = Annotated[str | None, typer.Option(help="A table, as <paper>_<table>. Default: all.")]
 
 
@@ -33,14 +31,13 @@ def params(
     Example: fathom params lamgd
     """
     project = open_project()
-    if paper is not None and paper not in project.papers:
-        raise FathomError(f"no paper '{paper}'", "params", nearest(paper, project.papers))
+    papers = papers_named(project, paper, "params")
     sizes = NetworkSizes(open_paths(project, None, results)[1].network_sizes, _count)
     chosen = find(project.papers, table, "table")[1] if table else None
     counts = [
         count
         for count in printed(project)
-        if paper in (None, count.paper)
+        if count.paper in papers
         and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
     ]
     lines = [_line(count, sizes) for count in counts]

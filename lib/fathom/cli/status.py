@@ -8,14 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report
-from fathom.errors import FathomError, nearest
+from fathom.cli.options import (
+    Json,
+    Paper,
+    Results,
+    Scale,
+    Seeds,
+    open_artefacts,
+    papers_named,
+    report,
+)
 from fathom.project.artefacts import Artefacts
 from fathom.project.demands import Demands
 from fathom.provenance.measurements import FINISHED
 from fathom.provenance.run_state import run_state
 
-Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
 Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]
 
 
@@ -34,10 +41,7 @@ def status(
     Example: fathom status latent_depth --runs
     """
     artefacts = open_artefacts(scale, results, seeds)
-    papers = artefacts.project.papers
-    if paper is not None and paper not in papers:
-        raise FathomError(f"no paper '{paper}'", "status", nearest(paper, papers))
-    names = [name for name in papers if paper in (None, name)]
+    names = papers_named(artefacts.project, paper, "status")
     drawn, trained = _drawn(artefacts), _trained(artefacts)
     cells = _cells(artefacts.paths.compare, names)
     if as_json:
@@ -59,8 +63,8 @@ def _drawn(artefacts: Artefacts) -> dict[str, dict[str, bool]]:
     """Return which tables and figures of each paper are drawn, by target."""
     drawn: dict[str, dict[str, bool]] = {name: {} for name in artefacts.project.papers}
     for target, artefact in Demands(artefacts.project, artefacts.scale).artefacts.items():
-        path = artefacts.stem(artefact.paper, artefact.drawn).with_suffix(".csv")
-        drawn[artefact.paper.name][f"{artefact.verb} {target}"] = path.exists()
+        there = artefacts.is_drawn(artefact.paper, artefact.drawn)
+        drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
     return drawn
 
 

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 from fathom.data.archives import visit
 from fathom.data.clean import one_line
 from fathom.data.compiled import decompiled
+from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
 from fathom.runs.datasets import BuiltDataset
@@ -26,7 +27,6 @@ _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
 # Numbers that are "one" and "many" in the plural rule of every language.
 _ONE, _MANY = 1, 5
-_REMEDY = "the source is not the file that this reader was written for"
 
 
 class Catalogue(NamedTuple):
@@ -99,7 +99,7 @@ def _decoded(content: bytes, where: str) -> str:
     try:
         return content.decode("utf-8" if charset == "CHARSET" else charset)
     except (LookupError, UnicodeDecodeError) as error:
-        raise FathomError(f"cannot be decoded ({error})", where, _REMEDY) from None
+        raise FathomError(f"cannot be decoded ({error})", where, REMEDY) from None
 
 
 def translations(
@@ -161,7 +161,7 @@ def _parsed(catalogue: Catalogue) -> tuple["POFile", Callable[[int], int]]:
         many_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
     except (OSError, ValueError) as error:
         what = f"not a message catalogue ({error})"
-        raise FathomError(what, catalogue.where, _REMEDY) from None
+        raise FathomError(what, catalogue.where, REMEDY) from None
     return entries, many_of
 
 

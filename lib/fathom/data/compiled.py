@@ -8,11 +8,11 @@ separated by NUL.
 from struct import error as StructError
 from struct import unpack_from
 
+from fathom.data.members import REMEDY
 from fathom.errors import FathomError
 
 _ORDERS = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
 _CONTEXT, _FORMS = "\x04", "\0"
-_REMEDY = "the source is not the file that this reader was written for"
 
 
 def decompiled(content: bytes, where: str) -> str:
@@ -44,7 +44,7 @@ def decompiled(content: bytes, where: str) -> str:
             text.append(entry)
     except (KeyError, StructError, UnicodeDecodeError) as error:
         what = f"not a message catalogue ({error})"
-        raise FathomError(what, where, _REMEDY) from None
+        raise FathomError(what, where, REMEDY) from None
     return str(text)
 
 

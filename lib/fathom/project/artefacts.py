@@ -170,6 +170,10 @@ class Artefacts:
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         return missing
 
+    def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
+        """Return whether a table or figure was drawn, from all measurements or from some."""
+        return self.stem(paper, artefact).with_suffix(".csv").exists()
+
     def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
         """Return the common path, without suffix, of an artefact's files."""
         return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")

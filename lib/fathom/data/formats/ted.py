@@ -19,6 +19,7 @@ from typing import IO
 
 from fathom.data.archives import visit
 from fathom.data.clean import one_line
+from fathom.data.members import REMEDY
 from fathom.data.texts import Pair, TaskText
 from fathom.errors import FathomError, nearest
 from fathom.runs.datasets import SPLITS, TalkDataset
@@ -28,7 +29,6 @@ _MEMBERS = {
     "all_talks_dev.tsv": "valid",
     "all_talks_test.tsv": "test",
 }
-_REMEDY = "the source is not the file that this reader was written for"
 
 
 def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText[Pair]]:
@@ -74,7 +74,7 @@ def _read_archive(
     visit(archive, lambda name: _plain(name) in _MEMBERS, take)
     for name, split in _MEMBERS.items():
         if split not in present:
-            raise FathomError(f"the table {name} is missing", archive.name, _REMEDY)
+            raise FathomError(f"the table {name} is missing", archive.name, REMEDY)
 
 
 def _plain(name: str) -> str:
@@ -126,7 +126,7 @@ def _rows(stream: IO[bytes], where: str) -> Iterator[list[str]]:
         try:
             row = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
-            raise FathomError("not UTF-8", f"{where}, line {number}", _REMEDY) from None
+            raise FathomError("not UTF-8", f"{where}, line {number}", REMEDY) from None
         yield row.removesuffix("\n").removesuffix("\r").split("\t")
 
 
