@@ -13,6 +13,7 @@ OUTSIDE_PACKAGES = {
     "config": frozenset({"yaml", "pydantic"}),
     "provenance": frozenset({"pydantic"}),
     "runs": frozenset({"pydantic", "annotated_types"}),
+    "cluster": frozenset(),
     "papers": frozenset({"pydantic"}),
     "claims": frozenset({"pydantic"}),
     "project": frozenset({"pydantic", "annotated_types"}),

@@ -18,6 +18,7 @@ FORBIDDEN = {
     "provenance": NETWORKS | DRAWING | TEXT | {"numpy", "jsonschema", "typer"},
     "config": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "runs": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
+    "cluster": NETWORKS | DRAWING | TEXT | {"numpy", "typer", "yaml", "pydantic"},
     "claims": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "papers": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "project": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},

@@ -18,6 +18,7 @@ LEVELS = {
     "config": 2,
     "provenance": 3,
     "runs": 3,
+    "cluster": 4,
     "papers": 4,
     "scoring": 4,
     "claims": 5,

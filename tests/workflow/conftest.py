@@ -4,11 +4,19 @@ import os
 
 import pytest
 
+from fathom.cluster import jobs
 from fathom.project.switches import VARIABLE
 from fathom.workflow import setup
 
 SEARCHED = ("PATH", "PYTHONPATH")
-OURS = (VARIABLE, setup.PROJECT_VARIABLE, setup.MODULE_VARIABLE, *setup.ALLOCATOR)
+OURS = (
+    VARIABLE,
+    jobs.VARIABLE,
+    setup.PROJECT_VARIABLE,
+    setup.PYTHON_VARIABLE,
+    setup.MODULE_VARIABLE,
+    *setup.ALLOCATOR,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ def needed_for(target):
         files = setup.ask(TARGETS.files, target)
         if workflow.is_main_process:
             lines = setup.ask(plan.lines, TARGETS, target)
+            lines += setup.ask(cluster_start.lines, workflow, TARGETS, target)
             print(*lines, sep="\n", file=sys.stderr)
         return files
 
@@ -68,6 +69,11 @@ def test_text_of(wildcards):
 def memory_of(wildcards):
     """Return the memory that a job of a run asks for, in MB."""
     return setup.ask(RUNS.memory, wildcards.run)
+
+
+def text_memory_of(wildcards, input):
+    """Return the memory that a job on text asks for, in MB."""
+    return text_memory(input)
 
 
 def asked_of(wildcards):

@@ -9,9 +9,11 @@ rule prepare_corpus:
         corpus=f"{RESULTS}/corpora/{{data}}/corpus.json",
     log:
         f"{LOGS}/prepare_corpus/{{data}}.log",
-    localrule: True
     conda:
         "../../envs/fathom.yaml"
+    threads: 1
+    resources:
+        mem_mb=text_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom prepare {wildcards.data:q}"
 

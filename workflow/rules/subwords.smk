@@ -9,9 +9,11 @@ rule train_subwords:
         subwords=f"{RESULTS}/subwords/{{data}}/subwords.json",
     log:
         f"{LOGS}/train_subwords/{{data}}.log",
-    localrule: True
     conda:
         "../../envs/fathom.yaml"
+    threads: 1
+    resources:
+        mem_mb=text_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom subwords {wildcards.data:q}"
 
@@ -25,8 +27,10 @@ rule encode_text:
         tensors=f"{RESULTS}/tensors/{{data}}/tensors.json",
     log:
         f"{LOGS}/encode_text/{{data}}.log",
-    localrule: True
     conda:
         "../../envs/fathom.yaml"
+    threads: 1
+    resources:
+        mem_mb=text_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom encode {wildcards.data:q}"

@@ -160,6 +160,10 @@ class Switches(Part):
     row: Annotated[
         Text | None, _Typed, About("The row that a target such as `<table>_row` trains: 12/12.")
     ] = None
+    gpu_hours: Annotated[
+        Count | None,
+        About("On a cluster, refuse a start whose trainings ask for more GPU-hours."),
+    ] = None
     retrain: Annotated[
         Literal["stale"] | None,
         About("stale: train runs of an older recipe again, from the start."),

@@ -40,6 +40,11 @@ class Paths:
         return self.results / "network_sizes.json"
 
     @property
+    def cluster(self) -> Path:
+        """The folder of what is known of jobs on a cluster."""
+        return self.results / "cluster"
+
+    @property
     def by_hand(self) -> Path:
         """The folder where a user may put a file that cannot be fetched."""
         return self.results / "sources" / "by_hand"

@@ -1,4 +1,7 @@
-"""How much memory a job of a run asks a cluster for, from the size of its network."""
+"""How much memory a job asks a cluster for: from the size of its network, or of its text."""
+
+from collections.abc import Iterable
+from pathlib import Path
 
 from fathom.runs.settings import Model, Subwords
 from fathom.runs.spec import Spec
@@ -11,6 +14,8 @@ _BYTES_A_PARAMETER = 48
 # Matrices of the width's square: two attentions, or the two directions of a recurrent cell.
 _ATTENTIONS, _CELLS = 8, 24
 _MEGABYTE = 1_000_000
+# Lines as text of Python, several copies, and what SentencePiece makes of them.
+_OF_TEXT = 12
 # Of published pieces, whose number config does not have.
 _PUBLISHED = 50_000
 
@@ -24,6 +29,17 @@ def memory(spec: Spec) -> int:
     entries = vocabulary(spec.data.subwords, len(spec.data.tasks))
     parameters = layers(spec.model) + 4 * entries * spec.model.width
     return _BASE + _BYTES_A_PARAMETER * parameters // _MEGABYTE
+
+
+def text_memory(records: Iterable[str]) -> int:
+    """Return the memory of a job that works on text, in MB.
+
+    Args:
+        records: its inputs; the text is next to them, or below.
+    """
+    folders = {Path(record).parent for record in records}
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return _BASE + _OF_TEXT * sum(path.stat().st_size for path in files) // _MEGABYTE
 
 
 def layers(model: Model) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fathom.cluster import jobs
 from fathom.errors import FathomError, printed
 from fathom.project.demands import Demands
 from fathom.project.load import load
@@ -18,6 +19,8 @@ from fathom.workflow.targets import Targets
 
 T = TypeVar("T")
 PROJECT_VARIABLE = "FATHOM_PROJECT"
+# The interpreter for the commands of a cluster's profile.
+PYTHON_VARIABLE = "FATHOM_PYTHON"
 # What a process has begun a workflow with, after its number.
 MODULE_VARIABLE = "FATHOM_MODULE"
 # glibc returns large freed blocks to the system and takes them again at the next update; a process
@@ -57,6 +60,7 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     os.environ[MODULE_VARIABLE] = own
     set_environment(project, switches.model_dump(exclude_none=True))
     paths = Paths(open_results(switches.results), switches.scale)
+    os.environ[jobs.VARIABLE] = str(paths.cluster.absolute())
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()
@@ -85,6 +89,7 @@ def set_environment(project: Path, switches: dict[str, Any]) -> None:
     for name, value in ALLOCATOR.items():
         os.environ.setdefault(name, value)
     os.environ[PROJECT_VARIABLE] = str(project)
+    os.environ[PYTHON_VARIABLE] = sys.executable
     os.environ[VARIABLE] = json.dumps(switches, allow_nan=False)
 
 

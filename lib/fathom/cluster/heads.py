@@ -1,0 +1,80 @@
+"""The processes that a user started in a working folder, and the locks that dead ones left.
+
+Snakemake's lock outlives a killed process, and the user must remove it by `--unlock`. It does not
+record whose it is; so each start records itself, and a lock whose owners are all gone is removed.
+"""
+
+import atexit
+import os
+import platform
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from fathom.errors import FathomError
+from fathom.io.files import read_json, write_json
+
+LOCKS = Path(".snakemake") / "locks"
+HEADS = Path(".snakemake") / "fathom_heads"
+
+
+def enter() -> list[str]:
+    """Record this process in the working folder, and remove locks that only dead ones can hold.
+
+    Returns:
+        Lines for the user.
+    """
+    mine = HEADS / f"{platform.node()}.{os.getpid()}.json"
+    others = [path for path in HEADS.glob("*.json") if path.name != mine.name]
+    dead = [path for path in others if _is_gone(path)]
+    lines = _free(others, dead) if LOCKS.is_dir() and any(LOCKS.iterdir()) else []
+    for path in dead:
+        path.unlink(missing_ok=True)
+    write_json(mine, {"host": platform.node(), "pid": os.getpid(), "start": started(os.getpid())})
+    atexit.register(_leave, mine, os.getpid())
+    return lines
+
+
+def _free(others: list[Path], dead: list[Path]) -> list[str]:
+    """Remove the locks, if all of those who can hold them are dead."""
+    if not others:
+        return []
+    if len(dead) == len(others):
+        shutil.rmtree(LOCKS)
+        return ["the lock of an earlier start, which is gone, is removed"]
+    hosts = {_record(path).get("host", "") for path in others if path not in dead}
+    far = sorted(host for host in hosts if host != platform.node())
+    if not far:
+        return []
+    return [f"a start on {', '.join(far)} may still run here; if it is gone, start with --unlock"]
+
+
+def _is_gone(path: Path) -> bool:
+    """Return whether the process of a record has ended; of another host, nothing is known."""
+    record = _record(path)
+    if record and record["host"] != platform.node():
+        return False
+    return started(int(record.get("pid", 0))) != record.get("start")
+
+
+def started(pid: int) -> str | None:
+    """Return when a process of this machine started, in ticks since its boot; None without it."""
+    try:
+        # The name before it, in brackets, may have spaces.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19]
+    except (OSError, IndexError):
+        return None
+
+
+def _record(path: Path) -> dict:
+    try:
+        return read_json(path)
+    except FathomError:
+        return {}
+
+
+def _leave(path: Path, pid: int) -> None:
+    """Delete this process's record, and none in a process that it forked."""
+    if os.getpid() == pid:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

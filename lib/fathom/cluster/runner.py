@@ -1,0 +1,155 @@
+"""What a job does before and after its work; the batch script `runner` calls it.
+
+A job that failed has finished all the same if it made all of its outputs: they are complete or
+absent, and a stop in the last second then costs nothing. A job at its time limit is continued, as
+long as each second attempt leaves a newer checkpoint.
+"""
+
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from fathom.cluster.jobs import Folder
+from fathom.cluster.scheduler import Scheduler
+from fathom.cluster.schedulers import scheduler_of
+from fathom.cluster.status import AGAIN
+from fathom.errors import FathomError
+from fathom.io.files import appending, read_json, write_json
+from fathom.io.screen import say
+
+# Attempts without a newer checkpoint, after which a job is not continued.
+STUCK = 2
+LIMIT = "limit"
+TOO_SHORT = "the time limit is too short for one save: raise `runtime` in the profile"
+# What the batch script ends with where the scheduler continues the job.
+REQUEUED = 85
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What follows an attempt.
+
+    Attributes:
+        code: the exit code of the job.
+        why: what ended it, empty for by itself.
+        again: whether the job is continued.
+        stuck: attempts in a row without a newer checkpoint.
+    """
+
+    code: int
+    why: str
+    again: bool = False
+    stuck: int = 0
+
+
+def ending(code: int, why: str, finished: bool, progressed: bool, stuck: int) -> Ending:
+    """Return what follows an attempt.
+
+    Args:
+        code: the exit code of Snakemake's script.
+        why: `limit`, `signal`, or empty.
+        finished: whether all outputs were made.
+        progressed: whether there is a newer checkpoint.
+        stuck: attempts in a row before this one without a newer checkpoint.
+    """
+    if code == 0 or finished:
+        return Ending(0, "")
+    if why != LIMIT:
+        return Ending(code, why)
+    stuck = 0 if progressed else stuck + 1
+    if stuck >= STUCK:
+        return Ending(code, TOO_SHORT, stuck=stuck)
+    return Ending(code, why, again=True, stuck=stuck)
+
+
+def begin(scheduler: Scheduler, folder: Folder, number: str) -> int:
+    """Prepare an attempt.
+
+    Returns:
+        When the job's time is over, in seconds since 1970; 0 if nobody knows.
+    """
+    folder.end(number).unlink(missing_ok=True)
+    folder.stop.unlink(missing_ok=True)
+    end = scheduler.end_time(number) or 0
+    write_json(folder.path / "before.json", _made(folder) | {"end": end})
+    _log(folder, number, "begins")
+    return end
+
+
+def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: str) -> int:
+    """Leave the end marker of an attempt, or have the job continued.
+
+    Args:
+        scheduler: of the cluster.
+        folder: the job's files.
+        number: the job's number.
+        code: the exit code of Snakemake's script.
+        why: `limit`, `signal`, or empty.
+
+    Returns:
+        The exit code of the job.
+    """
+    before, now = _record(folder.path / "before.json"), _made(folder)
+    made = [
+        new not in (None, old) for old, new in zip(before["outputs"], now["outputs"], strict=True)
+    ]
+    stuck = _record(folder.path / "stuck.json").get("stuck", 0)
+    progressed = now["checkpoint"] not in (None, before["checkpoint"])
+    result = ending(code, why, all(made), progressed, stuck)
+    _log(folder, number, f"ended with {code} ({why or 'by itself'}), so {result.why or 'finished'}")
+    if result.again:
+        write_json(folder.path / "stuck.json", {"stuck": result.stuck})
+        if scheduler.continue_after_limit(number):
+            _log(folder, number, "continues")
+            return REQUEUED
+        result = Ending(result.code, AGAIN if scheduler.has_successors else "not requeued")
+    write_json(folder.end(number), {"code": result.code, "why": result.why})
+    if result.code:
+        say(f"fathom: job {number} ends with {result.code}: {result.why or 'see the lines above'}")
+    return result.code
+
+
+def _made(folder: Folder) -> dict[str, Any]:
+    """Return which outputs and which newest checkpoint there are."""
+    outputs = [Path(path) for path in folder.record().get("outputs", [])]
+    checkpoint = outputs[0].parent / "checkpoints" / "last.pt" if outputs else folder.path / "none"
+    return {"outputs": list(map(_version, outputs)), "checkpoint": _version(checkpoint)}
+
+
+def _version(path: Path) -> list[int] | None:
+    """Return what differs between two versions of a file; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return [status.st_ino, status.st_mtime_ns]
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        return read_json(path)
+    except FathomError:
+        return {"outputs": [], "checkpoint": None}
+
+
+def _log(folder: Folder, number: str, text: str) -> None:
+    moment = datetime.now().isoformat(sep=" ", timespec="seconds")
+    with appending(folder.path / "runner.log") as stream:
+        stream.write(f"{moment} job {number} {text}\n")
+
+
+def main() -> None:
+    """Begin or finish an attempt, for `<profile>/runner`."""
+    step, profile, path, number, *rest = sys.argv[1:]
+    scheduler, folder = scheduler_of(profile), Folder(Path(path))
+    if step == "begin":
+        sys.stdout.write(f"{begin(scheduler, folder, number)}\n")
+    else:
+        code, why = rest
+        sys.exit(finish(scheduler, folder, number, int(code), why))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""The schedulers by the names of their profiles."""
+
+from fathom.cluster.pbs import Pbs
+from fathom.cluster.scheduler import Scheduler
+from fathom.cluster.slurm import Slurm
+from fathom.errors import unknown
+
+SCHEDULERS: dict[str, type[Scheduler]] = {"slurm": Slurm, "pbs": Pbs}
+
+
+def scheduler_of(profile: str) -> Scheduler:
+    """Return the scheduler of a profile.
+
+    Raises:
+        FathomError: there is none of that name.
+    """
+    if profile not in SCHEDULERS:
+        raise unknown("scheduler", profile, "--profile", SCHEDULERS)
+    return SCHEDULERS[profile]()

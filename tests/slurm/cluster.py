@@ -1,0 +1,218 @@
+"""A Slurm on this machine: munge, slurmctld, two slurmd with stand-ins for GPUs, no accounting.
+
+It needs root, and Debian's slurm-wlm and munge. Everything is in one folder, found by SLURM_CONF.
+The daemons are ended by the process numbers that they leave.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+NODES = ("n1", "n2")
+GPUS = 4
+NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
+# Seconds after which a command, or a wait for a state, is given up.
+COMMAND, LONGEST = 30, 120
+CONF = """
+ClusterName=toy
+SlurmctldHost=localhost
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+CryptoType=crypto/munge
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/run/slurmctld.pid
+SlurmdPidFile={folder}/run/%n.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+GresTypes=gpu
+ReturnToService=2
+SlurmctldTimeout=30
+SlurmdTimeout=20
+InactiveLimit=0
+KillWait=30
+MinJobAge={min_job_age}
+SlurmdParameters=config_overrides
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=2,sched_interval=5,batch_sched_delay=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+JobRequeue=1
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+NodeName=DEFAULT CPUs=32 RealMemory=8000 Gres=gpu:h200:{gpus}
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]}
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[3]}
+PartitionName=main Nodes=n1,n2 Default=YES MaxTime=1-0 State=UP PriorityTier=10 DefMemPerCPU=200
+PartitionName=high Nodes=n1,n2 MaxTime=INFINITE State=UP PriorityTier=100 DefMemPerCPU=200
+"""
+
+
+def missing() -> str | None:
+    """Return why no Slurm can be started here, or nothing."""
+    if os.geteuid() != 0:
+        return "tests of Slurm start its daemons and need root"
+    absent = [name for name in NEEDED if shutil.which(name) is None]
+    return f"no {absent[0]}: apt-get install slurm-wlm munge" if absent else None
+
+
+def wait(condition: Callable[[], object], what: str, seconds: float = LONGEST) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"{what}: not within {seconds:g} s"
+        time.sleep(0.2)
+
+
+@dataclass
+class Cluster:
+    """The daemons and their folder."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a command of Slurm needs."""
+        return os.environ | {"SLURM_CONF": str(self.folder / "slurm.conf")}
+
+    def call(self, *words: str, check: bool = True) -> str:
+        """Run a command of Slurm and return what it printed."""
+        done = subprocess.run(
+            ["timeout", "-s", "KILL", str(COMMAND), *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0 or not check, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def start(self) -> None:
+        """Start all daemons and wait until both nodes are idle."""
+        for name in ("state", "log", "run", "munge", *(f"spool.{node}" for node in NODES)):
+            (self.folder / name).mkdir(mode=0o755)
+        self.folder.chmod(0o755)
+        self._ports = _free_ports(4)
+        self._configure(min_job_age=300)
+        key = self.folder / "munge.key"
+        key.write_bytes(secrets.token_bytes(128))
+        key.chmod(0o600)
+        place = self.folder / "munge"
+        self.call(
+            *("munged", f"--key-file={key}", f"--socket={place}/socket", "--num-threads=2"),
+            *(f"--pid-file={place}/pid", f"--log-file={place}/log", f"--seed-file={place}/seed"),
+        )
+        for number in range(GPUS * len(NODES)):
+            os.mknod(
+                self.folder / f"gpu{number}", stat.S_IFCHR | 0o600, os.makedev(195, 200 + number)
+            )
+        self.start_controller()
+        for node in NODES:
+            self.start_node(node)
+        wait(self._all_idle, "both nodes idle")
+
+    def _configure(self, min_job_age: int) -> None:
+        host = socket.gethostname().partition(".")[0]
+        text = CONF.format(
+            folder=self.folder, ports=self._ports, host=host, gpus=GPUS, min_job_age=min_job_age
+        )
+        (self.folder / "slurm.conf").write_text(text, encoding="utf-8")
+        lines = [
+            f"NodeName={node} Name=gpu Type=h200 File={self.folder}/gpu[{first}-{first + GPUS - 1}]"
+            for first, node in zip(range(0, GPUS * len(NODES), GPUS), NODES, strict=True)
+        ]
+        gres = "\n".join(["AutoDetect=off", *lines, ""])
+        (self.folder / "gres.conf").write_text(gres, encoding="utf-8")
+
+    def _all_idle(self) -> bool:
+        states = self.call("sinfo", "-h", "-N", "-p", "main", "-o", "%T", check=False).split()
+        return states == ["idle"] * len(NODES)
+
+    def start_controller(self) -> None:
+        """Start slurmctld."""
+        self.call("slurmctld", "-f", f"{self.folder}/slurm.conf", "-L", f"{self.folder}/log/ctld")
+
+    def start_node(self, node: str) -> None:
+        """Start the slurmd of a node."""
+        conf = f"{self.folder}/slurm.conf"
+        self.call("slurmd", "-f", conf, "-N", node, "-L", f"{self.folder}/log/{node}")
+
+    def end_controller(self) -> None:
+        """End slurmctld, as a restart or a failure does."""
+        _end(self.folder / "run" / "slurmctld.pid")
+
+    def forget_soon(self, seconds: int) -> None:
+        """Let Slurm forget jobs that have ended for so long."""
+        self._configure(min_job_age=seconds)
+        self.end_controller()
+        self.start_controller()
+        wait(lambda: self.call("sinfo", "-h", check=False), "slurmctld answers")
+
+    def stop(self) -> None:
+        """Cancel all jobs and end all daemons."""
+        self.call("scancel", "--user=root", check=False)
+        wait(lambda: not self.jobs(), "no job left", 60)
+        for name in ("slurmctld", *NODES):
+            _end(self.folder / "run" / f"{name}.pid")
+        _end(self.folder / "munge" / "pid")
+
+    def jobs(self, *words: str) -> list[list[str]]:
+        """Return number, state, reason and name of each job that waits or runs."""
+        text = self.call("squeue", "-h", "-o", "%i|%T|%r|%j", *words, check=False)
+        return [line.split("|") for line in text.split("\n") if line]
+
+    def hurry(self, number: str) -> None:
+        """Let a requeued job start now, in place of in two minutes.
+
+        Only after its attempt has gone: before that, Slurm drains the node for a duplicate number.
+        """
+        wait(lambda: [row[2] for row in self.jobs("-j", number)] == ["BeginTime"], "requeued")
+        spool = [self.folder / f"spool.{node}" / f"job{int(number):05}" for node in NODES]
+        wait(lambda: not any(path.exists() for path in spool), "the first attempt has gone")
+        time.sleep(6)
+        self.call("scontrol", "update", f"jobid={number}", "starttime=now")
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return ports that nobody uses now."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def _end(pid_file: Path) -> None:
+    """End a daemon and wait until it has gone."""
+    try:
+        pid = int(pid_file.read_text())
+        os.kill(pid, signal.SIGTERM)
+    except (OSError, ValueError):
+        return
+    wait(lambda: not _lives(pid), f"{pid_file.name} has ended", 30)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,171 @@
+"""One Slurm for all tests, and a copy of the project for each, with a stand-in for its command."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.conftest import copy_of_the_project
+from tests.slurm import cluster as toy
+from tests.slurm.cluster import Cluster, wait
+from tests.support import stand_in
+from tests.support.targets import TABLE, targets
+
+ROOT = Path(__file__).parents[2]
+RUN = "latent_depth/m2o_diverse_6_6"
+TARGET, ROW = f"{TABLE}_row", ("--config", "row=6/6")
+# Of each rule, so that a poll or a wait of Snakemake does not fill the test.
+QUICK = ("--seconds-between-status-checks", "1", "--latency-wait", "5")
+LONGEST = 240
+TRAIN = """#!/bin/sh
+# A stand-in of the tests for the fathom command; training counts and saves.
+here=$(dirname "$0")
+case $1 in train) exec {python} {trainer} "$TRIAL_OUTPUT" {recipe};; esac
+exec {python} -S "$here/write.py" "$*"
+"""
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Slurm that is up."""
+    if reason := toy.missing():
+        pytest.skip(reason) if os.geteuid() else pytest.fail(reason)
+    # munge takes no folder that others cannot enter.
+    with tempfile.TemporaryDirectory(prefix="fathom-slurm-") as folder:
+        made = Cluster(Path(folder))
+        try:
+            made.start()
+            yield made
+        finally:
+            made.stop()
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    """A copy of the project with its stand-in, and all that a training needs."""
+    folder = tmp_path_factory.mktemp("base")
+    project = copy_of_the_project(folder)
+    made = targets(Path("results"), row="6/6")
+    files = stand_in.outputs(made, TABLE)
+    stand_in.install(folder, sys.executable, files)
+    from fathom.provenance.recipe import RECIPE
+
+    command = folder / ".venv" / "bin" / "fathom"
+    trainer = f"{ROOT}/tests/slurm/trainer.py"
+    command.write_text(
+        TRAIN.format(python=sys.executable, trainer=trainer, recipe=RECIPE["training"])
+    )
+    project.run("snakemake", "--cores", "2", TARGET, "--until", "encode_text", *ROW)
+    return folder
+
+
+@dataclass
+class Case:
+    """A copy of the project in which heads are started.
+
+    Attributes:
+        folder: of the copy.
+        cluster: where jobs go.
+        variables: of the environment of heads and jobs.
+        heads: the processes that were started.
+    """
+
+    folder: Path
+    cluster: Cluster
+    variables: dict[str, str] = field(default_factory=dict)
+    heads: list[subprocess.Popen] = field(default_factory=list)
+
+    @property
+    def run(self) -> Path:
+        """The folder of the training."""
+        made = targets(self.folder / "results")
+        return made.paths.run(made.runs.spec(RUN), 1)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of heads."""
+        quick = {"FATHOM_CLUSTER_AGE": "1", "PYTHONPATH": str(self.folder / "lib")}
+        output = {"TRIAL_OUTPUT": str(self.run / "training.json")}
+        return self.cluster.environment | quick | output | self.variables
+
+    def start(self, *words: str, log: str = "head.log") -> subprocess.Popen:
+        """Start a head; it trains the run alone unless words say more.
+
+        Args:
+            words: for Snakemake; `--config` with its switches last.
+            log: the file of what it prints, appended to.
+        """
+        words = words or (TARGET, "--until", "train_run", *ROW)
+        limited = ("timeout", "-s", "KILL", str(LONGEST), sys.executable, "-m", "snakemake")
+        with open(self.folder / log, "a") as stream:
+            head = subprocess.Popen(
+                [*limited, "--profile", "slurm", *QUICK, *words],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+            )
+        self.heads.append(head)
+        return head
+
+    def end(self, head: subprocess.Popen, code: int = 0) -> str:
+        """Wait for a head and return what all heads printed."""
+        assert head.wait(LONGEST) == code, self.printed()
+        return self.printed()
+
+    def printed(self, log: str = "head.log") -> str:
+        """Return what heads printed."""
+        return (self.folder / log).read_text(encoding="utf-8")
+
+    def kill(self, head: subprocess.Popen, number: int = 9) -> None:
+        """Signal a head, which runs below `timeout`."""
+        children = Path(f"/proc/{head.pid}/task/{head.pid}/children").read_text().split()
+        os.kill(int(children[0]), number)
+        head.wait(60)
+
+    def update(self) -> int:
+        """Return the last update of the training, 0 before the first."""
+        path = self.run / "update.txt"
+        return int(path.read_text() or 0) if path.exists() else 0
+
+    def wait_for_update(self, update: int) -> None:
+        """Wait until the training has come so far."""
+        wait(lambda: self.update() >= update, f"update {update}; {self.printed()[-3000:]}")
+
+    def job(self) -> str:
+        """Return the number of the training's job."""
+        [row] = [row for row in self.cluster.jobs() if "train_run" in row[3] and self.is_mine(row)]
+        return row[0]
+
+    def is_mine(self, row: list[str]) -> bool:
+        """Return whether a job of the cluster is of this case."""
+        return (self.folder / "results" / "cluster" / row[3]).is_dir()
+
+    def attempts(self) -> list[str]:
+        """Return the lines of the attempts."""
+        return (self.run / "attempts.txt").read_text(encoding="utf-8").strip().split("\n")
+
+    def starts(self) -> int:
+        """Return how often the training has started."""
+        return sum(line.startswith("from ") for line in self.attempts())
+
+
+@pytest.fixture
+def case(cluster, base, tmp_path):
+    """A copy of the project; its jobs are cancelled at the end."""
+    folder = tmp_path / "a clone, ü"
+    shutil.copytree(base, folder, symlinks=True)
+    made = Case(folder, cluster)
+    yield made
+    for head in made.heads:
+        if head.poll() is None:
+            made.kill(head)
+    numbers = [row[0] for row in cluster.jobs() if made.is_mine(row)]
+    if numbers:
+        cluster.call("scancel", *numbers, check=False)
+        wait(lambda: not [row for row in cluster.jobs() if row[0] in numbers], "cancelled", 60)
