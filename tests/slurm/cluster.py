@@ -5,6 +5,7 @@ The daemons are ended by the process numbers that they leave.
 """
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -177,16 +178,29 @@ class Cluster:
         text = self.call("squeue", "-h", "-o", "%i|%T|%r|%j", *words, check=False)
         return [line.split("|") for line in text.split("\n") if line]
 
-    def hurry(self, number: str) -> None:
-        """Let a requeued job start now, in place of in two minutes.
+    def warn(self, number: str) -> None:
+        """Send a job the warning that comes before its limit."""
+        self.call("scancel", "--batch", "--signal=USR1", number)
+
+    def hurry(self, number: str, restarts: int = 1) -> None:
+        """Let a requeued job start now, in place of in two minutes, and wait until it runs.
 
         Only after its attempt has gone: before that, Slurm drains the node for a duplicate number.
         """
-        wait(lambda: [row[2] for row in self.jobs("-j", number)] == ["BeginTime"], "requeued")
-        spool = [self.folder / f"spool.{node}" / f"job{int(number):05}" for node in NODES]
-        wait(lambda: not any(path.exists() for path in spool), "the first attempt has gone")
-        time.sleep(6)
-        self.call("scontrol", "update", f"jobid={number}", "starttime=now")
+        wait(lambda: self._state(number, restarts) in (["RUNNING"], ["PENDING"]), "requeued")
+        if self._state(number, restarts) == ["PENDING"]:
+            spool = [self.folder / f"spool.{node}" / f"job{int(number):05}" for node in NODES]
+            wait(lambda: not any(path.exists() for path in spool), "the first attempt has gone")
+            time.sleep(6)
+            self.call("scontrol", "update", f"jobid={number}", "starttime=now")
+        wait(lambda: self._state(number, restarts) == ["RUNNING"], "running again")
+
+    def _state(self, number: str, restarts: int) -> list[str]:
+        """Return the state of a job that has been requeued so often, empty before that."""
+        job = self.call("scontrol", "--oneliner", "show", "job", number, check=False)
+        count = re.search(r" Restarts=(\d+)", job)
+        is_again = count and int(count[1]) >= restarts
+        return re.findall(r"JobState=(\w+)", job) if is_again else []
 
 
 def _free_ports(count: int) -> list[int]:

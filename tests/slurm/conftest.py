@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,10 +123,14 @@ class Case:
         """Return what heads printed."""
         return (self.folder / log).read_text(encoding="utf-8")
 
-    def kill(self, head: subprocess.Popen, number: int = 9) -> None:
+    def signal(self, head: subprocess.Popen, number: int) -> None:
         """Signal a head, which runs below `timeout`."""
         children = Path(f"/proc/{head.pid}/task/{head.pid}/children").read_text().split()
         os.kill(int(children[0]), number)
+
+    def kill(self, head: subprocess.Popen) -> None:
+        """Kill a head."""
+        self.signal(head, signal.SIGKILL)
         head.wait(60)
 
     def update(self) -> int:

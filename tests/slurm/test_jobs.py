@@ -1,12 +1,159 @@
-"""What a cluster does to jobs, and what becomes of the training: real Slurm, stand-in trainer."""
+"""What a cluster does to jobs, and what becomes of a training: real Slurm, stand-in trainer."""
+
+import re
+import signal
+import time
 
 import pytest
+
+from fathom.cluster.runner import LIMIT
+from tests.slurm.cluster import wait
+from tests.slurm.conftest import ROW, TARGET
+from tests.support.refused import says
 
 pytestmark = pytest.mark.slurm
 
 
-def test_a_training_runs_to_its_end(case):
+def training(*words):
+    """Return a head's words for the training alone."""
+    return (TARGET, "--until", "train_run", *words, *ROW)
+
+
+def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
+    """Field fault 6: the plugin submitted the same run again, and the second job was refused."""
+    case.variables["TRIAL_UPDATES"] = "150"
+    head = case.start()
+    case.wait_for_update(5)
+    number = case.job()
+    case.kill(head)
+    head = case.start()
+    printed = case.end(head)
+    says("taken over", number).check(printed)
+    says("lock removed").check(printed)
+    assert case.attempts() == [f"from 0 job {number}", "to 150 finished"]
+
+
+def test_two_heads_at_once_submit_one_job(case):
+    """The second one has other targets, so Snakemake's own lock does not hold it back."""
+    heads = [case.start(*training("--nolock"), log=f"{at}.log") for at in range(2)]
+    codes = [head.wait(240) for head in heads]
+    assert codes == [0, 0], case.printed("0.log") + case.printed("1.log")
+    assert case.starts() == 1
+
+
+def test_a_time_limit_saves_and_continues_under_the_same_number(case):
+    """Field fault 2. Slurm's clock is coarse: the warning comes 20 to 80 s after the start."""
+    case.variables |= {"TRIAL_UPDATES": "1000", "FATHOM_CLUSTER_MARGIN": "40"}
+    head = case.start(*training("--set-resources", "train_run:runtime=2"))
+    case.wait_for_update(1)
+    number = case.job()
+    while True:
+        wait(lambda: case.attempts()[-1].startswith("to "), "the attempt has ended")
+        if "finished" in case.attempts()[-1]:
+            break
+        assert f" {LIMIT} " in case.attempts()[-1]
+        count = case.starts()
+        case.cluster.hurry(number, count)
+        wait(lambda count=count: case.starts() > count, "the next attempt has begun")
+    case.end(head)
+    assert case.starts() > 1
+    begins = [line.split() for line in case.attempts() if line.startswith("from ")]
+    assert {line[-1] for line in begins} == {number}
+    ends = [int(line.split()[1]) for line in case.attempts() if line.startswith("to ")]
+    assert [int(line[1]) for line in begins] == [0, *ends[:-1]]
+    assert ends[-1] == 1000
+
+
+def test_a_limit_that_is_too_short_for_one_save_ends_after_two_attempts(case):
+    """Rows of metrics.tsv were taken for progress: a job was requeued for ever."""
+    case.variables |= {"TRIAL_UPDATES": "2000", "TRIAL_NO_SAVE": "1"}
+    head = case.start()
+    case.wait_for_update(3)
+    number = case.job()
+    case.cluster.warn(number)
+    case.cluster.hurry(number)
+    wait(lambda: case.starts() == 2, "second attempt")
+    case.cluster.warn(number)
+    says("limit too short").check(case.end(head, 1))
+    assert case.starts() == 2
+
+
+def test_a_cancelled_job_saves_fails_and_resumes_at_the_next_start(case):
+    case.variables |= {"TRIAL_UPDATES": "80", "TRIAL_SAVE_SECONDS": "2"}
+    head = case.start()
+    case.wait_for_update(12)
+    case.cluster.call("scancel", case.job())
+    printed = case.end(head, 1)
+    says("job failed", ..., re.compile("CANCELLED")).check(printed)
+    update = int(case.attempts()[-1].split()[1])
+    case.end(case.start())
+    assert case.attempts()[2].startswith(f"from {update} ")
+    assert case.attempts()[-1] == "to 80 finished"
+
+
+def test_a_stop_in_the_last_second_costs_no_finished_training(case):
+    """Its exit code says that it was stopped, and all of its files are complete."""
+    case.variables["TRIAL_LAST_CODE"] = "143"
+    case.end(case.start())
+    assert case.attempts()[-1] == "to 60 finished"
     head = case.start()
     case.end(head)
-    assert case.attempts()[-1] == "to 60 finished"
     assert case.starts() == 1
+
+
+def test_slurm_that_is_away_while_the_job_ends_fails_nothing(case):
+    """Field fault 8; accounting is off in all of these tests."""
+    case.variables["TRIAL_UPDATES"] = "80"
+    head = case.start()
+    case.wait_for_update(5)
+    case.cluster.end_controller()
+    case.wait_for_update(80)
+    time.sleep(5)
+    assert head.poll() is None
+    case.cluster.start_controller()
+    case.end(head)
+    assert case.starts() == 1
+
+
+def test_a_lost_answer_of_sbatch_submits_one_job(case, tmp_path):
+    """Field fault 9."""
+    stand_in = tmp_path / "bin" / "sbatch"
+    stand_in.parent.mkdir()
+    stand_in.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *--test-only*) exec /usr/bin/sbatch "$@";; esac\n'
+        '/usr/bin/sbatch "$@" > /dev/null\n'
+        'echo "sbatch: error: Socket timed out on send/recv operation" >&2\nexit 1\n'
+    )
+    stand_in.chmod(0o755)
+    case.variables["PATH"] = f"{stand_in.parent}:{case.environment['PATH']}"
+    case.end(case.start())
+    assert case.starts() == 1
+
+
+def test_a_job_that_slurm_has_forgotten_is_known_by_its_end_marker(case):
+    case.variables["TRIAL_UPDATES"] = "40"
+    case.cluster.forget_soon(2)
+    try:
+        head = case.start()
+        case.wait_for_update(5)
+        case.signal(head, signal.SIGSTOP)
+        wait(lambda: (case.run / "training.json").exists(), "finished")
+        wait(lambda: not case.cluster.jobs("--states=all"), "forgotten")
+        case.signal(head, signal.SIGCONT)
+        case.end(head)
+    finally:
+        case.cluster.forget_soon(300)
+
+
+def test_a_held_job_is_reported_with_what_frees_it(case):
+    case.variables["TRIAL_UPDATES"] = "80"
+    head = case.start()
+    case.wait_for_update(5)
+    number = case.job()
+    case.cluster.call("scontrol", "requeuehold", number)
+    wait(lambda: f"scontrol release {number}" in case.printed(), "reported")
+    case.cluster.call("scontrol", "release", number)
+    case.cluster.hurry(number)
+    case.end(head)
+    assert case.attempts()[-1] == "to 80 finished"

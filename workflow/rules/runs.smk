@@ -13,8 +13,6 @@ rule train_run:
         training=f"{RUN}/training.json",
     log:
         f"{LOGS}/train_run/{{run}}.{{seed}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/train_run/{{run}}.{{seed}}.tsv"
     conda:
         "../../envs/fathom.yaml"
     threads: 1

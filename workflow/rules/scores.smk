@@ -9,8 +9,6 @@ rule translate_run:
         asked=f"{RUN}/decodings/asked-{{hash}}.json",
     log:
         f"{LOGS}/translate_run/{{run}}.{{seed}}.{{hash}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/translate_run/{{run}}.{{seed}}.{{hash}}.tsv"
     conda:
         "../../envs/fathom.yaml"
     threads: 1

@@ -7,7 +7,6 @@ record whose it is; so each start records itself, and a lock whose owners are al
 import atexit
 import os
 import platform
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,7 +39,8 @@ def _free(others: list[Path], dead: list[Path]) -> list[str]:
     if not others:
         return []
     if len(dead) == len(others):
-        shutil.rmtree(LOCKS)
+        for path in LOCKS.iterdir():
+            path.unlink(missing_ok=True)
         return ["the lock of an earlier start, which is gone, is removed"]
     hosts = {_record(path).get("host", "") for path in others if path not in dead}
     far = sorted(host for host in hosts if host != platform.node())

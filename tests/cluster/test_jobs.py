@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import pytest
+
+from fathom.cluster import jobs
+from fathom.cluster.jobs import Folder, alone, gpus, read
+from tests.support.refused import refused
+
+
+def test_a_job_is_named_by_its_output_and_so_by_run_and_seed(script):
+    one, same, other = (read(script(seed)) for seed in ("1", "1", "2"))
+    assert one.name == same.name != other.name
+    assert one.name == f"fathom-train_run-m2o_diverse_6_6-106be524.1-{one.key}"
+
+
+def test_another_folder_of_results_has_another_job(script, tmp_path):
+    output = "results/runs/x/1/training.json"
+    here = read(script(output=[output]))
+    assert here.outputs == (Path.cwd() / output,)
+    assert here.key != read(script(output=[f"{tmp_path}/{output}"])).key
+
+
+def test_a_name_has_no_sign_that_a_folder_or_a_scheduler_refuses(script):
+    job = read(script(wildcards={"data": "po wheels/ü x"}))
+    assert "/" not in job.name
+    assert " " not in job.name
+
+
+def test_a_group_of_jobs_has_no_name_of_its_own(script):
+    with refused("no own output"):
+        read(script(type="group"))
+
+
+def test_a_script_without_properties_is_refused(tmp_path):
+    path = tmp_path / "job.sh"
+    path.write_text("#!/bin/sh\ntrue\n")
+    with refused("no own output", where=path):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("resources", "count"),
+    [
+        ({"gres": "gpu:2"}, 2),
+        ({"gres": "gpu:h200:8", "gpu": 1}, 8),
+        ({"gpu": 1}, 1),
+        ({"gpu": 0}, 0),
+        ({"gres": "license:3"}, 0),
+        ({}, 0),
+    ],
+)
+def test_gpus_are_counted_once(resources, count):
+    assert gpus(resources) == count
+
+
+def test_a_job_on_the_cpu_asks_for_no_gpu(script, monkeypatch):
+    assert read(script()).gpus == 2
+    monkeypatch.setenv("FATHOM_CONFIG", '{"device": "cpu"}')
+    assert read(script()).gpus == 0
+
+
+def test_a_folder_remembers_what_was_submitted(above, script):
+    job = read(script())
+    folder = Folder(above / job.name)
+    assert folder.record() == {}
+    folder.remember(job, "7", "8", ["runner"])
+    record = folder.record()
+    assert (record["id"], record["now"], record["rule"]) == ("7", "8", "train_run")
+    assert record["outputs"] == [str(job.outputs[0])]
+    assert list(jobs.folders(above)) == [folder]
+
+
+def test_a_damaged_record_is_as_good_as_none(above):
+    folder = Folder(above / "x")
+    with alone(folder.path):
+        (folder.path / "job.json").write_text("{")
+    assert folder.record() == {}

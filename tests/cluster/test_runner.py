@@ -1,0 +1,176 @@
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from fathom.cluster.jobs import Folder, read
+from fathom.cluster.runner import LIMIT, REQUEUED, TOO_SHORT, Ending, begin, ending, finish
+from fathom.cluster.slurm import Slurm
+from fathom.cluster.status import AGAIN, Marker, marker_of
+from tests.slurm.cluster import wait
+from tests.support.targets import ROOT
+
+
+@pytest.mark.parametrize(
+    ("code", "why", "finished", "progressed", "stuck", "result"),
+    [
+        (0, "", True, True, 0, Ending(0, "")),
+        # Stopped in the last second: all files are complete.
+        (1, "signal", True, False, 1, Ending(0, "")),
+        (1, LIMIT, True, False, 1, Ending(0, "")),
+        # By itself, or cancelled: not continued.
+        (1, "", False, True, 0, Ending(1, "")),
+        (1, "signal", False, True, 0, Ending(1, "signal")),
+        # At the limit: continued while there is progress.
+        (1, LIMIT, False, True, 1, Ending(1, LIMIT, again=True, stuck=0)),
+        (1, LIMIT, False, False, 0, Ending(1, LIMIT, again=True, stuck=1)),
+        (1, LIMIT, False, False, 1, Ending(1, TOO_SHORT, stuck=2)),
+    ],
+)
+def test_what_follows_an_attempt(code, why, finished, progressed, stuck, result):
+    assert ending(code, why, finished, progressed, stuck) == result
+
+
+@pytest.fixture
+def folder(above, script, answers):
+    """The folder of job 7, whose training has begun."""
+    answers("squeue", "N/A")
+    answers("scontrol")
+    path = script()
+    job = read(path)
+    made = Folder(above / job.name)
+    made.path.mkdir()
+    made.remember(job, "7", "7", [])
+    made.script.write_text(path.read_text())
+    job.outputs[0].parent.mkdir(parents=True)
+    assert begin(Slurm(), made, "7") == 0
+    return made
+
+
+def output(folder):
+    return read(folder.script).outputs[0]
+
+
+def save(folder, text):
+    """Write a newer checkpoint, as a training does."""
+    path = output(folder).parent / "checkpoints" / "last.pt"
+    path.parent.mkdir(exist_ok=True)
+    fresh = path.with_name("fresh.pt")
+    fresh.write_text(text)
+    fresh.replace(path)
+
+
+def test_a_job_leaves_its_exit_code(folder):
+    assert finish(Slurm(), folder, "7", 1, "") == 1
+    assert marker_of(folder, "7") == Marker(1)
+
+
+def test_a_failed_job_with_all_of_its_files_has_finished(folder):
+    output(folder).write_text("{}")
+    assert finish(Slurm(), folder, "7", 1, "signal") == 0
+    assert marker_of(folder, "7") == Marker(0)
+
+
+def test_files_of_an_earlier_training_are_not_this_ones(folder):
+    output(folder).write_text("{}")
+    begin(Slurm(), folder, "7")
+    assert finish(Slurm(), folder, "7", 1, "") == 1
+
+
+def test_a_limit_continues_the_job_and_leaves_no_marker(folder, calls):
+    save(folder, "1")
+    assert finish(Slurm(), folder, "7", 1, LIMIT) == REQUEUED
+    assert marker_of(folder, "7") is None
+    assert calls("scontrol") == ["scontrol requeue 7"]
+
+
+def test_two_attempts_without_a_newer_checkpoint_end_the_job(folder, calls):
+    """Rows of metrics.tsv are no progress: with them a job was requeued for ever."""
+    save(folder, "1")
+    assert finish(Slurm(), folder, "7", 1, LIMIT) == REQUEUED
+    for code in (REQUEUED, 1):
+        begin(Slurm(), folder, "7")
+        (output(folder).parent / "metrics.tsv").write_text("update\n1\n")
+        assert finish(Slurm(), folder, "7", 1, LIMIT) == code
+    assert marker_of(folder, "7") == Marker(1, TOO_SHORT)
+    assert len(calls("scontrol")) == 2
+
+
+def test_progress_in_between_counts_from_the_start_again(folder):
+    for at in range(4):
+        begin(Slurm(), folder, "7")
+        if at % 2:
+            save(folder, str(at))
+        assert finish(Slurm(), folder, "7", 1, LIMIT) == REQUEUED
+
+
+def test_a_scheduler_without_requeue_leaves_word_for_a_successor(folder):
+    from fathom.cluster.pbs import Pbs
+
+    save(folder, "1")
+    assert finish(Pbs(), folder, "7", 1, LIMIT) == 1
+    assert marker_of(folder, "7") == Marker(1, AGAIN)
+
+
+def start(folder, work):
+    """Start the batch script with a job's work."""
+    folder.script.write_text(folder.script.read_text() + work)
+    words = ("slurm", folder.path, folder.path / "tmp", sys.executable, ROOT / "lib")
+    return subprocess.Popen(
+        [ROOT / "slurm" / "runner", *words],
+        env=os.environ | {"SLURM_JOB_ID": "7"},
+        start_new_session=True,
+    )
+
+
+def session(leader):
+    """Return the processes of a session."""
+    rows = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            rows[int(path.parent.name)] = path.read_text().rpartition(") ")[2].split()[3]
+    return [pid for pid, number in rows.items() if number == str(leader)]
+
+
+STOPPABLE = """
+bash -c 'trap "echo TERM >> {folder}/got; exit 143" TERM; touch {folder}/up
+for i in $(seq 300); do sleep 0.1; done'
+"""
+
+
+@pytest.mark.slow
+def test_the_batch_script_runs_the_work_and_leaves_its_code(folder):
+    work = '[ -n "$FATHOM_STOP_FILE" ] && [ ! -e "$FATHOM_STOP_FILE" ] || exit 9\nexit 3\n'
+    assert start(folder, work).wait(60) == 3
+    assert marker_of(folder, "7") == Marker(3)
+
+
+@pytest.mark.slow
+def test_the_warning_before_a_limit_reaches_the_work_once_and_the_stop_file(folder):
+    runner = start(folder, STOPPABLE.format(folder=folder.path))
+    wait((folder.path / "up").exists, "the work has begun")
+    save(folder, "1")
+    runner.send_signal(signal.SIGUSR1)
+    assert runner.wait(60) == REQUEUED
+    assert (folder.path / "got").read_text() == "TERM\n"
+    assert folder.stop.read_text() == "limit\n"
+
+
+@pytest.mark.slow
+def test_a_signal_to_all_processes_is_not_passed_on(folder):
+    runner = start(folder, STOPPABLE.format(folder=folder.path))
+    wait((folder.path / "up").exists, "the work has begun")
+    runner.send_signal(signal.SIGTERM)
+    wait(folder.stop.exists, "noticed")
+    assert folder.stop.read_text() == "signal\n"
+    assert not (folder.path / "got").exists()
+    runner.send_signal(signal.SIGUSR1)
+    # As Slurm does: all processes of the job.
+    for pid in session(runner.pid):
+        os.kill(pid, signal.SIGTERM)
+    assert runner.wait(60) != 0
+    assert marker_of(folder, "7").why == "signal"

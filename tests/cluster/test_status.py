@@ -1,0 +1,210 @@
+"""The decision about a job, without Slurm: every state, silence, garbage, a forgotten job."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from fathom.cluster.jobs import Folder, read
+from fathom.cluster.scheduler import FAILED, RUNNING, SUCCESS, State
+from fathom.cluster.slurm import Slurm
+from fathom.cluster.status import (
+    AGAIN,
+    LOST_AFTER,
+    MISSES,
+    Marker,
+    Seen,
+    decide,
+    marker_of,
+    refresh,
+    waiting,
+)
+from fathom.io.files import write_json
+from tests.support.refused import says
+from tests.support.targets import ROOT
+
+NEW = Seen("7")
+
+
+def state(word, name="NAME"):
+    return {"7": State(word, name, "reason")}
+
+
+@pytest.mark.parametrize(
+    ("states", "marker", "word"),
+    [
+        (state(RUNNING), None, RUNNING),
+        (state(SUCCESS), None, SUCCESS),
+        (state(FAILED), None, FAILED),
+        # The marker is of this attempt: the work is done, whatever came after.
+        (state(FAILED), Marker(0), SUCCESS),
+        (state(RUNNING), Marker(0), SUCCESS),
+        (None, Marker(0), SUCCESS),
+        ({}, Marker(0), SUCCESS),
+        # It has failed, and may be requeued by Slurm.
+        (state(RUNNING), Marker(1, "signal"), RUNNING),
+        (None, Marker(1, "signal"), RUNNING),
+        ({}, Marker(1, "signal"), FAILED),
+        (state(FAILED), Marker(1, "signal"), FAILED),
+        # Silence, and a list without the job.
+        (None, None, RUNNING),
+        ({}, None, RUNNING),
+        ({"17": State(FAILED, "FAILED")}, None, RUNNING),
+        # It ended at its limit, and its successor is not submitted yet.
+        ({}, Marker(143, AGAIN), RUNNING),
+    ],
+)
+def test_a_job_is_decided_by_its_marker_and_its_state(states, marker, word):
+    assert decide(states, marker, NEW, 0.0).word == word
+
+
+def test_a_job_is_lost_after_misses_and_time_and_not_before():
+    seen = NEW
+    for at in range(MISSES):
+        seen = decide({}, None, seen, at * LOST_AFTER / MISSES)
+        assert seen.word == RUNNING
+    assert decide({}, None, seen, LOST_AFTER - 1).word == RUNNING
+    assert decide({}, None, seen, LOST_AFTER).word == FAILED
+    few = decide({}, None, NEW, 0.0)
+    assert decide({}, None, few, 10 * LOST_AFTER).word == RUNNING
+
+
+def test_misses_are_counted_in_a_row_and_silence_is_none():
+    missed = replace(NEW, misses=MISSES, since=1.0)
+    assert decide(state(RUNNING), None, missed, 500.0).misses == 0
+    silent = decide(None, None, missed, 500.0)
+    assert (silent.word, silent.misses) == (RUNNING, MISSES)
+
+
+@pytest.fixture
+def folder(above, script):
+    """The folder of job 7."""
+    job = read(script())
+    made = Folder(above / job.name)
+    made.path.mkdir()
+    made.remember(job, "7", "7", [])
+    return made
+
+
+def word(above, number="7"):
+    lines = (above / "words").read_text(encoding="utf-8").split("\n")
+    return dict(line.split() for line in lines[1:] if line)[number]
+
+
+def look(above, asked=""):
+    refresh(Slurm(), above, asked)
+    return word(above)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_failed_job_is_reported_once_with_its_state_and_its_last_message(
+    above, answers, capsys, folder
+):
+    folder.lines("7").write_text("x\nfathom: out of memory\nTraceback\n", encoding="utf-8")
+    answers("squeue", "7|CANCELLED|None")
+    assert look(above) == look(above) == FAILED
+    [line] = capsys.readouterr().err.strip().split("\n")
+    says("job failed", 7).check(line)
+    assert "CANCELLED" in line
+    assert "out of memory" in line
+    assert str(folder.lines("7")) in line
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_has_ended_stays_so_when_slurm_forgets_it(above, answers):
+    answers("squeue", "7|COMPLETED|None")
+    assert look(above) == SUCCESS
+    answers("squeue")
+    assert look(above) == SUCCESS
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_held_job_is_reported_once_and_found_from_files_alone(above, answers, capsys):
+    answers("squeue", "7|PENDING|job requeued in held state")
+    assert look(above) == look(above) == RUNNING
+    printed = capsys.readouterr().err
+    assert printed.count("scontrol release 7") == 1
+    assert "scontrol release 7" in next(waiting(above))
+    answers("squeue", "7|PENDING|Priority")
+    look(above)
+    assert "Priority" in next(waiting(above))
+    answers("squeue", "7|RUNNING|None")
+    look(above)
+    assert list(waiting(above)) == []
+
+
+def test_a_lost_job_is_asked_for_by_its_number_first(above, answers, folder):
+    write_json(folder.path / "seen.json", {"number": "7", "misses": MISSES, "since": 1.0})
+    answers("squeue")
+    answers("scontrol", "JobId=7 JobState=RUNNING")
+    assert look(above) == RUNNING
+    assert folder.seen()["misses"] == 0
+    write_json(folder.path / "seen.json", {"number": "7", "misses": MISSES, "since": 1.0})
+    answers("scontrol", code=1, message="Invalid job id specified")
+    assert look(above) == FAILED
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_number_that_nobody_remembers_is_what_the_scheduler_says(above, answers):
+    answers("squeue", "6|RUNNING|None")
+    refresh(Slurm(), above, "6")
+    assert word(above, "6") == RUNNING
+    answers("squeue")
+    refresh(Slurm(), above, "6")
+    assert word(above, "6") == FAILED
+
+
+def test_a_damaged_marker_is_none(folder):
+    folder.end("7").write_text('{"code": 0')
+    assert marker_of(folder, "7") is None
+
+
+def run_status(above, number, **changed):
+    """Return what the profile's command prints, and how it ends."""
+    environment = {"FATHOM_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "lib")}
+    done = subprocess.run(
+        [ROOT / "slurm" / "status", number],
+        env=os.environ | environment | changed,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ("7 success", "success"),
+        ("17 failed\n7 running\n8 success", "running"),
+        ("7 failed", "failed"),
+        ("7 nonsense", "running"),
+        ("7", "running"),
+    ],
+)
+def test_the_profiles_command_reads_one_list_for_all_jobs(above, words, printed):
+    (above / "words").write_text(f"{int(time.time())}\n{words}\n")
+    assert run_status(above, "7", FATHOM_PYTHON="/bin/false") == (0, f"{printed}\n")
+
+
+@pytest.mark.parametrize("content", [None, "", "garbage\n", "\0\n", "1\n7 success\n"])
+def test_it_prints_a_word_whatever_happens(above, content):
+    if content is not None:
+        (above / "words").write_text(content)
+    code, printed = run_status(above, "7", FATHOM_PYTHON="/bin/false")
+    assert code == 0
+    assert printed in ("running\n", "success\n")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("folder")
+def test_it_asks_slurm_where_the_list_is_old(above, answers, calls):
+    answers("squeue", "7|COMPLETED|None")
+    (above / "words").write_text("1\n7 running\n")
+    assert run_status(above, "7") == (0, "success\n")
+    assert run_status(above, "7") == (0, "success\n")
+    assert len(calls("squeue")) == 1

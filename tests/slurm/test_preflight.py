@@ -1,0 +1,57 @@
+"""What a start prints before it submits anything: one message, and nothing of Snakemake's."""
+
+import pytest
+
+from tests.slurm.conftest import ROW, TARGET
+from tests.support.refused import says
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--default-resources", "partition=mian"),
+            says("unknown", "partition", "mian", nearest="main"),
+        ),
+        (("--set-resources", "train_run:runtime=1441"), says("more than given", ..., "main", 1440)),
+        (("--set-resources", "train_run:gres=gpu:8"), says("more than given", ..., "main", 4)),
+        (("--set-resources", "train_run:mem_mb=9000"), says("more than given", ..., "main", 8000)),
+        (("--set-resources", "train_run:nodes=3"), says("more than given", ..., "main", 2)),
+        (("--set-resources", "train_run:constraint=fast"), says("refused by", "Slurm")),
+        (
+            ("--set-resources", "train_run:slurm_partition=main"),
+            says("unknown", "resource", nearest="partition"),
+        ),
+    ],
+)
+def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, message):
+    """Field fault 19."""
+    printed = case.end(case.start(TARGET, *words, *ROW), 1)
+    lines = printed.strip().split("\n")
+    message.check(lines[-1])
+    assert "Traceback" not in printed
+    assert "rror submitting" not in printed
+    assert sum("profiles/slurm/config.yaml" in line for line in lines) == 1
+    assert case.cluster.jobs() == []
+
+
+def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
+    case.variables["PATH"] = str(tmp_path)
+    printed = case.end(case.start(), 1)
+    says("no program", "sbatch").check(printed.strip().split("\n")[-1])
+
+
+def test_a_slurm_that_is_away_is_one_message(case):
+    case.cluster.end_controller()
+    try:
+        printed = case.end(case.start(), 1)
+    finally:
+        case.cluster.start_controller()
+    says("scheduler silent", "Slurm").check(printed.strip().split("\n")[-1])
+
+
+def test_more_gpu_hours_than_allowed_are_refused(case):
+    printed = case.end(case.start(TARGET, *ROW, "gpu_hours=10"), 1)
+    says("GPU-hours", 1, 24, 10).check(printed.strip().split("\n")[-1])
