@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from fathom.cluster.jobs import Folder
+from fathom.io.files import write_json
 from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
 
@@ -15,6 +17,14 @@ def test_before_anything_is_made_nothing_has_started(project, call):
     assert first == "sample: 0 of 1 tables, 0 of 1 figures, 2 runs (2 not started)"
     assert cells.startswith("cells: ")
     assert not (project / "results").exists()
+
+
+def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):
+    folder = Folder(project / "results" / "cluster" / "x")
+    write_json(folder.path / "job.json", {"now": "7", "rule": "train_run", "label": "a.1"})
+    folder.note({"number": "7", "name": "PENDING", "reason": "held", "cure": "scontrol release 7"})
+    assert any("scontrol release 7" in line for line in call("status").lines)
+    assert "scontrol release 7" in json.loads(call("status", "--json").out)["jobs"][0]
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from fathom.cluster.jobs import Folder, read
 from fathom.cluster.runner import LIMIT, REQUEUED, TOO_SHORT, Ending, begin, ending, finish
 from fathom.cluster.slurm import Slurm
 from fathom.cluster.status import AGAIN, Marker, marker_of
+from fathom.io.files import write_json
 from tests.slurm.cluster import wait
 from tests.support.targets import ROOT
 
@@ -40,14 +41,14 @@ def folder(above, script, answers):
     """The folder of job 7, whose training has begun."""
     answers("squeue", "N/A")
     answers("scontrol")
-    path = script()
+    path = script(resources={"gres": "gpu:1"})
     job = read(path)
     made = Folder(above / job.name)
     made.path.mkdir()
     made.remember(job, "7", "7", [])
     made.script.write_text(path.read_text())
     job.outputs[0].parent.mkdir(parents=True)
-    assert begin(Slurm(), made, "7") == 0
+    assert begin(Slurm(), made, "7") == (0, 1, 1)
     return made
 
 
@@ -108,6 +109,26 @@ def test_progress_in_between_counts_from_the_start_again(folder):
         assert finish(Slurm(), folder, "7", 1, LIMIT) == REQUEUED
 
 
+@pytest.mark.parametrize(
+    ("state", "code", "why"),
+    [
+        # It knows the end of its job's time, and stopped by itself.
+        ({"state": "saved", "reason": "limit"}, REQUEUED, None),
+        ({"state": "saved", "reason": "cancelled"}, 1, ""),
+        ({"state": "out_of_memory", "reason": "lower it"}, 1, "out of memory: lower it"),
+    ],
+)
+def test_the_state_of_the_training_says_what_its_exit_code_does_not(folder, state, code, why):
+    save(folder, "1")
+    write_json(output(folder).parent / "state.json", state)
+    assert finish(Slurm(), folder, "7", 1, "") == code
+    marker = marker_of(folder, "7")
+    assert (marker and marker.why) == why
+    begin(Slurm(), folder, "7")
+    assert finish(Slurm(), folder, "7", 1, "") == 1
+    assert marker_of(folder, "7").why == ""
+
+
 def test_a_scheduler_without_requeue_leaves_word_for_a_successor(folder):
     from fathom.cluster.pbs import Pbs
 
@@ -158,6 +179,21 @@ def test_the_warning_before_a_limit_reaches_the_work_once_and_the_stop_file(fold
     assert runner.wait(60) == REQUEUED
     assert (folder.path / "got").read_text() == "TERM\n"
     assert folder.stop.read_text() == "limit\n"
+
+
+@pytest.mark.slow
+def test_what_several_processes_do_is_stopped_by_the_file_alone(folder):
+    """torchrun kills its processes 30 s after a signal, and srun kills them at once."""
+    script = folder.script.read_text().replace("gpu:1", "gpu:2")
+    folder.script.write_text(script)
+    work = "[ $FATHOM_DEVICES = 2 ] || exit 3\ntouch {folder}/up\n"
+    work += 'trap "touch {folder}/got" TERM\nuntil [ -e "$FATHOM_STOP_FILE" ]; do sleep 0.1; done\n'
+    runner = start(folder, (work + "sleep 1; exit 1\n").format(folder=folder.path))
+    wait((folder.path / "up").exists, "the work has begun")
+    save(folder, "1")
+    runner.send_signal(signal.SIGUSR1)
+    assert runner.wait(60) == REQUEUED
+    assert not (folder.path / "got").exists()
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def unlogged(root: Path) -> list[str]:
         f"{path.relative_to(root)}: {line.strip()}; write {LOGGED} first"
         for path in rule_files(root)
         for line in shell.findall(path.read_text(encoding="utf-8"))
-        if not line.strip().startswith(f'"{LOGGED} fathom ')
+        if not line.strip().startswith((f'"{LOGGED} fathom ', f'"{LOGGED} fathom-ranks fathom '))
     ]
 
 
@@ -152,9 +152,10 @@ def test_a_profile_agrees_with_the_default(name):
     assert {key: other.get(key) for key in shared} == {key: default[key] for key in shared}
 
 
-def test_the_slurm_profile_is_found_by_its_bare_name():
-    link = ROOT / "slurm"
-    assert (link / "config.yaml").is_file(), "no link; run ln -s workflow/profiles/slurm slurm"
+@pytest.mark.parametrize("name", ["slurm", "slurm-plugin", "pbs"])
+def test_a_clusters_profile_is_found_by_its_bare_name(name):
+    link = ROOT / name / "config.yaml"
+    assert link.is_file(), f"no link; run ln -s workflow/profiles/{name} {name}"
 
 
 def test_the_default_profile_is_found_from_the_projects_folder_and_from_elsewhere():
@@ -163,7 +164,24 @@ def test_the_default_profile_is_found_from_the_projects_folder_and_from_elsewher
         assert (folder / "profiles" / "default" / "config.yaml").is_file()
 
 
-def test_the_slurm_profile_asks_for_a_gpu_once():
+def test_the_plugins_profile_asks_for_a_gpu_once():
     """With `gres` and `gpu` the plugin asks Slurm for both."""
-    for resources in profile("slurm")["set-resources"].values():
+    for resources in profile("slurm-plugin")["set-resources"].values():
         assert ("gpu" in resources) != ("gres" in resources)
+
+
+def test_nothing_is_submitted_again_by_itself_and_no_training_is_in_a_group():
+    """A retry trains again what a user has cancelled, inside the job that is being stopped."""
+    texts = [path.read_text(encoding="utf-8") for path in rule_files(ROOT)]
+    assert not [text for text in texts if re.search(r"^ *(retries|group):", text, re.MULTILINE)]
+    for name in ("slurm", "pbs"):
+        assert not {"retries", "groups", "group-components"} & set(profile(name))
+
+
+def test_text_is_prepared_on_the_cluster_and_not_where_the_user_is_logged_in():
+    for name in ("corpora", "subwords"):
+        text = (ROOT / "workflow" / "rules" / f"{name}.smk").read_text(encoding="utf-8")
+        for rule in re.findall(
+            r"rule (prepare_corpus|train_subwords|encode_text):(.*?)shell:", text, re.S
+        ):
+            assert "localrule" not in rule[1], rule[0]

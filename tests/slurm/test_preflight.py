@@ -1,7 +1,10 @@
 """What a start prints before it submits anything: one message, and nothing of Snakemake's."""
 
+from pathlib import Path
+
 import pytest
 
+from fathom.cluster.slurm import Slurm
 from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
 
@@ -38,7 +41,12 @@ def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, 
 
 
 def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
-    case.variables["PATH"] = str(tmp_path)
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if program.name not in Slurm.commands:
+            (folder / program.name).symlink_to(program)
+    case.variables["PATH"] = str(folder)
     printed = case.end(case.start(), 1)
     says("no program", "sbatch").check(printed.strip().split("\n")[-1])
 

@@ -22,4 +22,4 @@ rule train_run:
     params:
         recipe=recipe_of,
     shell:
-        "exec fathom-logged {log:q} fathom train {wildcards.run:q} --seed {wildcards.seed:q}"
+        "exec fathom-logged {log:q} fathom-ranks fathom train {wildcards.run:q} --seed {wildcards.seed:q}"

@@ -18,6 +18,7 @@ from fathom.cli.options import (
     papers_named,
     report,
 )
+from fathom.cluster.status import waiting
 from fathom.project.artefacts import Artefacts
 from fathom.project.demands import Demands
 from fathom.provenance.measurements import FINISHED
@@ -36,7 +37,9 @@ def status(
 ) -> None:
     """Count what exists: tables, figures, trainings by their outcome, and cells by verdict.
 
-    It reads files alone, so it can be called while trainings run.
+    It reads files alone, so it can be called while trainings run. Of jobs on a cluster it prints
+    which wait, and which will not start, with the command that frees them, as the start that waits
+    for them has seen it last.
 
     Example: fathom status latent_depth --runs
     """
@@ -46,7 +49,9 @@ def status(
     cells = _cells(artefacts.paths.compare, names)
     if as_json:
         every = {name: {"drawn": drawn[name], "runs": trained[name]} for name in names}
-        print(json.dumps({"papers": every, "cells": cells}, indent=1, allow_nan=False))
+        jobs = list(waiting(artefacts.paths.cluster))
+        content = {"papers": every, "cells": cells, "jobs": jobs}
+        print(json.dumps(content, indent=1, allow_nan=False))
         return
     for name in names:
         if runs:
@@ -54,6 +59,8 @@ def status(
                 print(f"{run}  {_words(state)}")
         print(f"{name}: {_summary(drawn[name], trained[name])}")
     print(f"cells: {_counted(cells)}" if cells else "cells: not compared yet; snakemake compare")
+    for line in waiting(artefacts.paths.cluster):
+        print(line)
     top = artefacts.paths.top
     places = [path for path in (top / "report.html", artefacts.paths.compare) if path.exists()]
     report(f"see {', '.join(map(str, places))}" if places else f"nothing is drawn in {top} yet")

@@ -6,12 +6,12 @@ long as each second attempt leaves a newer checkpoint.
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fathom.cluster.jobs import Folder
+from fathom.cluster.jobs import Folder, read
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import scheduler_of
 from fathom.cluster.status import AGAIN
@@ -23,6 +23,8 @@ from fathom.io.screen import say
 STUCK = 2
 LIMIT = "limit"
 TOO_SHORT = "the time limit is too short for one save: raise `runtime` in the profile"
+# States of state.json whose reason says what is wrong (docs/output.md).
+_ERRORS = ("out_of_memory", "failed")
 # What the batch script ends with where the scheduler continues the job.
 REQUEUED = 85
 
@@ -64,18 +66,20 @@ def ending(code: int, why: str, finished: bool, progressed: bool, stuck: int) ->
     return Ending(code, why, again=True, stuck=stuck)
 
 
-def begin(scheduler: Scheduler, folder: Folder, number: str) -> int:
+def begin(scheduler: Scheduler, folder: Folder, number: str) -> tuple[int, int, int]:
     """Prepare an attempt.
 
     Returns:
-        When the job's time is over, in seconds since 1970; 0 if nobody knows.
+        When the job's time is over, in seconds since 1970 (0 if nobody knows), the nodes of the
+        job, and the devices of each.
     """
     folder.end(number).unlink(missing_ok=True)
     folder.stop.unlink(missing_ok=True)
     end = scheduler.end_time(number) or 0
     write_json(folder.path / "before.json", _made(folder) | {"end": end})
     _log(folder, number, "begins")
-    return end
+    job = read(folder.script)
+    return end, int(job.resources.get("nodes") or 1), max(job.gpus, 1)
 
 
 def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: str) -> int:
@@ -91,13 +95,20 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
     Returns:
         The exit code of the job.
     """
-    before, now = _record(folder.path / "before.json"), _made(folder)
+    nothing = {"outputs": [None] * len(folder.record()["outputs"]), "checkpoint": None, "state": {}}
+    before, now = nothing | _record(folder.path / "before.json"), _made(folder)
     made = [
         new not in (None, old) for old, new in zip(before["outputs"], now["outputs"], strict=True)
     ]
     stuck = _record(folder.path / "stuck.json").get("stuck", 0)
     progressed = now["checkpoint"] not in (None, before["checkpoint"])
+    state = now["state"] if now["state"] != before["state"] else {}
+    if not why and state.get("reason") == LIMIT:
+        # It knows the end of the job's time, and stopped by itself.
+        why = LIMIT
     result = ending(code, why, all(made), progressed, stuck)
+    if result.code and state.get("state") in _ERRORS:
+        result = replace(result, why=f"{state['state'].replace('_', ' ')}: {state['reason']}")
     _log(folder, number, f"ended with {code} ({why or 'by itself'}), so {result.why or 'finished'}")
     if result.again:
         write_json(folder.path / "stuck.json", {"stuck": result.stuck})
@@ -115,7 +126,9 @@ def _made(folder: Folder) -> dict[str, Any]:
     """Return which outputs and which newest checkpoint there are."""
     outputs = [Path(path) for path in folder.record().get("outputs", [])]
     checkpoint = outputs[0].parent / "checkpoints" / "last.pt" if outputs else folder.path / "none"
-    return {"outputs": list(map(_version, outputs)), "checkpoint": _version(checkpoint)}
+    state = _record(checkpoint.parents[1] / "state.json")
+    versions = list(map(_version, outputs))
+    return {"outputs": versions, "checkpoint": _version(checkpoint), "state": state}
 
 
 def _version(path: Path) -> list[int] | None:
@@ -131,7 +144,7 @@ def _record(path: Path) -> dict[str, Any]:
     try:
         return read_json(path)
     except FathomError:
-        return {"outputs": [], "checkpoint": None}
+        return {}
 
 
 def _log(folder: Folder, number: str, text: str) -> None:
@@ -145,7 +158,8 @@ def main() -> None:
     step, profile, path, number, *rest = sys.argv[1:]
     scheduler, folder = scheduler_of(profile), Folder(Path(path))
     if step == "begin":
-        sys.stdout.write(f"{begin(scheduler, folder, number)}\n")
+        end, nodes, devices = begin(scheduler, folder, number)
+        sys.stdout.write(f"{end} {nodes} {devices}\n")
     else:
         code, why = rest
         sys.exit(finish(scheduler, folder, number, int(code), why))

@@ -120,7 +120,7 @@ class Slurm(Scheduler):
         return False
 
     def end_time(self, number: str) -> int | None:
-        """Ask squeue, unless Slurm has said it to the job itself."""
+        """Ask squeue, unless Slurm gives it to the job itself."""
         given = os.environ.get("SLURM_JOB_END_TIME", "")
         if given.isdecimal():
             return int(given)

@@ -1,0 +1,52 @@
+"""Longer cases, for `make test-slurm-all`: preemption, a node that goes down, two nodes."""
+
+import pytest
+
+from tests.slurm.cluster import wait
+from tests.slurm.conftest import ROW, TARGET
+
+pytestmark = [pytest.mark.slurm, pytest.mark.slow]
+
+
+def test_a_preempted_job_saves_and_resumes_under_its_number(case):
+    """Field fault 3."""
+    case.variables |= {"TRIAL_UPDATES": "120", "TRIAL_SAVE_SECONDS": "2"}
+    head = case.start()
+    case.wait_for_update(12)
+    number = case.job()
+    words = ("--partition=high", "--gres=gpu:4", "--nodes=2", "--exclusive", "--wrap", "sleep 5")
+    higher = case.cluster.call("sbatch", "--parsable", "--output=/dev/null", *words)
+    wait(lambda: case.attempts()[-1].startswith("to "), "stopped")
+    update = int(case.attempts()[-1].split()[1])
+    wait(lambda: not case.cluster.jobs("-j", higher), "the other job has ended")
+    case.cluster.hurry(number)
+    case.end(head)
+    assert f"from {update} job {number}" in case.attempts()
+    assert case.attempts()[-1] == "to 120 finished"
+
+
+def test_a_job_whose_node_goes_down_runs_elsewhere(case):
+    """Field fault 10."""
+    case.variables |= {"TRIAL_UPDATES": "120"}
+    head = case.start()
+    case.wait_for_update(12)
+    number = case.job()
+    node = case.cluster.call("squeue", "-h", "-j", number, "-o", "%N")
+    case.cluster.call("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    try:
+        case.cluster.hurry(number)
+        assert case.cluster.call("squeue", "-h", "-j", number, "-o", "%N") != node
+    finally:
+        case.cluster.call("scontrol", "update", f"nodename={node}", "state=resume", check=False)
+    case.end(head)
+    assert case.attempts()[-1] == "to 120 finished"
+    assert case.starts() == 2
+
+
+def test_a_training_on_two_nodes_starts_a_process_for_each_device(case):
+    """The stand-in counts as many starts as there are processes."""
+    given = ("--set-resources", "train_run:nodes=2", "train_run:gres=gpu:2")
+    head = case.start(TARGET, "--until", "train_run", *given, *ROW)
+    case.end(head)
+    assert case.starts() == 4
+    assert case.attempts()[-1] == "to 60 finished"
