@@ -59,13 +59,21 @@ reproduce-all: environment ## train every run and draw every table and figure at
 .PHONY: test
 test: environment ctranslate2 lint ## lint and all tests: first by room, then the full chain from text to table
 	$(call say,tests)
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline'
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slurm'
 	$(call say,the full chain)
 	$(BIN)/pytest -n 2 --dist loadfile -m pipeline tests/pipeline
 
 .PHONY: fast
 fast: environment ctranslate2 ## the quick tests: all but the chain and those that are marked slow
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow'
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow and not slurm'
+
+.PHONY: test-slurm
+test-slurm: environment ## jobs on a real Slurm, which the tests start: needs root, slurm-wlm and munge (minutes)
+	$(BIN)/pytest -m 'slurm and not slow' tests/slurm
+
+.PHONY: test-slurm-all
+test-slurm-all: environment ## the same with preemption, a node that goes down, and two nodes
+	$(BIN)/pytest -m slurm tests/slurm
 
 .PHONY: lint
 lint: environment ctranslate2 ## check style, rules and config; zero findings

@@ -94,15 +94,16 @@ class Case:
         output = {"TRIAL_OUTPUT": str(self.run / "training.json")}
         return self.cluster.environment | quick | output | self.variables
 
-    def start(self, *words: str, log: str = "head.log") -> subprocess.Popen:
+    def start(self, *words: str, log: str = "head.log", limit: int = LONGEST) -> subprocess.Popen:
         """Start a head; it trains the run alone unless words say more.
 
         Args:
             words: for Snakemake; `--config` with its switches last.
             log: the file of what it prints, appended to.
+            limit: seconds after which it is killed.
         """
         words = words or (TARGET, "--until", "train_run", *ROW)
-        limited = ("timeout", "-s", "KILL", str(LONGEST), sys.executable, "-m", "snakemake")
+        limited = ("timeout", "-s", "KILL", str(limit), sys.executable, "-m", "snakemake")
         with open(self.folder / log, "a") as stream:
             head = subprocess.Popen(
                 [*limited, "--profile", "slurm", *QUICK, *words],
@@ -116,7 +117,7 @@ class Case:
 
     def end(self, head: subprocess.Popen, code: int = 0) -> str:
         """Wait for a head and return what all heads printed."""
-        assert head.wait(LONGEST) == code, self.printed()
+        assert head.wait() == code, self.printed()
         return self.printed()
 
     def printed(self, log: str = "head.log") -> str:
