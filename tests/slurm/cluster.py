@@ -21,7 +21,7 @@ NODES = ("n1", "n2")
 GPUS = 4
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
 # Seconds after which a command, or a wait for a state, is given up.
-COMMAND, LONGEST = 30, 120
+COMMAND, LONGEST = 60, 300
 CONF = """
 ClusterName=toy
 SlurmctldHost=localhost

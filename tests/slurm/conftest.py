@@ -22,7 +22,7 @@ RUN = "latent_depth/m2o_diverse_6_6"
 TARGET, ROW = f"{TABLE}_row", ("--config", "row=6/6")
 # Of each rule, so that a poll or a wait of Snakemake does not fill the test.
 QUICK = ("--seconds-between-status-checks", "1", "--latency-wait", "5")
-LONGEST = 240
+LONGEST = 600
 TRAIN = """#!/bin/sh
 # A stand-in of the tests for the fathom command; training counts and saves.
 here=$(dirname "$0")
