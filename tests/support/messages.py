@@ -7,6 +7,8 @@ MESSAGES = {
     # Any room: unknown names.
     "unknown": "no {} '{}'",
     "nearest": "nearest valid name: '{}'",
+    "no device": "no device '{}'",
+    "size of the text": "the size of the text is not known",
     "valid names": "valid names: {}",
     # io
     "no such file": "no such file",
