@@ -1,4 +1,4 @@
-"""A packed run is accepted where it fits, whole and unchanged, or not at all."""
+"""A packed run is accepted where it fits, complete and unchanged, or not at all."""
 
 import json
 import shutil

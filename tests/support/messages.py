@@ -13,6 +13,7 @@ MESSAGES = {
     "trained by recipe": "trained by recipe {}, today's code has {}",
     "run is here": "the run is here already",
     "file exists": "there is such a file",
+    "no kind": "no kind is named",
     "no device": "no device '{}'",
     "size of the text": "the size of the text is not known",
     "valid names": "valid names: {}",

@@ -17,8 +17,8 @@ def pack(
 ) -> None:
     """Write a finished run to one file, for `fathom unpack` elsewhere.
 
-    Weights, series, translations, measurements and logs are in it; what only a
-    training that goes on would need is not. Every file is hashed first.
+    Weights, series, translations, measurements and logs are in it; states from
+    which a training resumes are not. Every file is hashed first.
 
     Example: fathom pack m2o_diverse_12_12
     """

@@ -216,9 +216,9 @@ def _card(archive: Path) -> Card:
     try:
         content: dict[str, Any] = json.loads(read[0])
         own = content.pop("sha256")
-        fits = own == identity(content)
+        matches = own == identity(content)
     except (IndexError, ValueError, KeyError, AttributeError, TypeError):
-        fits, content = False, {}
-    if not fits:
+        matches, content = False, {}
+    if not matches:
         raise FathomError("no archive of a run", str(archive), "give one of `fathom pack`")
     return checked(Card, content, archive, _AGAIN)
