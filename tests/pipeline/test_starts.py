@@ -98,8 +98,8 @@ def test_on_a_cluster_a_training_asks_for_one_gpu_and_nothing_twice(fresh):
     row = ("--config", "row=12/12", "device=cpu")
     printed = fresh.run("snakemake", "--profile", "slurm", "-n", f"{TABLE}_row", *row)
     [training] = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
-    assert "gpu=1" in training
-    assert "gres" not in training
+    assert "gres=gpu:1" in training
+    assert "gpu=1" not in training
     [memory] = re.findall(r"mem_mb=(\d+)", training)
     assert 3_000 <= int(memory) < 4_000
 

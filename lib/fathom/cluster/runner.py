@@ -109,7 +109,7 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
     result = ending(code, why, all(made), progressed, stuck)
     if result.code and state.get("state") in _ERRORS:
         result = replace(result, why=f"{state['state'].replace('_', ' ')}: {state['reason']}")
-    _log(folder, number, f"ended with {code} ({why or 'by itself'}), so {result.why or 'finished'}")
+    _log(folder, number, f"ended with {code} ({why or 'by itself'}): {result.code} {result.why}")
     if result.again:
         write_json(folder.path / "stuck.json", {"stuck": result.stuck})
         if scheduler.continue_after_limit(number):
