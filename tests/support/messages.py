@@ -44,7 +44,7 @@ MESSAGES = {
     "scheduler silent": "{} does not answer",
     "refused by": "{} refuses",
     "more than given": "{} is more than partition {} gives ({})",
-    "an earlier start": "{} jobs of an earlier start are taken over",
+    "an earlier start": "jobs of an earlier start are taken over ({})",
     "Ctrl-C": "Ctrl-C cancels all jobs of this start",
     "no such file in": "no such file in {}",
     "GPU-hours": "{} trainings ask for {} GPU-hours, more than {}",

@@ -71,7 +71,7 @@ def _live(scheduler: Scheduler, states: Mapping[str, State], above: Path) -> Ite
         if state and state.word == RUNNING:
             live[f"{record['rule']} {record['label']}"] = record["now"], state
     if live:
-        yield f"{len(live)} jobs of an earlier start are taken over: {shortened(live)}"
+        yield f"jobs of an earlier start are taken over ({len(live)}): {shortened(live)}"
     for name, (number, state) in live.items():
         if cure := scheduler.cure(number, state):
             yield f"{name}: job {number} will not start by itself ({state.reason}): {cure}"
