@@ -82,6 +82,13 @@ def test_only_a_start_that_submits_by_our_profile_is_checked(workflow, made, cha
     assert cluster_start.lines(workflow, made, TARGET) == []
 
 
+def test_a_start_on_this_machine_records_itself_too(workflow, made):
+    """Its lock would else be taken for the one of a start that is gone."""
+    workflow.executor_settings = None
+    assert cluster_start.lines(workflow, made, TARGET) == []
+    assert len(list(heads.HEADS.iterdir())) == 1
+
+
 def test_compare_submits_nothing(workflow, made):
     assert cluster_start.lines(workflow, made, "compare") == []
 

@@ -23,15 +23,21 @@ def enter() -> list[str]:
     Returns:
         Lines for the user.
     """
-    mine = HEADS / f"{platform.node()}.{os.getpid()}.json"
-    others = [path for path in HEADS.glob("*.json") if path.name != mine.name]
+    mine = f"{platform.node()}.{os.getpid()}.json"
+    others = [path for path in HEADS.glob("*.json") if path.name != mine]
     dead = [path for path in others if _is_gone(path)]
     lines = _free(others, dead) if LOCKS.is_dir() and any(LOCKS.iterdir()) else []
     for path in dead:
         path.unlink(missing_ok=True)
+    record()
+    return lines
+
+
+def record() -> None:
+    """Record this process in the working folder for as long as it runs."""
+    mine = HEADS / f"{platform.node()}.{os.getpid()}.json"
     write_json(mine, {"host": platform.node(), "pid": os.getpid(), "start": started(os.getpid())})
     atexit.register(_leave, mine, os.getpid())
-    return lines
 
 
 def _free(others: list[Path], dead: list[Path]) -> list[str]:

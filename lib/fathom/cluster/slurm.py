@@ -80,7 +80,7 @@ class Slurm(Scheduler):
             *("sbatch", "--parsable", "--requeue", "--open-mode=append"),
             f"--job-name={self.job_name(job)}",
             f"--comment={job.rule} {job.outputs[0]}",
-            f"--output={folder.lines('%j')}",
+            f"--output={str(folder.path).replace('%', '%%')}/%j.out",
             f"--cpus-per-task={job.threads}",
             f"--signal=B:USR1@{margin}",
             *slurm_limits.options(given),

@@ -27,8 +27,12 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
     Raises:
         FathomError: nothing can be submitted, or more GPU-hours than the user allows.
     """
+    if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
+        return []
     profile = _profile(workflow)
     if profile is None or target == COMPARE:
+        # Also of a start without a cluster, so that nobody takes its lock for a dead one's.
+        heads.record()
         return []
     scheduler = scheduler_of(profile)
     names = targets.names_of(target)
@@ -46,11 +50,8 @@ def _profile(workflow: Any) -> str | None:
     Raises:
         FathomError: the command is not there.
     """
-    plugin, settings = workflow.executor_plugin, workflow.executor_settings
-    command = Path(getattr(settings, "submit_cmd", None) or "")
-    if plugin is None or workflow.dryrun or workflow.touch or command.name != "submit":
-        return None
-    if command.parent.name not in SCHEDULERS:
+    command = Path(getattr(workflow.executor_settings, "submit_cmd", None) or "")
+    if command.name != "submit" or command.parent.name not in SCHEDULERS:
         return None
     if not command.is_file():
         what = f"no such file in {Path.cwd()}"
