@@ -5,7 +5,7 @@ card with `not_built` describes a data set that no reader makes yet.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,8 +13,10 @@ from fathom.config.settings import About, Part, Several, plain
 from fathom.io.hashes import identity, short
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import (
+    ArticleCleaning,
     ByFile,
     Counts,
+    HeldOut,
     KeyHash,
     LineNumbers,
     MessageCleaning,
@@ -116,6 +118,9 @@ class BuiltDataset(Dataset):
         About("Two tasks that share more of their sentences count as the same text."),
     ]
     expected: Annotated[dict[str, Counts], About("How much text each task must have.")]
+
+    # The splits that tell whether two tasks have the same text.
+    compared: ClassVar[tuple[str, ...]] = SPLITS
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -248,6 +253,22 @@ class ParallelDataset(BuiltDataset):
     split: Annotated[ByFile, About("By file.")]
 
 
+class WikipediaDataset(BuiltDataset):
+    """Sentences of Wikipedia's articles, without pairs; how many a dump has is not known before."""
+
+    format: Annotated[Literal["wikipedia"], About("Dumps of Wikipedia, one for each language.")]
+    cleaning: Annotated[ArticleCleaning, About("What is dropped.")]
+    split: Annotated[HeldOut, About("By the hashes of sentences and of titles.")]
+    expected: Annotated[
+        dict[str, Counts],
+        Field(default_factory=dict),
+        About("How much text a task must have, where that is known of its dump."),
+    ]
+
+    # Equal texts hold out equal sentences, and all others need not fit into memory.
+    compared: ClassVar[tuple[str, ...]] = SPLITS[1:]
+
+
 FORMATS: dict[str, type[BuiltDataset]] = {
     "gettext": MessageDataset,
     "gettext_lines": LineDataset,
@@ -255,4 +276,5 @@ FORMATS: dict[str, type[BuiltDataset]] = {
     "packages": PackageDataset,
     "parallel": ParallelDataset,
     "ted": TalkDataset,
+    "wikipedia": WikipediaDataset,
 }
