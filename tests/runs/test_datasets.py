@@ -29,7 +29,7 @@ def test_a_data_set_without_a_reader_says_why_and_has_a_definition():
 def test_wikipedia_trains_on_no_more_sentences_than_the_paper_and_holds_some_out():
     dataset = dataset_of("wikipedia25")
     assert isinstance(dataset, WikipediaDataset)
-    assert sum(map(dataset.split.most, dataset.tasks)) == 144_150_000
+    assert dataset.training_lines() == 144_150_000
     assert dataset.split.held_out == 10_000
     assert dataset.compared == ("valid", "test")
     assert [dataset.codes(f"wikipedia_{task}", task) for task in ("ne", "en")] == [
@@ -39,6 +39,7 @@ def test_wikipedia_trains_on_no_more_sentences_than_the_paper_and_holds_some_out
     halved = dataset.split.model_copy(update={"train": {}})
     assert halved.most("en") is None
     other = dataset.model_copy(update={"split": halved})
+    assert other.training_lines() is None
     assert other.definition(SOURCES) != dataset.definition(SOURCES)
 
 
@@ -70,6 +71,13 @@ def test_the_definition_holds_what_changes_the_text_and_nothing_else():
     assert dataset.definition(altered) != definition
     moved = SOURCES | {"django": django.model_copy(update={"title": "x", "notice": "y"})}
     assert dataset.definition(moved) == definition
+
+
+def test_the_lines_of_training_text_are_those_that_the_card_expects():
+    dataset = dataset_of("po_wheels_czech")
+    assert isinstance(dataset, BuiltDataset)
+    assert dataset.training_lines() == dataset.expected["ces"].train
+    assert dataset.model_copy(update={"expected": {}}).training_lines() is None
 
 
 def test_the_task_of_the_messages_is_part_of_the_definition():

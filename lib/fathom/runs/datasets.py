@@ -25,6 +25,7 @@ from fathom.runs.text_rules import (
     Published,
     TalkCleaning,
     Verses,
+    number_of,
 )
 
 SPLITS = ("train", "valid", "test")
@@ -134,6 +135,12 @@ class BuiltDataset(Dataset):
     def codes(self, source: str, text: str) -> tuple[str, ...]:
         """Return the codes that a source has for a text or the pivot; none where it has no text."""
         return self.sources[source].get(text, ())
+
+    def training_lines(self) -> int | None:
+        """Return how many lines all tasks have for training, as the card says; None without."""
+        if not self.expected:
+            return None
+        return sum(number_of(self.expected[task].train)[0] for task in self.tasks)
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text: languages, checksums and codes, cleaning, split."""
@@ -267,6 +274,11 @@ class WikipediaDataset(BuiltDataset):
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
     compared: ClassVar[tuple[str, ...]] = SPLITS[1:]
+
+    def training_lines(self) -> int | None:
+        """Return how many lines all tasks have for training at most; None without a limit."""
+        limits = [self.split.most(task) for task in self.tasks]
+        return None if None in limits else sum(filter(None, limits))
 
 
 FORMATS: dict[str, type[BuiltDataset]] = {
