@@ -114,3 +114,14 @@ def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths
     write_lines(files[3]["kor"], ENGLISH[:4])
     with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
         scores.of("test", files)
+
+
+def test_a_run_that_asks_for_moses_tokens_has_their_scores_of_each_checkpoint(
+    paths, decoded, hypotheses
+):
+    spec = decoded(tokenizers=("moses",))
+    scores = CheckpointScores(spec, paths.corpus(spec.data), SPLITS)
+    assert "tok:moses-sacremoses-" in scores.signatures["moses"]
+    made = scores.of("test", hypotheses())
+    assert {*made["moses"]} == {20, 100, 3}
+    assert all(0 < score < 100 for score in made["moses"][3].values())

@@ -12,6 +12,8 @@ KINDS |= {
     "method": "method",
     "deviations": "deviations",
     "columns": "columns",
+    "source": "source",
+    "dataset": "dataset",
 }
 
 
