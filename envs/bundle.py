@@ -82,7 +82,9 @@ def main() -> None:
                 bundle.add(path, f"{TOP}/{BY_HAND}/{path.name}")
         part.replace(given.out)
     size = given.out.stat().st_size / 1e6
-    print(f"{given.out}: {size:.0f} MB; there: tar xf {given.out.name}, cd {TOP}, ./install-offline")
+    print(
+        f"{given.out}: {size:.0f} MB; there: tar xf {given.out.name}, cd {TOP}, ./install-offline"
+    )
 
 
 if __name__ == "__main__":

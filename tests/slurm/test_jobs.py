@@ -21,16 +21,19 @@ def training(*words):
 
 def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
     """Field fault 6: the plugin submitted the same run again, and the second job was refused."""
-    case.variables["TRIAL_UPDATES"] = "150"
+    gate = case.folder / "gate"
+    case.variables["TRIAL_GATE"] = str(gate)
     head = case.start()
-    case.wait_for_update(5)
+    case.wait_for_update(10)
     number = case.job()
     case.kill(head)
     head = case.start()
+    wait(lambda: f"external jobid '{number}'" in case.printed().split("lock of an")[-1], "again")
+    gate.touch()
     printed = case.end(head)
     says("taken over", number).check(printed)
     says("lock removed").check(printed)
-    assert case.attempts() == [f"from 0 job {number}", "to 150 finished"]
+    assert case.attempts() == [f"from 0 job {number}", "to 60 finished"]
 
 
 def test_two_heads_at_once_submit_one_job(case):

@@ -17,6 +17,8 @@ SECONDS = float(os.environ.get("TRIAL_SECONDS", "0.1"))
 SAVE_EVERY = int(os.environ.get("TRIAL_SAVE_EVERY", "10"))
 # What a save takes; signals wait for it.
 SAVE_SECONDS = float(os.environ.get("TRIAL_SAVE_SECONDS", "0"))
+# A file without which it does not train on after an update.
+GATE, GATE_AT = os.environ.get("TRIAL_GATE", ""), 10
 # A training whose saves take longer than the warning allows.
 NO_SAVE = bool(os.environ.get("TRIAL_NO_SAVE"))
 
@@ -34,6 +36,8 @@ def main(output: Path, recipe: int) -> int:
     stop = Path(os.environ.get("FATHOM_STOP_FILE") or "/nowhere")
     while update < UPDATES:
         time.sleep(SECONDS)
+        while GATE and update == GATE_AT and not (Path(GATE).exists() or signals or stop.exists()):
+            time.sleep(0.1)
         update += 1
         (run / "update.txt").write_text(str(update))
         if signals or stop.exists():
