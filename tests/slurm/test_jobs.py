@@ -28,7 +28,8 @@ def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
     number = case.job()
     case.kill(head)
     head = case.start()
-    wait(lambda: f"external jobid '{number}'" in case.printed().split("lock of an")[-1], "again")
+    submitted = f"external jobid '{number}'"
+    wait(lambda: case.printed().count(submitted) == 2, "taken over")
     gate.touch()
     printed = case.end(head)
     says("taken over", number).check(printed)
