@@ -2,8 +2,9 @@
 
     .venv/bin/python envs/bundle.py [--out fathom-bundle.tar] [--without-sources]
 
-It holds the files of this commit, the packages of the locks for this kind of machine and Python, and
-the sources that the tiny scale fetches. There, after `tar xf`, `./install-offline` makes the environment.
+It holds the files of this commit, the packages of the locks for this kind of machine and Python,
+and the sources that the tiny scale fetches. There, after `tar xf`, `./install-offline` makes the
+environment.
 """
 
 import argparse
