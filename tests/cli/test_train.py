@@ -13,7 +13,7 @@ from fathom.checkpoints.read import read_checkpoint
 from fathom.cli.main import main
 from fathom.io.files import read_json
 from fathom.io.integrity import read_record
-from fathom.io.signals import SIGNALS
+from fathom.io.signals import SIGNALS, Stopped
 from fathom.project.load import load
 from fathom.provenance import recipe
 from tests.support.refused import prose, says
@@ -90,7 +90,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
+def test_a_stopped_run_ends_in_the_code_of_the_signal_and_resumes(
     place, trained, call, monkeypatch, number
 ):
     with monkeypatch.context() as patched:
@@ -99,7 +99,7 @@ def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
         patched.setattr(sys, "argv", ["fathom", "train", RUN])
         with pytest.raises(SystemExit) as ended:
             main()
-    assert ended.value.code == 128 + number
+    assert ended.value.code == Stopped(number).code
     last = terminal.getvalue().removesuffix("\n").split("\n")[-1]
     says("stopped after", number.name, 2, remedy=prose("start again")).check(last)
     assert not (place / "training.json").exists()
@@ -156,7 +156,7 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
         assert (attempt["ended_as"], not (place / "training.json").exists()) == ("stopped", True)
         assert attempt["to_update"] >= update
         if line == RULE:
-            assert code == 128 + number
+            assert code == Stopped(number).code
             last = job.log.read_text(encoding="utf-8").removesuffix("\n").split("\n")[-1]
             says("stopped after", number.name, attempt["to_update"]).check(last)
     assert call("train", RUN).code == 0

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,9 @@ class Job:
     log: Path
 
     def stop(self, number: int, when: Callable[[], bool]) -> int:
-        """Send a signal to every process at some time, and return the exit code.
+        """Send a signal to every process at some time, then TERM, and return the exit code.
+
+        A scheduler sends its signals more than once.
 
         Args:
             number: of the signal.
@@ -45,6 +48,9 @@ class Job:
             assert time.monotonic() < end, "the condition never came"
             time.sleep(0.002)
         os.killpg(self.shell.pid, number)
+        time.sleep(0.01)
+        with suppress(ProcessLookupError):
+            os.killpg(self.shell.pid, signal.SIGTERM)
         try:
             return self.shell.wait(LONGEST)
         finally:
