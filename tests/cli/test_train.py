@@ -153,7 +153,7 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
         job = start(project, f"train {RUN}", line)
         code = job.stop(number, lambda: rows(place / "metrics.tsv") > least)  # noqa: B023
         attempt = read_json(place / "attempts.json")["attempts"][-1]
-        assert (attempt["ended_as"], not (place / "training.json").exists()) == ("stopped", True)
+        assert (attempt["ended_as"], not (place / "training.json").exists()) == ("cancelled", True)
         assert attempt["to_update"] >= update
         if line == RULE:
             assert code == Stopped(number).code
