@@ -67,5 +67,12 @@ def test_nothing_is_saved_after_another_process_has_taken_the_lock(tmp_path, att
 
 
 def test_a_failure_is_recorded_by_its_kind(tmp_path, attempt):
-    attempt.failed(44, "out_of_memory")
+    attempt.saved(44)
+    attempt.failed("out_of_memory")
     assert last(tmp_path) == ("out_of_memory", 44)
+
+
+def test_a_failure_before_the_first_update_is_no_end_of_the_attempt_before(tmp_path, attempt):
+    attempt.stopped(40, "limit")
+    Attempt(tmp_path, attempt.held, silent).failed("failed")
+    assert last(tmp_path) == ("limit", 40)

@@ -81,7 +81,7 @@ def test_a_stop_file_stops_and_may_say_why(tmp_path, monkeypatch, content, reaso
     path.write_text(content, encoding="utf-8")
     line, recorded = why(stopping)
     assert recorded == reason
-    says("stopped by file", 7).check(line)
+    says("stopped after", "its stop file", 7).check(line)
     assert stopping.stopped(stopping.asked(0.0), 7).code == 143
 
 
@@ -114,7 +114,7 @@ def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch):
     stopping = Stopping(Pending(), clock=at(995.0))
     line, reason = why(stopping)
     assert reason == "limit"
-    says("stopped by time", 7).check(line)
+    says("stopped after", "the end of its job's time", 7).check(line)
     assert stopping.stopped(stopping.asked(0.0), 7).code == 143
 
 

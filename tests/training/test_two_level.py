@@ -259,7 +259,7 @@ def test_one_fused_batch_has_the_gradient_of_a_pass_for_each_task(tensors):
     passes = [apart.micro_batches(1, only={task}).batches[0] for task in range(3)]
     for run, mine in ((fused, parts.batches), (apart, passes)):
         run.network.start_update(1, 1)
-        run.two_level._gradients(MicroBatches(mine, parts.tokens, parts.tasks))
+        run.two_level._gradients(MicroBatches(mine, parts.tokens, parts.tasks), 1)
     theirs = dict(apart.network.named_parameters())
     for name, value in fused.network.named_parameters():
         torch.testing.assert_close(value.grad, theirs[name].grad, atol=1e-6, rtol=0, msg=name)

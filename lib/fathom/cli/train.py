@@ -37,6 +37,7 @@ def train(
         kernels=switches.kernels,
         compile=switches.compile,
         retrain_stale=stale,
+        micro_batches=switches.micro_batches,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train_run(spec, seed, folders, options, report)

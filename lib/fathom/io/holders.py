@@ -103,7 +103,7 @@ def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(part if not new else path, "w" if not new else "x", encoding="utf-8") as stream:
-            json.dump(asdict(holder), stream)
+            json.dump(asdict(holder), stream, allow_nan=False)
             stream.flush()
             os.fsync(stream.fileno())
     except FileExistsError:

@@ -109,7 +109,7 @@ def _take(
     alive: Alive,
 ) -> Held:
     """Take the lock, after waiting for who holds it."""
-    told = None
+    reported = None
     while True:
         locked = _kernel_lock(stream)
         if locked is not False and (held := _name_here(path, locked, report, alive)):
@@ -122,9 +122,9 @@ def _take(
             remedy = f"it has shown no life for a while; if it is gone, delete {path}"
         if waiting is None:
             raise FathomError(what, str(path.parent), remedy)
-        if told != (what, remedy):
+        if reported != (what, remedy):
             report(f"{path.parent}: {what}, and waited for; {remedy}")
-            told = what, remedy
+            reported = what, remedy
         waiting()
         time.sleep(POLL)
 

@@ -1,7 +1,7 @@
 """state.json: how far a training is, for launchers that do not pass on its exit code.
 
-torchrun ends in 1 whatever its processes end in. The file is replaced as a whole: when the training
-begins, at each save, and when it ends.
+torchrun ends in 1 whatever its processes end in. The file is replaced when the training begins, at
+each save, and when it ends.
 """
 
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ class State(Part):
     Attributes:
         state: training; saved, where it was stopped and resumes; out_of_memory or failed, where an
             error ended it; or the outcome of a training that has ended.
-        reason: why it was stopped (limit, preempted, cancelled, stopped), what the error said, or
+        reason: why it was stopped (limit, preempted, cancelled, stopped), the error's message, or
             what shows the outcome; empty while it trains.
         update: the update of the newest state on disk; 0 before the first.
         updates: of the run in all; 0 before that is known.

@@ -30,10 +30,11 @@ class Attempt:
         """
         self.folder, self.held = folder, held
         self.attempts = Attempts(folder / "attempts.json", report)
-        facts = host_facts()
-        place = {key: facts[key] for key in ("host", "pid", "job")}
+        host = host_facts()
+        place = {key: host[key] for key in ("host", "pid", "job")}
+        self._trains = False
         self._state = State(state=TRAINING, attempt=len(self.attempts.all) + 1, **place)
-        self._write()
+        self._write({})
 
     def start(self, update: int, updates: int) -> None:
         """Record that the attempt trains.
@@ -43,7 +44,8 @@ class Attempt:
             updates: of the run in all.
         """
         self.attempts.start(update, RECIPE["training"], self.held.last_seen)
-        self._write(update=update, updates=updates)
+        self._trains = True
+        self._write({"update": update, "updates": updates})
 
     def before_save(self) -> None:
         """Refuse to save where another process has taken the lock over.
@@ -55,26 +57,29 @@ class Attempt:
 
     def saved(self, update: int) -> None:
         """Record that the state after an update is on disk."""
-        self._write(update=update)
+        self._write({"update": update})
 
     def stopped(self, update: int, reason: str) -> None:
         """Record that the training was stopped after an update, and why."""
         self.attempts.end(update, reason)
-        self._write(state=SAVED, reason=reason)
+        self._write({"state": SAVED, "reason": reason})
 
-    def failed(self, update: int, kind: str) -> None:
+    def failed(self, kind: str) -> None:
         """Record that an error of a kind ended the training, unless the disk refuses that, too."""
         with suppress(OSError):
-            self.attempts.end(update, kind)
+            if self._trains:
+                self.attempts.end(self._state.update, kind)
 
     def ended(self, update: int, outcome: Ended) -> None:
         """Record how the training ended; state.json says so only after training.json."""
         self.attempts.end(update, outcome.kind)
+        self._trains = False
 
     def recorded(self, outcome: Ended) -> None:
         """Record that training.json is on disk."""
-        self._write(state=outcome.kind, reason=outcome.reason)
+        self._write({"state": outcome.kind, "reason": outcome.reason})
 
-    def _write(self, **values: Any) -> None:
+    def _write(self, values: dict[str, Any]) -> None:
+        """Replace state.json by one with other values."""
         self._state = self._state.model_copy(update=values)
         write_state(self.folder, self._state)

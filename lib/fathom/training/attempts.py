@@ -56,12 +56,12 @@ class Attempts:
             last_seen: when the process before was seen last, in seconds since 1970, if it was
                 killed.
         """
-        facts = host_facts()
+        host = host_facts()
         if self.all:
-            self.all[-1] |= _settled(self.all[-1], facts["job"], last_seen)
+            self.all[-1] |= _settled(self.all[-1], host["job"], last_seen)
         started = {"start": _now(), "from_update": update, "recipe": recipe}
         limit = {"job_ends": end_of_job()}
-        self.all.append(facts | started | limit | {"end": None, "ended_as": None})
+        self.all.append(host | started | limit | {"end": None, "ended_as": None})
         self._write()
 
     def end(self, update: int, ended_as: str) -> None:
@@ -85,8 +85,8 @@ def _settled(last: dict[str, Any], job: str | None, last_seen: float | None) -> 
         return {"ended_as": PREEMPTED if last.get("job") == job else CANCELLED}
     if last.get("ended_as") is not None:
         return {}
-    ends = last.get("job_ends")
-    at_limit = ends is not None and last_seen is not None and last_seen + NEAR >= ends
+    job_ends = last.get("job_ends")
+    at_limit = job_ends is not None and last_seen is not None and last_seen + NEAR >= job_ends
     return {"ended_as": LIMIT if at_limit else KILLED}
 
 

@@ -51,6 +51,7 @@ class RuntimeOptions:
         kernels: "fast" or "fairseq".
         compile: compile each layer.
         retrain_stale: delete a training of an older recipe first.
+        micro_batches: an update has a multiple of so many; 0 for the number of processes.
     """
 
     device: str
@@ -62,6 +63,7 @@ class RuntimeOptions:
     kernels: str = FAST
     compile: bool = False
     retrain_stale: bool = False
+    micro_batches: int = 0
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,8 @@ class Training:
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
         training, masking, block = self.settings, self.spec.masking, self.spec.model.block
-        shared = self.seed, self.ranks, self.device, self.options.tokens_per_device
+        options = self.options.tokens_per_device, self.options.micro_batches
+        shared = self.seed, self.ranks, self.device, *options
         if masking is None or block is None:
             return UpdateBatches(self.tensors, training, *shared)
         return MaskedUpdateBatches(self.tensors, training, masking, block, *shared)

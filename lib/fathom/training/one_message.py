@@ -5,27 +5,27 @@ another one is gone looks there. So nobody asks a process that no longer answers
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from fathom.errors import FathomError
 from fathom.io.memory import is_out_of_memory
 from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY, State, fail, read_state
+from fathom.training.attempt import Attempt
 from fathom.training.ranks import Lost, Ranks
 
 # Seconds in which the first process says what all of them may have seen.
 PATIENCE, _LOOK = 5.0, 0.1
 
 
-class Ending:
-    """What the processes know of their own end.
+class OneMessage:
+    """A block that ends in silence, with 1, where another process says what ended the training.
 
     Attributes:
         begun: whether the attempt has begun, so that state.json is this attempt's.
+        attempt: of the first process, once it has begun.
     """
-
-    begun = False
 
     def __init__(self, ranks: Ranks, folder: Path):
         """Read what an earlier attempt recorded.
@@ -35,7 +35,33 @@ class Ending:
             folder: of the run and seed.
         """
         self.ranks, self.folder = ranks, folder
+        self.begun, self.attempt = False, None
         self._before = read_state(folder)
+
+    def begin(self, attempt: Attempt | None) -> None:
+        """Say that the attempt has begun.
+
+        Args:
+            attempt: of the first process; the others have none.
+        """
+        self.begun, self.attempt = True, attempt
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Record an error, unless another process has done so.
+
+        Raises:
+            SystemExit: another process says what ended all of them.
+        """
+        if not isinstance(error, Exception):
+            return
+        if self.attempt:
+            self.attempt.failed(self.kind(error))
+        if self.is_said(error) and self.ranks.world > 1:
+            raise SystemExit(1) from error
 
     def kind(self, error: Exception) -> str:
         """Return out_of_memory or failed, for the error of this process or of the one it lost."""
@@ -67,20 +93,3 @@ class Ending:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and not self._recorded():
             time.sleep(_LOOK)
-
-
-@contextmanager
-def one_message(ranks: Ranks, folder: Path) -> Iterator[Ending]:
-    """End in silence, with 1, where another process says what ended the training.
-
-    Args:
-        ranks: the processes.
-        folder: of the run and seed.
-    """
-    ending = Ending(ranks, folder)
-    try:
-        yield ending
-    except Exception as error:
-        if ending.is_said(error) and ranks.world > 1:
-            raise SystemExit(1) from error
-        raise

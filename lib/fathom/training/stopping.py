@@ -115,7 +115,7 @@ def end_of_job() -> float | None:
     """Return when the job is killed, in seconds since 1970; None where nobody says.
 
     Raises:
-        FathomError: what is said is no number.
+        FathomError: it is no number.
     """
     text = os.environ.get(END_TIME)
     try:

@@ -1,8 +1,8 @@
 """One training, from its specification to training.json."""
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from fathom.io.integrity import hashes
 from fathom.io.locks import Held, nobody_asked, only_writer
 from fathom.io.signals import Stopped
 from fathom.models.size import count_parameters
+from fathom.project.switches import require_even_shares
 from fathom.provenance import measurements, training_file
 from fathom.provenance.sources import sources
 from fathom.provenance.training_file import WEIGHTS, Ended
@@ -27,7 +28,7 @@ from fathom.training import environment
 from fathom.training.attempt import Attempt
 from fathom.training.loop import RuntimeOptions, Training, TrainPaths
 from fathom.training.lost_weights import prepare_to_resume
-from fathom.training.one_message import Ending, one_message
+from fathom.training.one_message import OneMessage
 from fathom.training.progress import reporter
 from fathom.training.ranks import Lost, Ranks
 from fathom.training.stale import delete_stale
@@ -67,31 +68,27 @@ def train(
     """
     folder = paths.run
     ranks = Ranks.join(environment.choose_device(options.device))
-    with one_message(ranks, folder) as ending, ExitStack() as opened:
+    with OneMessage(ranks, folder) as ending, ExitStack() as opened:
         attempt = None
         if ranks.first:
-            # First, since the rest takes seconds; other processes of the same run write nothing.
-            with _or_refused(ranks):
+            word = _REFUSED
+            try:
+                require_even_shares(options.micro_batches, ranks.world)
+                # First, since the rest takes seconds; other processes of the run write nothing.
                 waiting = partial(ranks.first_says, _WAIT)
                 held = opened.enter_context(only_writer(folder, report, waiting, alive))
                 attempt = _begin(spec, paths, options, held, report)
-            trains = ranks.first_says(_GO if attempt else _ENDED) == _GO
+                word = _GO if attempt else _ENDED
+            finally:
+                # A process that is gone by now is noticed with the first update.
+                with suppress(Lost):
+                    ranks.first_says(word)
+            trains = word == _GO
         else:
             trains = _is_told_to_train(ranks)
         if trains:
-            ending.begun = True
-            _train(spec, seed, paths, options, report, attempt, ending)
-
-
-@contextmanager
-def _or_refused(ranks: Ranks) -> Iterator[None]:
-    """End the other processes where the block ends in an error."""
-    try:
-        yield
-    except BaseException:
-        with suppress(Lost):
-            ranks.first_says(_REFUSED)
-        raise
+            ending.begin(attempt)
+            _train(spec, seed, paths, options, report, attempt)
 
 
 def _is_told_to_train(ranks: Ranks) -> bool:
@@ -133,7 +130,6 @@ def _train(
     options: RuntimeOptions,
     report: Callable[[str], None],
     attempt: Attempt | None,
-    ending: Ending,
 ) -> None:
     """Build the network, train it, and write training.json in the first process."""
     folder = paths.run
@@ -150,7 +146,7 @@ def _train(
         settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
         write_text(folder / "spec.yaml", settings)
         training.attempt = attempt
-        outcome = _attempt(training, attempt, stopping, ending)
+        outcome = _attempt(training, attempt, stopping)
         if outcome.finished and not (training.checkpoints / LAST).exists():
             training.save()
         patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
@@ -163,17 +159,14 @@ def _train(
         log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
 
 
-def _attempt(training: Training, attempt: Attempt, stopping: Stopping, ending: Ending) -> Ended:
-    """Train to the end, and record how this attempt ended."""
+def _attempt(training: Training, attempt: Attempt, stopping: Stopping) -> Ended:
+    """Train to the end, and record how this attempt ended; `OneMessage` records errors."""
     attempt.start(training.update, training.updates)
     try:
         outcome = training.run(stopping)
     except Stopped as stopped:
         attempt.stopped(training.update, stopping.why)
         training.reporter.write(f"{training.spec.folder}: {stopped}")
-        raise
-    except Exception as error:
-        attempt.failed(training.update, ending.kind(error))
         raise
     attempt.ended(training.update, outcome)
     return outcome
