@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from fathom.io.integrity import read_record
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.project.load import load
 from fathom.provenance import recipe
+from fathom.provenance.state_file import read_state
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN, paths
-from tests.support.stopped_jobs import HEARD, PIPE, RULE, start
+from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start
 
 MANY = 100
 
@@ -216,3 +218,28 @@ def test_an_unknown_device_is_refused_before_torch_is_loaded(place, call, monkey
     monkeypatch.setitem(sys.modules, "torch", None)
     answer = call("train", RUN, "--device", "gpu")
     says("unknown", "device", "gpu", remedy=prose("devices")).check(answer.one_line)
+
+
+TORCHRUN = (
+    "exec {python} -m torch.distributed.run --standalone --nproc-per-node 2 --no-python {words} "
+    "> {log} 2>&1"
+)
+
+
+@pytest.mark.slow
+def test_torchrun_starts_stops_and_resumes_a_training_of_two_processes(unbroken, call):
+    """Fault 2: torchrun ends in 1, and state.json says that the state was saved."""
+    project = Path.cwd()
+    place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
+    command = f"{FATHOM} train {RUN}"
+    line = TORCHRUN.replace("{python}", sys.executable).replace("{words}", command)
+    job = start(project, "", line)
+    code = job.stop(signal.SIGTERM, lambda: rows(place / "metrics.tsv") > 3)
+    assert code == 1
+    state = read_state(place)
+    assert (state.state, state.reason) == ("saved", "cancelled")
+    printed = job.log.read_text(encoding="utf-8")
+    assert len(says("stopped after", "SIGTERM", state.update).check(printed)) == 1
+    assert call("train", RUN).code == 0
+    assert read_state(place).state == read_record(place / "training.json")["outcome"]["kind"]
+    assert read_record(place / "training.json")["totals"]["updates"] == MANY
