@@ -51,7 +51,7 @@ class RuntimeOptions:
         kernels: "fast" or "fairseq".
         compile: compile each layer.
         retrain_stale: delete a training of an older recipe first.
-        micro_batches: an update has a multiple of so many; 0 for the number of processes.
+        micro_batches: an update has a multiple of this number; 0 for that of processes.
     """
 
     device: str

@@ -59,7 +59,7 @@ class MaskedUpdateBatches:
             ranks: the processes that share an update.
             device: where batches are put.
             tokens_per_device: bound of a micro-batch's tokens, without padding.
-            micro_batches: an update has a multiple of so many; 0 for the number of processes.
+            micro_batches: an update has a multiple of this number; 0 for that of processes.
         """
         self.device, self.share = device, Share(ranks, tokens_per_device, micro_batches)
         self.masking, self.seed = masking, seed

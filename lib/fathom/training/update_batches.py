@@ -52,7 +52,7 @@ class Share:
     multiple: int = 0
 
     def count(self, tokens: int) -> int:
-        """Return how many micro-batches an update of so many tokens has, over all processes."""
+        """Return how many micro-batches an update has, over all processes, by its tokens."""
         multiple = self.multiple or self.ranks.world
         return multiple * -(-tokens // (self.most * multiple))
 
@@ -100,7 +100,7 @@ class UpdateBatches:
             ranks: the processes that share an update.
             device: where batches are put.
             tokens_per_device: bound of a micro-batch's target tokens, without padding.
-            micro_batches: an update has a multiple of so many; 0 for the number of processes.
+            micro_batches: an update has a multiple of this number; 0 for that of processes.
         """
         self.device, self.share = device, Share(ranks, tokens_per_device, micro_batches)
         self.pairs = tensors.splits("train")
