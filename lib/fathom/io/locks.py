@@ -122,7 +122,8 @@ def _take(
             remedy = f"it has shown no life for a while; if it is gone, delete {path}"
         if waiting is None:
             raise FathomError(what, str(path.parent), remedy)
-        if reported != (what, remedy):
+        # Between a holder's last act and the end of its lock nobody is named.
+        if reported != (what, remedy) and not (reported and other is UNKNOWN):
             report(f"{path.parent}: {what}, and waited for; {remedy}")
             reported = what, remedy
         waiting()
