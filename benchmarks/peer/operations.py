@@ -122,7 +122,7 @@ def _ours(workload: Workload, run: str, layers: tuple[int, int]) -> Callable[[],
         training.network.zero_grad(set_to_none=True)
         training.network.start_update(1, 1)
         # The update without clipping and optimisers, which are not a layer's.
-        two_level._gradients(batch)
+        two_level._gradients(batch, 1)
 
     return work
 

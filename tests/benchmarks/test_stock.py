@@ -73,7 +73,7 @@ def test_it_has_our_loss_and_gradients(cut, training, peer):
     with torch.no_grad():
         loss = float(sum(peer.loss(part) for part in passes))
     # The update without clipping and optimisers, which would move a weight by rounding alone.
-    sums, _ = training.two_level._gradients(micro_batches)
+    sums, _ = training.two_level._gradients(micro_batches, 1)
     peer.gradients(passes)
     peer.divide(micro_batches.tokens)
     assert float(sums[1]) == pytest.approx(loss, rel=RELATIVE)

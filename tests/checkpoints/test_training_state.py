@@ -224,3 +224,29 @@ def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_p
     train(specification(changes=changes), 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
     assert list(saved_weights(tmp_path / "checkpoints")) == [2, 4, 6, 7]
     assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 7
+
+
+def test_a_kill_in_the_middle_of_a_write_loses_nothing_and_leaves_nothing(tmp_path):
+    """Fault 5: half of a checkpoint is on disk, under a name that nothing reads."""
+    for update in (1, 2):
+        save(tmp_path, {"update": update, "model": {"a": torch.ones(2)}})
+
+    def half_written(content, stream):
+        stream.write(b"P" * 5000)
+        stream.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def child():
+        torch.save = half_written
+        save(tmp_path, {"update": 3, "model": {"a": torch.ones(2)}})
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    [half] = tmp_path.glob(".*.part")
+    assert half.stat().st_size > 4000
+    assert load(tmp_path, print)["update"] == 2
+    save(tmp_path, {"update": 3, "model": {"a": torch.ones(2)}})
+    assert load(tmp_path, print)["update"] == 3
+    assert not list(tmp_path.glob(".*.part"))

@@ -12,7 +12,7 @@ import pytest
 
 from fathom.cli.main import main
 from fathom.cli.verbs import VERBS
-from fathom.io.signals import SIGNALS
+from fathom.io.signals import SIGNALS, Stopped
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
@@ -148,10 +148,10 @@ def test_what_the_machine_refuses_is_one_line_and_no_bug(project, call, monkeypa
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
-def test_every_verb_ends_in_one_line_and_128_and_the_signal(project, call, monkeypatch, number):
+def test_every_verb_ends_in_one_line_and_the_code_of_the_signal(project, call, monkeypatch, number):
     monkeypatch.setattr("fathom.cli.list.open_paths", lambda *_: os.kill(os.getpid(), number))
     answer = call("list")
-    assert (answer.code, answer.out) == (128 + number, "")
+    assert (answer.code, answer.out) == (Stopped(number).code, "")
     [line] = answer.err.splitlines()
     says("stopped", number.name, remedy=prose("start again")).check(line)
 
@@ -166,7 +166,7 @@ def test_a_signal_is_heard_while_packages_are_imported(project, package, number)
     script = "from fathom.cli.main import main; main()"
     command = [sys.executable, "-c", script]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ended.returncode == 128 + number
+    assert ended.returncode == Stopped(number).code
     [line] = ended.stderr.splitlines()
     says("stopped", number.name).check(line)
 

@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -13,12 +14,13 @@ from fathom.checkpoints.read import read_checkpoint
 from fathom.cli.main import main
 from fathom.io.files import read_json
 from fathom.io.integrity import read_record
-from fathom.io.signals import SIGNALS
+from fathom.io.signals import SIGNALS, Stopped
 from fathom.project.load import load
 from fathom.provenance import recipe
+from fathom.provenance.state_file import read_state
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN, paths
-from tests.support.stopped_jobs import HEARD, PIPE, RULE, start
+from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start
 
 MANY = 100
 
@@ -90,7 +92,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
+def test_a_stopped_run_ends_in_the_code_of_the_signal_and_resumes(
     place, trained, call, monkeypatch, number
 ):
     with monkeypatch.context() as patched:
@@ -99,7 +101,7 @@ def test_a_stopped_run_ends_in_128_and_the_signal_and_resumes(
         patched.setattr(sys, "argv", ["fathom", "train", RUN])
         with pytest.raises(SystemExit) as ended:
             main()
-    assert ended.value.code == 128 + number
+    assert ended.value.code == Stopped(number).code
     last = terminal.getvalue().removesuffix("\n").split("\n")[-1]
     says("stopped after", number.name, 2, remedy=prose("start again")).check(last)
     assert not (place / "training.json").exists()
@@ -153,10 +155,10 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
         job = start(project, f"train {RUN}", line)
         code = job.stop(number, lambda: rows(place / "metrics.tsv") > least)  # noqa: B023
         attempt = read_json(place / "attempts.json")["attempts"][-1]
-        assert (attempt["ended_as"], not (place / "training.json").exists()) == ("stopped", True)
+        assert (attempt["ended_as"], not (place / "training.json").exists()) == ("cancelled", True)
         assert attempt["to_update"] >= update
         if line == RULE:
-            assert code == 128 + number
+            assert code == Stopped(number).code
             last = job.log.read_text(encoding="utf-8").removesuffix("\n").split("\n")[-1]
             says("stopped after", number.name, attempt["to_update"]).check(last)
     assert call("train", RUN).code == 0
@@ -216,3 +218,28 @@ def test_an_unknown_device_is_refused_before_torch_is_loaded(place, call, monkey
     monkeypatch.setitem(sys.modules, "torch", None)
     answer = call("train", RUN, "--device", "gpu")
     says("unknown", "device", "gpu", remedy=prose("devices")).check(answer.one_line)
+
+
+TORCHRUN = (
+    "exec {python} -m torch.distributed.run --standalone --nproc-per-node 2 --no-python {words} "
+    "> {log} 2>&1"
+)
+
+
+@pytest.mark.slow
+def test_torchrun_starts_stops_and_resumes_a_training_of_two_processes(unbroken, call):
+    """Fault 2: torchrun ends in 1, and state.json says that the state was saved."""
+    project = Path.cwd()
+    place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
+    command = f"{FATHOM} train {RUN}"
+    line = TORCHRUN.replace("{python}", sys.executable).replace("{words}", command)
+    job = start(project, "", line)
+    code = job.stop(signal.SIGTERM, lambda: rows(place / "metrics.tsv") > 3)
+    assert code == 1
+    state = read_state(place)
+    assert (state.state, state.reason) == ("saved", "cancelled")
+    printed = job.log.read_text(encoding="utf-8")
+    assert len(says("stopped after", "SIGTERM", state.update).check(printed)) == 1
+    assert call("train", RUN).code == 0
+    assert read_state(place).state == read_record(place / "training.json")["outcome"]["kind"]
+    assert read_record(place / "training.json")["totals"]["updates"] == MANY

@@ -17,6 +17,7 @@ import pytest
 from fathom.cli import translate as verb
 from fathom.cli.main import main
 from fathom.io.files import read_json
+from fathom.io.signals import Stopped
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES
 from tests.support.specs import ROOT, small_spec
@@ -253,7 +254,7 @@ def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, sum
         texts = partial(Path.exists, decoding / "bos.txt")
         number = dice.choice(HEARD)
         code = job.stop(number, lambda: texts() or time.monotonic() > begun + delay)  # noqa: B023
-        assert code == 128 + number or asked.exists()
+        assert code == Stopped(number).code or asked.exists()
         if code:
             [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
             says("stopped", number.name, remedy=prose("start again")).check(last)

@@ -9,7 +9,7 @@ NETWORKS = frozenset({"torch", "fairseq", "numpy"})
 # urllib3's errors pass through requests unchanged.
 FETCHING = frozenset({"pooch", "requests", "urllib3"})
 OUTSIDE_PACKAGES = {
-    "io": frozenset({"filelock", "pandas"}),
+    "io": frozenset({"pandas"}),
     "config": frozenset({"yaml", "pydantic"}),
     "provenance": frozenset({"pydantic"}),
     "runs": frozenset({"pydantic", "annotated_types"}),

@@ -4,9 +4,14 @@ import multiprocessing
 import os
 import re
 import signal
+import time
+from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
+from fathom.io import locks
+from fathom.io.holders import Holder, read_holder, write_holder
 from fathom.io.locks import HOLDER, LOCK, only_writer
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import silent
@@ -14,25 +19,50 @@ from tests.support.small_corpus import silent
 FORK = multiprocessing.get_context("fork")
 
 
-def hold(folder, ready):
+def hold(folder, ready, end):
     with only_writer(folder, silent):
-        ready.send(None)
-        signal.pause()
+        ready.set()
+        end.wait(60)
 
 
 @pytest.fixture
 def holder(tmp_path):
-    heard, ready = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=hold, args=(tmp_path / "run", ready))
+    """A process that holds the lock of a folder until `end` is set."""
+    ready, end = FORK.Event(), FORK.Event()
+    process = FORK.Process(target=hold, args=(tmp_path / "run", ready, end))
     process.start()
-    assert heard.poll(timeout=20)
+    assert ready.wait(20)
+    process.end = end
     yield process
     process.kill()
     process.join()
 
 
-def holder_of(folder):
-    return (folder / HOLDER).read_text(encoding="utf-8")
+@pytest.fixture
+def quick(monkeypatch):
+    """Look at a lock at once again."""
+    monkeypatch.setattr(locks, "POLL", 0.01)
+
+
+@pytest.fixture
+def no_flock(monkeypatch):
+    """A file system without locks of the kernel."""
+
+    def flock(*_):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+def left(folder, seconds, **values):
+    """Leave the file of a holder whose last heartbeat was some seconds ago."""
+    folder.mkdir(exist_ok=True)
+    path = folder / HOLDER
+    other = replace(Holder.here(), **values)
+    write_holder(path, other, new=False)
+    now = path.stat().st_mtime
+    os.utime(path, (now, now - seconds))
+    return other
 
 
 def test_a_second_writer_sees_who_holds_the_lock(tmp_path, holder):
@@ -46,11 +76,102 @@ def test_a_second_writer_sees_who_holds_the_lock(tmp_path, holder):
     assert caught.value.where == str(tmp_path / "run")
 
 
+def test_a_second_writer_may_wait_and_says_for_whom_once(tmp_path, holder, quick):
+    """Fault 6: a job that was started twice ended in an error while the first one trained."""
+    lines, looks = [], []
+
+    def waiting():
+        looks.append(holder.is_alive())
+        if len(looks) == 3:
+            holder.end.set()
+
+    with only_writer(tmp_path / "run", lines.append, waiting):
+        assert read_holder(tmp_path / "run" / HOLDER).pid == os.getpid()
+    assert len(looks) >= 3
+    [line] = lines
+    says("locked", re.compile(rf"process {holder.pid} on .*")).check(line)
+
+
 def test_a_killed_writer_leaves_nothing_that_keeps_others_out(tmp_path, holder):
     os.kill(holder.pid, signal.SIGKILL)
     holder.join()
-    with only_writer(tmp_path / "run", silent):
-        assert holder_of(tmp_path / "run").startswith(f"process {os.getpid()} on ")
+    with only_writer(tmp_path / "run", silent) as held:
+        assert read_holder(tmp_path / "run" / HOLDER).pid == os.getpid()
+        assert held.last_seen is not None
+
+
+def test_a_lock_that_is_freed_names_nobody(tmp_path):
+    with only_writer(tmp_path, silent) as held:
+        assert held.last_seen is None
+    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "answer", "taken"),
+    [(0, False, False), (100, None, False), (100, True, False), (100, False, True)],
+)
+def test_a_lock_of_another_host_is_taken_over_when_its_job_is_gone(
+    tmp_path, quick, seconds, answer, taken
+):
+    """Fault 7, where the kernel's lock holds on one host alone."""
+    other = left(tmp_path, seconds, host="elsewhere", job="41")
+    lines = []
+    expected = nullcontext() if taken else refused("locked", str(other))
+    with expected, only_writer(tmp_path, lines.append, alive=lambda job: answer):
+        assert read_holder(tmp_path / HOLDER).pid == os.getpid()
+        says("taken over", str(other)).check(lines)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "started", "taken"), [(0, 1, False), (100, 1, True), (100, None, False)]
+)
+@pytest.mark.usefixtures("no_flock", "quick")
+def test_without_the_kernels_lock_a_process_that_is_gone_is_noticed_after_three_periods(
+    tmp_path, seconds, started, taken
+):
+    values = {} if started is None else {"started": started}
+    left(tmp_path, seconds, **values)
+    expected = nullcontext() if taken else refused("locked", f"process {os.getpid()} on ")
+    with expected, only_writer(tmp_path, silent):
+        pass
+
+
+@pytest.mark.usefixtures("no_flock")
+def test_where_nobody_can_say_whether_a_holder_lives_a_user_is_told_what_to_delete(tmp_path):
+    left(tmp_path, 100, host="elsewhere", job=None)
+    path = str(tmp_path / HOLDER)
+    with refused("locked", remedy=prose("no life", path)), only_writer(tmp_path, silent):
+        pass
+
+
+@pytest.mark.usefixtures("no_flock")
+def test_of_two_that_take_a_lock_over_at_once_one_holds_it(tmp_path, monkeypatch):
+    left(tmp_path, 100, started=1)
+    other = replace(Holder.here(), token="of the faster one")
+    monkeypatch.setattr(time, "sleep", lambda _: write_holder(tmp_path / HOLDER, other, new=False))
+    with refused("locked"), only_writer(tmp_path, silent):
+        pass
+    assert read_holder(tmp_path / HOLDER) == other
+
+
+def test_a_holder_shows_that_it_lives(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "PERIOD", 0.01)
+    path = tmp_path / HOLDER
+    with only_writer(tmp_path, silent):
+        os.utime(path, (0, 0))
+        end = time.monotonic() + 20
+        while path.stat().st_mtime == 0 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert path.stat().st_mtime > 0
+
+
+def test_a_holder_that_was_frozen_while_another_took_over_may_write_no_more(tmp_path):
+    with only_writer(tmp_path, silent) as held:
+        held.require()
+        other = left(tmp_path, 0)
+        with refused("lock lost", str(other), where=tmp_path):
+            held.require()
+    assert read_holder(tmp_path / HOLDER) == other
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
@@ -58,15 +179,14 @@ def test_without_locks_one_line_warns_and_the_block_runs(tmp_path, monkeypatch, 
     def flock(*_):
         raise OSError(number, os.strerror(number))
 
-    with only_writer(tmp_path, silent):
-        pass
     monkeypatch.setattr(fcntl, "flock", flock)
     lines = []
     with only_writer(tmp_path, lines.append):
-        assert holder_of(tmp_path).startswith(f"process {os.getpid()} on ")
+        assert read_holder(tmp_path / HOLDER).pid == os.getpid()
+        with refused("locked", f"process {os.getpid()} on "), only_writer(tmp_path, silent):
+            pass
     assert len(lines) == 1
     says("no locks", where=tmp_path).check(lines)
-    assert f"process {os.getpid()} on " in lines[0]
 
 
 def test_a_lock_that_fails_otherwise_names_its_file(tmp_path, monkeypatch):
@@ -90,4 +210,4 @@ def test_what_killed_writers_left_anywhere_below_is_deleted(tmp_path):
 def test_a_lock_can_be_taken_again(tmp_path):
     for _ in range(2):
         with only_writer(tmp_path, silent):
-            assert holder_of(tmp_path).startswith(f"process {os.getpid()} on ")
+            assert read_holder(tmp_path / HOLDER).pid == os.getpid()

@@ -12,6 +12,7 @@ from fathom.io.signals import SIGNALS, Stopped, deferred, raised
 from tests.support.specs import ROOT
 
 EACH = pytest.mark.parametrize("number", SIGNALS)
+WAYS = pytest.mark.parametrize("way", ["raised", "deferred"])
 
 
 @pytest.fixture(autouse=True)
@@ -63,11 +64,7 @@ def test_what_catches_every_exception_does_not_catch_a_stop():
     assert not issubclass(Stopped, Exception)
 
 
-@pytest.mark.parametrize("way", ["raised", "deferred"])
-@pytest.mark.parametrize("numbers", [("TERM", "TERM"), ("USR1", "HUP")])
-def test_a_second_signal_ends_the_process_at_once(way, numbers):
-    first, second = (f"os.kill(os.getpid(), signal.SIG{name})" for name in numbers)
-    script = f"""
+SCRIPT = """
 import os, signal
 from fathom.io import signals
 with signals.{way}():
@@ -77,11 +74,44 @@ with signals.{way}():
         {second}
         print("still here")
 """
+
+
+def two_signals(way, first, second):
+    """Return how a process ends that gets two signals inside a block, and what it prints."""
+    sent = {key: f"os.kill(os.getpid(), signal.SIG{name})" for key, name in (first, second)}
     environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
-    command = [sys.executable, "-c", script]
-    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert ended.returncode == -getattr(signal, f"SIG{numbers[1]}")
-    assert ended.stdout == b""
+    command = [sys.executable, "-c", SCRIPT.format(way=way, **sent)]
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, preexec_fn=hears_int
+    )
+    return ended.returncode, ended.stdout
+
+
+def hears_int():
+    """Take Ctrl-C as a command at a terminal does, also where the tests run in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@WAYS
+@pytest.mark.parametrize("first", ["TERM", "INT"])
+def test_a_second_ctrl_c_ends_the_process_at_once(way, first):
+    assert two_signals(way, ("first", first), ("second", "INT")) == (-signal.SIGINT, "")
+
+
+@WAYS
+@pytest.mark.parametrize("numbers", [("TERM", "TERM"), ("USR1", "TERM"), ("INT", "HUP")])
+def test_a_scheduler_may_send_its_signals_again(way, numbers):
+    """Fault 2: Slurm, srun and torchrun all send TERM to a training, which is saving by then."""
+    code, out = two_signals(way, *zip(("first", "second"), numbers, strict=True))
+    assert out == "still here\n"
+    assert code == (1 if way == "raised" else 0)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [("TERM", 143), ("USR1", 143), ("INT", 130), ("HUP", 129)]
+)
+def test_a_schedulers_warning_ends_in_the_exit_code_of_term(number, code):
+    assert Stopped(getattr(signal, f"SIG{number}")).code == code
 
 
 def test_a_signal_that_is_ignored_from_the_start_stays_ignored():

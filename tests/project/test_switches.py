@@ -1,4 +1,5 @@
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from fathom.project.switches import (
     merge,
     one_seed,
     open_results,
+    require_even_shares,
     seed_list,
     seeds_text,
 )
@@ -155,3 +157,14 @@ def test_a_variable_that_holds_no_mapping_is_one_line(tmp_path, monkeypatch, tex
 @pytest.mark.parametrize("text", ["1-5", "5-5", "2,5", "0-99"])
 def test_seeds_are_written_as_a_user_writes_them(text):
     assert seeds_text(seed_list(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("micro_batches", "processes", "even"),
+    [(0, 3, True), (8, 1, True), (8, 8, True), (8, 3, False), (8, 16, False)],
+)
+def test_devices_share_the_micro_batches_of_an_update_evenly(micro_batches, processes, even):
+    """Fault 19."""
+    refusal = refused("no even shares", micro_batches, processes, where="micro_batches")
+    with nullcontext() if even else refusal:
+        require_even_shares(micro_batches, processes)

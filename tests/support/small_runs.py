@@ -112,6 +112,7 @@ def update_batches(
     ranks: Ranks | None = None,
     tokens_per_device: int = 10_000,
     seed: int = 1,
+    micro_batches: int = 0,
 ) -> UpdateBatches:
     """Return the batches of a run on the small corpus."""
     return UpdateBatches(
@@ -121,6 +122,7 @@ def update_batches(
         ranks or Ranks(0, 1),
         torch.device("cpu"),
         tokens_per_device,
+        micro_batches,
     )
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tests.support.specs import ROOT
 FATHOM = f"{sys.executable} -c 'from fathom.cli.main import main; main()'"
 PIPE = "set -o pipefail; {fathom} {words} 2>&1 | tee {log}"
 RULE = "set -euo pipefail; exec {root}/workflow/bin/fathom-logged {log} {fathom} {words}"
-LONGEST = 60  # seconds
+LONGEST = 180  # seconds; machines may be busy
 # A process in the background ignores Ctrl-C, and so does all that it starts.
 HEARD = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
@@ -33,7 +34,9 @@ class Job:
     log: Path
 
     def stop(self, number: int, when: Callable[[], bool]) -> int:
-        """Send a signal to every process at some time, and return the exit code.
+        """Send a signal to every process at some time, then TERM, and return the exit code.
+
+        A scheduler sends its signals more than once.
 
         Args:
             number: of the signal.
@@ -45,6 +48,9 @@ class Job:
             assert time.monotonic() < end, "the condition never came"
             time.sleep(0.002)
         os.killpg(self.shell.pid, number)
+        time.sleep(0.01)
+        with suppress(ProcessLookupError):
+            os.killpg(self.shell.pid, signal.SIGTERM)
         try:
             return self.shell.wait(LONGEST)
         finally:

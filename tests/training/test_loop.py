@@ -1,8 +1,10 @@
 import errno
 import multiprocessing
 import os
+import random
 import shutil
 import signal
+import time
 from dataclasses import replace
 
 import pytest
@@ -12,8 +14,10 @@ from fathom.checkpoints.read import load_weights
 from fathom.io.files import read_json
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
+from fathom.provenance.state_file import read_state
 from fathom.training import environment
 from fathom.training.loop import Training, TrainPaths
+from fathom.training.stopping import END_TIME, STOP_FILE
 from fathom.training.train import train
 from fathom.training.two_level import TwoLevel
 from fathom.training.validation import validate
@@ -81,21 +85,23 @@ def metrics(folder):
 
 
 @pytest.mark.slow
-def test_a_run_killed_twice_ends_bit_identical_also_in_every_tasks_second_pass(tensors, tmp_path):
+def test_a_run_killed_three_times_ends_bit_identical_also_in_a_second_pass(tensors, tmp_path):
+    """Fault 1."""
     # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
-    spec, kills = latent({"training": {"updates": 96}}), (50, 91)
+    spec, kills = latent({"training": {"updates": 96}}), (random.randrange(4, 48), 50, 91)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     train(spec, 1, TrainPaths(tensors, whole), OPTIONS, silent)
     for kill_at in kills:
         train_and_be_killed(spec, tensors, killed, kill_at)
     lines = []
     train(spec, 1, TrainPaths(tensors, killed), OPTIONS, lines.append)
-    assert lines[0].endswith(f"resuming after update {kills[1] - kills[1] % 3}")
+    assert lines[0].endswith("resuming after update 90")
     assert list(differences(state(whole), state(killed))) == []
     assert metrics(whole) == metrics(killed)
     attempts = read_json(killed / "training.json")["attempts"]
-    assert [each["from_update"] for each in attempts] == [0, 48, 90]
-    assert update_batches(latent(), tensors).epoch(kills[1]) > 1
+    assert [each["from_update"] for each in attempts] == [0, kills[0] - kills[0] % 3, 48, 90]
+    assert [each["ended_as"] for each in attempts][:-1] == ["killed"] * 3
+    assert update_batches(latent(), tensors).epoch(kills[-1]) > 1
 
 
 @pytest.mark.slow
@@ -237,9 +243,75 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
     assert not (tmp_path / "training.json").exists()
     assert state(tmp_path)["update"] in (2, 3)
     (attempt,) = read_json(tmp_path / "attempts.json")["attempts"]
-    assert (attempt["ended_as"], attempt["to_update"]) == ("stopped", state(tmp_path)["update"])
+    assert (attempt["ended_as"], attempt["to_update"]) == ("cancelled", state(tmp_path)["update"])
+    saved = read_state(tmp_path)
+    assert (saved.state, saved.update) == ("saved", state(tmp_path)["update"])
     train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
     assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
+
+
+@pytest.mark.parametrize("ask", ["file", "time"])
+def test_what_a_job_says_of_its_end_stops_after_the_update_and_keeps_its_state(
+    tensors, tmp_path, monkeypatch, ask
+):
+    """Fault 2, and fault 3: the reason is the limit, which no signal says."""
+    run, stop = tmp_path / "run", tmp_path / "stop"
+
+    def at_update_two(line):
+        if "update 2 of" in line and ask == "file":
+            stop.write_text("limit", encoding="utf-8")
+
+    monkeypatch.setenv(STOP_FILE, str(stop))
+    if ask == "time":
+        monkeypatch.setenv(END_TIME, str(time.time()))
+    with pytest.raises(Stopped) as caught:
+        train(specification(), 1, TrainPaths(tensors, run), OPTIONS, at_update_two)
+    assert caught.value.code == 143
+    (attempt,) = read_json(run / "attempts.json")["attempts"]
+    made = state(run)["update"]
+    assert made == (1 if ask == "time" else 3)
+    assert (attempt["ended_as"], attempt["to_update"]) == ("limit", made)
+    assert (read_state(run).state, read_state(run).reason) == ("saved", "limit")
+    monkeypatch.delenv(STOP_FILE)
+    monkeypatch.delenv(END_TIME, raising=False)
+    train(specification(), 1, TrainPaths(tensors, run), OPTIONS, silent)
+    train(specification(), 1, TrainPaths(tensors, tmp_path / "whole"), OPTIONS, silent)
+    assert list(differences(state(run), state(tmp_path / "whole"))) == []
+    ended = read_json(run / "training.json")["outcome"]["kind"]
+    assert read_state(run).state == ended
+
+
+def test_a_stop_at_the_last_update_costs_no_second_wait_in_a_queue(tensors, tmp_path):
+    def at_the_end(line):
+        if "update 5 of" in line or "update 6 of" in line:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    each_update = replace(OPTIONS, log_every=1)
+    train(specification(), 1, TrainPaths(tensors, tmp_path), each_update, at_the_end)
+    assert read_json(tmp_path / "training.json")["totals"]["updates"] == 6
+    assert read_state(tmp_path).state == read_json(tmp_path / "training.json")["outcome"]["kind"]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), "out_of_memory"),
+        (OSError(errno.ENOSPC, "full"), "failed"),
+    ],
+)
+def test_an_error_that_ends_a_training_is_recorded_by_its_kind(
+    tensors, tmp_path, monkeypatch, error, kind
+):
+    """Fault 11 and fault 16: torchrun passes on no exit code."""
+
+    def raises(*_):
+        raise error
+
+    monkeypatch.setattr(TwoLevel, "update", raises)
+    with pytest.raises(type(error)):
+        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    assert read_json(tmp_path / "attempts.json")["attempts"][0]["ended_as"] == kind
+    assert (read_state(tmp_path).state, read_state(tmp_path).update) == (kind, 0)
 
 
 def test_a_stop_saves_before_anything_is_printed(tensors, tmp_path, monkeypatch):

@@ -1,12 +1,8 @@
-import re
-
 import pytest
 
 from fathom.io.files import write_json
-from fathom.io.locks import only_writer
 from fathom.provenance.recipe import RECIPE
 from fathom.training.stale import delete_stale
-from tests.support.refused import refused
 
 
 @pytest.fixture
@@ -38,13 +34,6 @@ def test_a_training_of_an_older_recipe_leaves_only_its_log(folder, older, left):
 def test_a_run_that_never_began_is_left_alone(tmp_path):
     delete_stale(tmp_path / "run", print)
     assert not (tmp_path / "run").exists()
-
-
-def test_a_run_that_is_trained_now_is_left_alone(folder):
-    write_json(folder / "attempts.json", {"attempts": [{"recipe": RECIPE["training"] - 1}]})
-    with only_writer(folder, print), refused("locked", re.compile("process .*")):
-        delete_stale(folder, print)
-    assert (folder / "training.json").exists()
 
 
 def test_a_damaged_list_of_attempts_makes_no_training_stale(folder):

@@ -1,20 +1,28 @@
+import multiprocessing
+import os
 import re
+import signal
+from contextlib import suppress
 
 import pytest
 import torch
 import yaml
 
 from fathom.batches.tensors import load
+from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.metrics import read
+from fathom.io.signals import Stopped
 from fathom.training.loop import TrainPaths
 from fathom.training.masked_batches import MaskedUpdateBatches
 from fathom.training.ranks import Ranks
 from fathom.training.train import train
-from tests.support.refused import refused, says
+from tests.support.refused import prose, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, masked, specification
+
+FORK = multiprocessing.get_context("fork")
 
 
 def batches_of(spec, tensors):
@@ -133,19 +141,68 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "failed_to_train"
 
 
-def test_a_second_trainer_of_a_run_is_refused_and_writes_nothing(tensors, tmp_path):
-    said = []
-    with only_writer(tmp_path, silent), refused("locked", re.compile("process .*")):
-        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, said.append)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "lock.holder"]
-    assert said == []
+class Seen(Exception):
+    """A line that a test waits for."""
+
+
+def locked(line):
+    """Raise Seen at the line that says that another process trains the run."""
+    if says("locked", re.compile("process .*")).matches(line):
+        raise Seen
+
+
+def test_a_second_trainer_of_a_run_waits_and_writes_nothing(tensors, tmp_path):
+    with only_writer(tmp_path, silent), pytest.raises(Seen):
+        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, locked)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock"]
 
 
 def test_the_lock_is_taken_before_the_network_is_built(tmp_path):
     """Another process was seen only after the seconds that building takes."""
     nowhere = TrainPaths(tmp_path / "no tensors", tmp_path / "run")
-    with only_writer(nowhere.run, silent), refused("locked"):
-        train(specification(), 1, nowhere, OPTIONS, silent)
+    with only_writer(nowhere.run, silent), pytest.raises(Seen):
+        train(specification(), 1, nowhere, OPTIONS, locked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", ["finished", "stopped"])
+def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
+    tensors, tmp_path, monkeypatch, ends
+):
+    """Fault 6: a job was started twice, and declared failed while the first one trained."""
+    monkeypatch.setattr(locks, "POLL", 0.05)
+    begun, go_on = FORK.Event(), FORK.Event()
+
+    def first():
+        def wait(line):
+            if "update 2 of" in line:
+                begun.set()
+                go_on.wait(60)
+                if ends == "stopped":
+                    os.kill(os.getpid(), signal.SIGTERM)
+
+        with suppress(Stopped):
+            train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, wait)
+
+    process = FORK.Process(target=first)
+    process.start()
+    assert begun.wait(60)
+    lines = []
+
+    def then_go_on(line):
+        lines.append(line)
+        go_on.set()
+
+    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, then_go_on)
+    process.join()
+    says("locked", f"process {process.pid} on ").check(lines[:1])
+    attempts = read_json(tmp_path / "training.json")["attempts"]
+    if ends == "finished":
+        assert prose("already finished") in lines[-1] or prose("already ended", "") in lines[-1]
+        assert len(attempts) == 1
+    else:
+        assert attempts[0]["ended_as"] == "cancelled"
+        assert attempts[1]["from_update"] == attempts[0]["to_update"]
 
 
 @pytest.mark.parametrize("content", ["", "{}"])

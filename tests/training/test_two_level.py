@@ -259,7 +259,7 @@ def test_one_fused_batch_has_the_gradient_of_a_pass_for_each_task(tensors):
     passes = [apart.micro_batches(1, only={task}).batches[0] for task in range(3)]
     for run, mine in ((fused, parts.batches), (apart, passes)):
         run.network.start_update(1, 1)
-        run.two_level._gradients(MicroBatches(mine, parts.tokens, parts.tasks))
+        run.two_level._gradients(MicroBatches(mine, parts.tokens, parts.tasks), 1)
     theirs = dict(apart.network.named_parameters())
     for name, value in fused.network.named_parameters():
         torch.testing.assert_close(value.grad, theirs[name].grad, atol=1e-6, rtol=0, msg=name)
@@ -279,7 +279,7 @@ def test_half_precision_computes_nearly_the_same_and_keeps_weights_in_full(tenso
     }
 
 
-def drawn_for_dropout(tensors, seed=1, update=1, rank=0):
+def drawn_for_dropout(tensors, seed=1, update=1, numbers=()):
     """Return the first draws of the stream from which an update's dropout comes."""
     run, drawn = Run(specification(), tensors, seed), []
 
@@ -288,16 +288,16 @@ def drawn_for_dropout(tensors, seed=1, update=1, rank=0):
             drawn.append(torch.rand(8))
 
     run.network.encoder.embed_tokens.register_forward_pre_hook(look_ahead)
-    run.two_level.ranks = Ranks(rank, 1)
-    run.update(update)
+    run.two_level.update(update, replace(run.micro_batches(update), numbers=numbers))
     return drawn[0]
 
 
-def test_dropout_repeats_and_differs_by_seed_update_and_process(tensors):
+def test_dropout_repeats_and_differs_by_seed_update_and_micro_batch(tensors):
     first = drawn_for_dropout(tensors)
     assert torch.equal(first, drawn_for_dropout(tensors))
+    assert torch.equal(first, drawn_for_dropout(tensors, numbers=(0,)))
     # Other draws, not only other seeds: torch's generator on the CPU knows 32 bits of a seed.
-    for other in ({"seed": 2}, {"update": 2}, {"rank": 1}):
+    for other in ({"seed": 2}, {"update": 2}, {"numbers": (1,)}):
         assert not torch.equal(first, drawn_for_dropout(tensors, **other)), other
 
 

@@ -36,6 +36,26 @@ def test_processes_share_an_update_without_overlap(tensors, world):
     assert len(cut.batches) == -(-whole.tokens // (60 * world))
 
 
+@pytest.mark.parametrize("world", [2, 8, 32])
+def test_a_process_has_the_micro_batches_that_it_would_have_among_fewer(tensors, world):
+    alone = update_batches(latent(), tensors, micro_batches=32).micro_batches(5)
+    assert list(alone.numbers) == [*range(32)]
+    by_number = {}
+    for rank in range(world):
+        share = update_batches(latent(), tensors, Ranks(rank, world), micro_batches=32)
+        own = share.micro_batches(5)
+        assert (own.tokens, len(own.numbers)) == (alone.tokens, 32 // world)
+        by_number |= dict(zip(own.numbers, own.batches, strict=False))
+    assert sorted(by_number) == [*range(len(alone.batches))]
+    for number, batch in enumerate(alone.batches):
+        assert torch.equal(batch.target, by_number[number].target)
+
+
+def test_a_process_that_shares_nothing_draws_dropout_in_one_stream(tensors):
+    """Its numbers are those of before several processes drew the same."""
+    assert update_batches(latent(), tensors, tokens_per_device=60).micro_batches(3).numbers == ()
+
+
 ONE_TASK = {"training": {"one_task_per_batch": True}}
 
 

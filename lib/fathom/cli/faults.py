@@ -7,6 +7,7 @@ import errno
 import os
 
 from fathom.errors import FathomError
+from fathom.io.memory import is_out_of_memory
 
 _REMEDIES = {
     "make room or give the right to write there, and start again": (
@@ -32,8 +33,7 @@ def fault(error: Exception) -> FathomError | None:
     Args:
         error: what ended the command.
     """
-    # torch's own class of a full GPU, by its name: torch is not imported here.
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    if is_out_of_memory(error):
         return FathomError("no memory is left", "memory", _MEMORY)
     if not isinstance(error, OSError) or error.errno is None:
         return None

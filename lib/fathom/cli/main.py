@@ -18,8 +18,8 @@ from fathom.io.signals import Pending, Stopped, raised
 def main() -> None:
     """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70.
 
-    A signal that stops the command ends in one message and 128 and its number. typer itself ends a
-    wrong command line with 2, and a closed pipe with 1.
+    A signal that stops the command ends in one message and 128 and its number (143 for USR1). typer
+    itself ends a wrong command line with 2, and a closed pipe with 1.
     """
     try:
         with raised() as signal:
@@ -27,8 +27,10 @@ def main() -> None:
     except Stopped as stopped:
         # What the signal left half built may complain when it is deleted.
         sys.unraisablehook = lambda _: None
-        say(f"fathom: {stopped}")
-        sys.exit(128 + stopped.number)
+        # Of several processes of one training the first one says it.
+        if os.environ.get("RANK", "0") == "0":
+            say(f"fathom: {stopped}")
+        sys.exit(stopped.code)
 
 
 def _run(signal: Pending) -> None:

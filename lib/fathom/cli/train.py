@@ -18,11 +18,8 @@ def train(
     """
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
-    if switches.retrain == "stale":
-        from fathom.training.stale import delete_stale
-
-        delete_stale(paths.run(spec, seed), report)
-    if ended := training_file.already_ended(paths.training(spec, seed)):
+    stale = switches.retrain == "stale"
+    if not stale and (ended := training_file.already_ended(paths.training(spec, seed))):
         report(f"{spec.folder}: {ended}")
         return
     text = paths.tensors(spec.data)
@@ -39,6 +36,8 @@ def train(
         diagnose_every=switches.diagnose_every,
         kernels=switches.kernels,
         compile=switches.compile,
+        retrain_stale=stale,
+        micro_batches=switches.micro_batches,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train_run(spec, seed, folders, options, report)

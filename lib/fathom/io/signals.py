@@ -1,6 +1,9 @@
-"""Signals that stop a command: TERM, INT, HUP and USR1; a second one ends it at once.
+"""Signals that stop a command: TERM, INT, HUP and USR1.
 
-A signal that the process ignores from its start on, as after `nohup`, stays ignored.
+A scheduler sends its signals several times, and a launcher sends them again: only the first one
+counts. A user who is in a hurry presses Ctrl-C once more: an INT that follows another signal ends
+the process at once. A signal that the process ignores from its start on, as after `nohup`, stays
+ignored.
 """
 
 import signal
@@ -19,16 +22,22 @@ class Stopped(BaseException):
         number: of the signal.
     """
 
-    def __init__(self, number: int, when: str = ""):
+    def __init__(self, number: int, when: str = "", by: str = ""):
         """Say which signal it was.
 
         Args:
             number: of the signal.
             when: what was done before, such as ` after update 3`.
+            by: what stopped it, if that was no signal; `number` is then TERM's.
         """
-        name = signal.Signals(number).name
-        super().__init__(f"stopped by {name}{when}; start the same command again to resume")
+        cause = by or signal.Signals(number).name
+        super().__init__(f"stopped by {cause}{when}; start the same command again to resume")
         self.number = number
+
+    @property
+    def code(self) -> int:
+        """The exit code: 128 and the number; USR1, a scheduler's warning, ends as TERM does."""
+        return 128 + (signal.SIGTERM if self.number == signal.SIGUSR1 else self.number)
 
 
 class Pending:
@@ -71,7 +80,7 @@ def deferred() -> Iterator[Pending]:
 
 @contextmanager
 def _handled(first: Callable[[int], None]) -> Iterator[None]:
-    """Call a function for the first signal inside the block; others then have their own effect.
+    """Call a function for the first signal inside the block; an INT after it ends the process.
 
     Python handles signals in the main thread alone; in another one the block runs as it is.
     """
@@ -79,9 +88,12 @@ def _handled(first: Callable[[int], None]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS if mine}
     before = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
 
+    def ignore(_: int, __: FrameType | None) -> None:
+        """Take a signal that comes again; what SIG_IGN ignores, commands started here would too."""
+
     def handle(number: int, _: FrameType | None) -> None:
         for one in before:
-            signal.signal(one, signal.SIG_DFL)
+            signal.signal(one, signal.SIG_DFL if one == signal.SIGINT else ignore)
         first(number)
 
     try:

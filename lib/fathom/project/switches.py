@@ -121,6 +121,22 @@ def _exists(path: Path) -> bool:
     return True
 
 
+def require_even_shares(micro_batches: int, processes: int) -> None:
+    """Refuse processes among which the micro-batches of an update cannot be divided.
+
+    Args:
+        micro_batches: the switch; 0 fits every number of processes.
+        processes: that train one run together: one for each device.
+
+    Raises:
+        FathomError: some of them would have more micro-batches than others.
+    """
+    if micro_batches % processes:
+        what = f"multiples of {micro_batches} micro-batches, which {processes} devices cannot share"
+        remedy = f"use a number of devices that divides it, or make it a multiple of {processes}"
+        raise FathomError(what, "micro_batches", remedy)
+
+
 def _number_as_text(value: Any) -> Any:
     """Return a number as its text: `--config row=12` and `results=2026` are meant so."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -171,6 +187,10 @@ class Switches(Part):
     tokens_per_device: Annotated[
         Count, About("Target tokens of a micro-batch, at most: memory, not results.")
     ] = 16384
+    micro_batches: Annotated[
+        Whole,
+        About("An update has a multiple of N micro-batches; 0 for the number of processes."),
+    ] = 0
     log_every: Annotated[Count, About("Updates between rows of metrics.tsv.")] = 25
     save_minutes: Annotated[
         Whole, About("The state is saved every N minutes between validations too; 0 for never.")

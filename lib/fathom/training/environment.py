@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from fathom.errors import FathomError
+from fathom.io.jobs import job_id
 
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
@@ -61,5 +62,5 @@ def device_facts(device: torch.device) -> dict[str, Any]:
 
 def host_facts() -> dict[str, Any]:
     """Return host, process and cluster job, as attempts record them."""
-    job = os.environ.get("SLURM_JOB_ID") or os.environ.get("JOB_ID")
-    return {"host": platform.node(), "pid": os.getpid(), "job": job, "command": sys.argv[0]}
+    place = {"host": platform.node(), "pid": os.getpid(), "job": job_id()}
+    return place | {"command": sys.argv[0]}

@@ -7,6 +7,8 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn import Parameter
 
+from fathom.training.ranks import with_others
+
 # Of one message, as in torch's DistributedDataParallel.
 _BYTES = 25 * 2**20
 
@@ -26,12 +28,14 @@ class Bucket:
             parts.append((torch.zeros_like(one) if one.grad is None else one.grad).reshape(-1))
             counts.append(float(one.grad is not None))
         self._sums = torch.cat([*parts, parts[0].new_tensor(counts)])
-        self._message = dist.all_reduce(self._sums, async_op=True)
+        with with_others():
+            self._message = dist.all_reduce(self._sums, async_op=True)
 
     def receive(self) -> None:
         """Wait for the sums, and give each parameter its own; without any it has no gradient."""
         if self._message is not None:
-            self._message.wait()
+            with with_others():
+                self._message.wait()
         sizes = [one.numel() for one in self.parameters]
         *sums, counts = self._sums.split([*sizes, len(sizes)])
         # The host waits for counts only where they decide something.

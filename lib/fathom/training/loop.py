@@ -8,7 +8,6 @@ import torch
 
 from fathom.batches.tensors import Tensors
 from fathom.checkpoints import training_state
-from fathom.io import signals
 from fathom.io.metrics import Metrics
 from fathom.methods.loader import build
 from fathom.models import arithmetic
@@ -18,11 +17,13 @@ from fathom.provenance.training_file import Ended
 from fathom.runs.spec import Spec
 from fathom.training import environment, outcomes, schedules
 from fathom.training.ahead import Ahead
+from fathom.training.attempt import Attempt
 from fathom.training.diagnostics import Diagnostics
 from fathom.training.masked_batches import MaskedUpdateBatches
 from fathom.training.progress import Reporter
 from fathom.training.ranks import Ranks
 from fathom.training.start import inherited, load_weights_from
+from fathom.training.stopping import Stopping
 from fathom.training.two_level import Result, TwoLevel
 from fathom.training.unread import Made, Unread
 from fathom.training.update_batches import MicroBatches, UpdateBatches
@@ -49,6 +50,8 @@ class RuntimeOptions:
         diagnose_every: then for every n-th update; 0 for none.
         kernels: "fast" or "fairseq".
         compile: compile each layer.
+        retrain_stale: delete a training of an older recipe first.
+        micro_batches: an update has a multiple of this number; 0 for that of processes.
     """
 
     device: str
@@ -59,6 +62,8 @@ class RuntimeOptions:
     diagnose_every: int
     kernels: str = FAST
     compile: bool = False
+    retrain_stale: bool = False
+    micro_batches: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,11 @@ class TrainPaths:
 
 
 class Training:
-    """The state of one training: network, optimisers, place in the data, metrics."""
+    """The state of one training: network, optimisers, place in the data, metrics.
+
+    Attributes:
+        attempt: hears of each save; the first process sets it.
+    """
 
     def __init__(
         self,
@@ -137,14 +146,17 @@ class Training:
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.tokens, self.seconds = 0, 0, 0.0
+        self.save_seconds = 0.0  # of the longest save
         self.validation: Validation | None = None
         self.train_nll: float | None = None
-        self._saved, self._signal = time.monotonic(), signals.Pending()
+        self._saved = time.monotonic()
+        self.attempt: Attempt | None = None
 
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
         training, masking, block = self.settings, self.spec.masking, self.spec.model.block
-        shared = self.seed, self.ranks, self.device, self.options.tokens_per_device
+        options = self.options.tokens_per_device, self.options.micro_batches
+        shared = self.seed, self.ranks, self.device, *options
         if masking is None or block is None:
             return UpdateBatches(self.tensors, training, *shared)
         return MaskedUpdateBatches(self.tensors, training, masking, block, *shared)
@@ -183,6 +195,9 @@ class Training:
         """Write a checkpoint of the state, after the series up to it."""
         if not self.ranks.first:
             return
+        if self.attempt:
+            self.attempt.before_save()
+        started = time.monotonic()
         self.metrics.sync()
         self.diagnostics.write(complete=self.update)
         state = {
@@ -197,15 +212,22 @@ class Training:
         }
         training_state.save(self.checkpoints, state)
         self._saved = time.monotonic()
+        self.save_seconds = max(self.save_seconds, self._saved - started)
+        if self.attempt:
+            self.attempt.saved(self.update)
 
-    def run(self) -> Ended:
+    def run(self, stopping: Stopping) -> Ended:
         """Train to the last update, or until the run diverges.
 
+        Args:
+            stopping: says after each update whether to stop.
+
         Raises:
-            Stopped: a signal stopped the training; the state is saved.
+            Stopped: the training was asked to stop; the state is saved.
         """
         if self.inherited:
             return self.inherited
+        self._stopping = stopping
         ended = self._make_updates()
         if self.ranks.first:
             self.diagnostics.write()
@@ -217,9 +239,8 @@ class Training:
         return outcomes.judge(self.update, self.validation.nll, unigram, self.spec.outcome)
 
     def _make_updates(self) -> Ended | None:
-        """Make all updates that are left; a signal waits for the end of an update."""
-        ahead = Ahead(self.batches.micro_batches, self.updates)
-        with signals.deferred() as self._signal, ahead as self._ahead:
+        """Make all updates that are left; what asks to stop waits for the end of an update."""
+        with Ahead(self.batches.micro_batches, self.updates) as self._ahead:
             if self.ranks.first:
                 self.reporter.start(self.spec.folder, self.update, self.updates)
             try:
@@ -234,8 +255,10 @@ class Training:
     def _one_update(self) -> Ended | None:
         """Make one update, and what follows it: validation, files, then lines for the user.
 
+        After the last update nothing stops a training: it ends in the time that a stop would take.
+
         Raises:
-            Stopped: a signal came; the state is saved.
+            Stopped: the training was asked to stop; the state is saved.
         """
         started = time.perf_counter()
         self.update += 1
@@ -252,7 +275,9 @@ class Training:
             self.validation, self.train_nll = self._validate(), self._nll_of_training_text()
         self.seconds += time.perf_counter() - started
         # A signal may reach one process only, or two after different updates.
-        number = self.ranks.largest(self._signal.number)
+        number = self.ranks.largest(self._stopping.asked(self.save_seconds))
+        if self.update == self.updates:
+            number = 0
         if number and not reads:
             made, ended = self._read()
         logged = ended is not None or self._is_logged()
@@ -264,7 +289,7 @@ class Training:
                 self._save_if_due(now=self.validation is not None or number > 0)
             self._show(logged)
         if number and ended is None:
-            raise signals.Stopped(number, f" after update {self.update}")
+            raise self._stopping.stopped(number, self.update)
         return ended
 
     def _reads(self) -> bool:

@@ -20,7 +20,7 @@ from fathom.runs.settings import Masking, Training
 from fathom.subwords import unigram
 from fathom.subwords.vocabulary import SPECIAL
 from fathom.training.ranks import Ranks
-from fathom.training.update_batches import MicroBatches
+from fathom.training.update_batches import MicroBatches, Share
 
 # The second word of every seed: hidden pieces are independent of the order of blocks, and of the
 # hidden pieces of held-out text.
@@ -46,6 +46,7 @@ class MaskedUpdateBatches:
         ranks: Ranks,
         device: torch.device,
         tokens_per_device: int,
+        micro_batches: int = 0,
     ):
         """Measure the text.
 
@@ -58,8 +59,9 @@ class MaskedUpdateBatches:
             ranks: the processes that share an update.
             device: where batches are put.
             tokens_per_device: bound of a micro-batch's tokens, without padding.
+            micro_batches: an update has a multiple of this number; 0 for that of processes.
         """
-        self.ranks, self.device, self.tokens_per_device = ranks, device, tokens_per_device
+        self.device, self.share = device, Share(ranks, tokens_per_device, micro_batches)
         self.masking, self.seed = masking, seed
         self.entries = len(tensors.source_dictionary)
         self.texts = texts(tensors, "train", block_tokens)
@@ -79,9 +81,8 @@ class MaskedUpdateBatches:
         """
         members = self.order.update(update)
         lengths = [self.order.length(member) for member in members]
-        world = self.ranks.world
-        count = world * -(-sum(lengths) // (self.tokens_per_device * world))
-        parts = split_evenly(lengths, count)[self.ranks.rank :: world]
+        count = self.share.count(sum(lengths))
+        parts = self.share.own(split_evenly(lengths, count))
         # Losses are divided by the predicted tokens of the update: every process masks all of it.
         rows = [self._masked(member, update) for member in members]
         tokens = sum(map(predicted, rows))
@@ -91,9 +92,9 @@ class MaskedUpdateBatches:
         batches = [
             collate([rows[i] for i in part], [members[i] for i in part]).to(self.device)
             for part in parts
-            if part
         ]
-        return MicroBatches(batches, tokens, torch.tensor(sorted({task for task, _ in members})))
+        tasks = torch.tensor(sorted({task for task, _ in members}))
+        return MicroBatches(batches, tokens, tasks, self.share.numbers(count))
 
     def epoch(self, update: int) -> float:
         """Return the epochs of the first updates: passes over the largest task."""

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from fathom.io.locks import HOLDER, LOCK, only_writer
+from fathom.io.locks import HOLDER, LOCK
 from fathom.provenance.recipe import RECIPE
 from fathom.training.attempts import recipe_of, recorded
 
@@ -16,21 +16,17 @@ def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
     """Delete what a training of an older recipe left, its translations and measurements too.
 
     Args:
-        folder: of the run and seed.
+        folder: of the run and seed, whose lock this process holds.
         report: called with a line, where something is deleted.
-
-    Raises:
-        FathomError: another process trains this run.
     """
     attempts = recorded(folder / "attempts.json") or []
     recipe = min(map(recipe_of, attempts), default=RECIPE["training"])
     if recipe >= RECIPE["training"]:
         return
-    with only_writer(folder, report):
-        for path in folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path.name not in STAYS:
-                path.unlink()
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in STAYS:
+            path.unlink()
     today = RECIPE["training"]
     report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")

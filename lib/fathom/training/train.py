@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +12,33 @@ import yaml
 from fathom.batches.tensors import load
 from fathom.checkpoints.average import LAST
 from fathom.checkpoints.training_state import complete_save
+from fathom.io import signals
 from fathom.io.files import write_text
+from fathom.io.holders import Alive
 from fathom.io.integrity import hashes
-from fathom.io.locks import only_writer
+from fathom.io.locks import Held, nobody_asked, only_writer
 from fathom.io.signals import Stopped
 from fathom.models.size import count_parameters
+from fathom.project.switches import require_even_shares
 from fathom.provenance import measurements, training_file
-from fathom.provenance.recipe import RECIPE
 from fathom.provenance.sources import sources
 from fathom.provenance.training_file import WEIGHTS, Ended
 from fathom.runs.spec import Spec
 from fathom.training import environment
-from fathom.training.attempts import Attempts
+from fathom.training.attempt import Attempt
 from fathom.training.loop import RuntimeOptions, Training, TrainPaths
 from fathom.training.lost_weights import prepare_to_resume
+from fathom.training.one_message import OneMessage
 from fathom.training.progress import reporter
-from fathom.training.ranks import Ranks
+from fathom.training.ranks import Lost, Ranks
+from fathom.training.stale import delete_stale
+from fathom.training.stopping import Stopping
 
 # What a training that has ended recorded along the way.
 SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
 FINAL = (LAST, "update_*.pt")
+# What the first process says to the others before they train.
+_ENDED, _GO, _WAIT, _REFUSED = 1, 2, 3, 4
 
 
 def train(
@@ -39,10 +47,12 @@ def train(
     paths: TrainPaths,
     options: RuntimeOptions,
     report: Callable[[str], None],
+    alive: Alive = nobody_asked,
 ) -> None:
     """Train one run with one seed, or resume it; training.json is written last.
 
-    A run that has ended is left as it is, if its weights are those that were recorded.
+    A run that has ended is left as it is, if its weights are those that were recorded. While
+    another process trains it, this one waits, and then finds it ended, or trains on.
 
     Args:
         spec: the run.
@@ -50,59 +60,115 @@ def train(
         paths: the folders that are read and written.
         options: options that do not change the result.
         report: called with each line for the user.
+        alive: asks a scheduler about the job of a process that trains this run on another host.
 
     Raises:
-        FathomError: another process trains this run.
-        Stopped: a signal stopped the training.
+        FathomError: what is read is missing or damaged, or another process is gone.
+        Stopped: the training was asked to stop; its state is saved.
     """
     folder = paths.run
-    # First, since the rest takes seconds; other processes of the same run write nothing.
-    first = Ranks.joins_first()
-    with only_writer(folder, report) if first else nullcontext():
-        if ended := training_file.already_ended(folder / "training.json"):
-            report(f"{spec.folder}: {ended}")
-            return
-        lost = (folder / "training.json").exists()
-        if first:
-            # Before the other processes join, and read it.
-            complete_save(folder / "checkpoints")
-        # Read now: an edit during the training does not change the code that trains.
-        origin = sources()
-        log = reporter(report, folder / "train.log")
-        training = Training(spec, seed, load(paths.tensors), paths, options, log)
-        if lost:
-            if training.ranks.first:
-                prepare_to_resume(folder, log.line)
-            # The others wait for this before they read what is left.
-            training.ranks.largest(0)
-        training.resume()
-        if not training.ranks.first:
-            training.run()
+    ranks = Ranks.join(environment.choose_device(options.device))
+    with OneMessage(ranks, folder) as ending, ExitStack() as opened:
+        attempt = None
+        if ranks.first:
+            word = _REFUSED
+            try:
+                require_even_shares(options.micro_batches, ranks.world)
+                # First, since the rest takes seconds; other processes of the run write nothing.
+                waiting = partial(ranks.first_says, _WAIT)
+                held = opened.enter_context(only_writer(folder, report, waiting, alive))
+                attempt = _begin(spec, paths, options, held, report)
+                word = _GO if attempt else _ENDED
+            finally:
+                # A process that is gone by now is noticed with the first update.
+                with suppress(Lost):
+                    ranks.first_says(word)
+            trains = word == _GO
+        else:
+            trains = _is_told_to_train(ranks)
+        if trains:
+            ending.begin(attempt)
+            _train(spec, seed, paths, options, report, attempt)
+
+
+def _is_told_to_train(ranks: Ranks) -> bool:
+    """Return whether the first process trains, once it has the lock."""
+    while (word := ranks.first_says()) == _WAIT:
+        pass
+    if word == _REFUSED:
+        raise SystemExit(1)
+    return word == _GO
+
+
+def _begin(
+    spec: Spec,
+    paths: TrainPaths,
+    options: RuntimeOptions,
+    held: Held,
+    report: Callable[[str], None],
+) -> Attempt | None:
+    """Put the run's folder in order, and begin an attempt; None where the training has ended."""
+    folder = paths.run
+    if options.retrain_stale:
+        delete_stale(folder, report)
+    if ended := training_file.already_ended(folder / "training.json"):
+        report(f"{spec.folder}: {ended}")
+        return None
+    log = reporter(report, folder / "train.log")
+    complete_save(folder / "checkpoints")
+    if (folder / "training.json").exists():
+        # Nothing is deleted before the text is there from which the rest can be made again.
+        load(paths.tensors)
+        prepare_to_resume(folder, log.line)
+    return Attempt(folder, held, log.line)
+
+
+def _train(
+    spec: Spec,
+    seed: int,
+    paths: TrainPaths,
+    options: RuntimeOptions,
+    report: Callable[[str], None],
+    attempt: Attempt | None,
+) -> None:
+    """Build the network, train it, and write training.json in the first process."""
+    folder = paths.run
+    # Read now: an edit during the training does not change the code that trains.
+    origin = sources()
+    log = reporter(report, folder / "train.log")
+    training = Training(spec, seed, load(paths.tensors), paths, options, log)
+    training.resume()
+    with signals.deferred() as signal:
+        stopping = Stopping(signal, reads=training.ranks.first)
+        if attempt is None:
+            training.run(stopping)
             return
         settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
         write_text(folder / "spec.yaml", settings)
-        attempts = Attempts(folder / "attempts.json", log.line)
-        outcome = _attempt(training, attempts)
+        training.attempt = attempt
+        outcome = _attempt(training, attempt, stopping)
         if outcome.finished and not (training.checkpoints / LAST).exists():
             training.save()
         patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
         content = described(training) | origin | {"files": hashes(folder, *patterns)}
+        attempts = attempt.attempts
         content |= {"attempts": attempts.all, "recipe": attempts.recipe}
         _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
+        attempt.recorded(outcome)
         kind = outcome.kind.replace("_", " ")
         log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
 
 
-def _attempt(training: Training, attempts: Attempts) -> Ended:
-    """Train to the end, and record how this attempt ended."""
-    attempts.start(training.update, RECIPE["training"])
+def _attempt(training: Training, attempt: Attempt, stopping: Stopping) -> Ended:
+    """Train to the end, and record how this attempt ended; `OneMessage` records errors."""
+    attempt.start(training.update, training.updates)
     try:
-        outcome = training.run()
+        outcome = training.run(stopping)
     except Stopped as stopped:
-        attempts.end(training.update, "stopped")
+        attempt.stopped(training.update, stopping.why)
         training.reporter.write(f"{training.spec.folder}: {stopped}")
         raise
-    attempts.end(training.update, outcome.kind)
+    attempt.ended(training.update, outcome)
     return outcome
 
 

@@ -118,12 +118,11 @@ class TwoLevel:
             number: of the update, from 1.
             micro_batches: its batch.
         """
-        # Dropout is a function of (seed, update, rank), so that a resumed run draws the same.
-        torch.manual_seed(stream_seed(self.seed, number, "dropout", self.ranks.rank))
+        self._seed_dropout(number, 0)
         self.network.start_update(self.seed, number)
         if self.diagnostics:
             self.diagnostics.start_update(number)
-        sums, losses = self._gradients(micro_batches)
+        sums, losses = self._gradients(micro_batches, number)
         if self._gradient_sums:
             self._gradient_sums.finish()
         if self.diagnostics:
@@ -159,7 +158,16 @@ class TwoLevel:
         """What sums the gradients of several processes; a process alone has none."""
         return GradientSums(self.network.parameters()) if self.ranks.world > 1 else None
 
-    def _gradients(self, micro_batches: MicroBatches) -> tuple[Tensor, dict[str, Loss]]:
+    def _seed_dropout(self, update: int, micro_batch: int) -> None:
+        """Make dropout a function of seed, update and micro-batch.
+
+        So a resumed run draws the same, and so does another number of processes.
+        """
+        torch.manual_seed(stream_seed(self.seed, update, "dropout", micro_batch))
+
+    def _gradients(
+        self, micro_batches: MicroBatches, update: int
+    ) -> tuple[Tensor, dict[str, Loss]]:
         """Run all micro-batches forward and backward; return the sums of NLL and smoothed loss."""
         device = next(self.network.parameters()).device
         sums = torch.zeros(2, dtype=torch.float64, device=device)
@@ -167,11 +175,14 @@ class TwoLevel:
         # The losses count once in an update: in the first process, with its first micro-batch.
         extra = objective.weighted(losses) if self.ranks.first else None
         low = self.training.precision == "bf16"
-        for number, batch in enumerate(micro_batches.batches, start=1):
+        numbers = micro_batches.numbers
+        for place, batch in enumerate(micro_batches.batches):
+            if numbers:
+                self._seed_dropout(update, numbers[place])
             with torch.autocast(device.type, torch.bfloat16, enabled=low):
                 logits, target, _ = self.network.predict(batch)
             smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
-            if self._gradient_sums and number == len(micro_batches.batches):
+            if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
             objective.total(smoothed, micro_batches.tokens, extra).backward()
             extra = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +15,8 @@ from fathom.batches.tensors import Tensors
 from fathom.runs.settings import Training
 from fathom.training.ranks import Ranks
 
+P = TypeVar("P")
+
 
 @dataclass(frozen=True)
 class MicroBatches:
@@ -23,11 +26,49 @@ class MicroBatches:
         batches: this process's micro-batches.
         tokens: target tokens of the update over all processes, T.
         tasks: the tasks in the update over all processes, each once.
+        numbers: of this process's micro-batches among those of the update, from 0; with them each
+            micro-batch draws its own dropout, whichever process has it. Without, an update does.
     """
 
     batches: Sequence[Batch]
     tokens: int
     tasks: Tensor
+    numbers: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Share:
+    """The micro-batches of an update, and those of this process.
+
+    Attributes:
+        ranks: the processes that share an update.
+        most: target tokens of a micro-batch at most, without padding.
+        multiple: an update has a multiple of this many micro-batches; 0 for the number of
+            processes.
+    """
+
+    ranks: Ranks
+    most: int
+    multiple: int = 0
+
+    def count(self, tokens: int) -> int:
+        """Return how many micro-batches an update has, over all processes, by its tokens."""
+        multiple = self.multiple or self.ranks.world
+        return multiple * -(-tokens // (self.most * multiple))
+
+    def own(self, parts: Sequence[P]) -> Sequence[P]:
+        """Return this process's micro-batches, of which some may be empty: the last ones."""
+        return [part for part in parts[self.ranks.rank :: self.ranks.world] if part]
+
+    def numbers(self, count: int) -> Sequence[int]:
+        """Return the numbers of this process's micro-batches.
+
+        None where one process makes the update alone and shares it with no other one: then an
+        update draws its dropout in one stream.
+        """
+        if self.ranks.world == 1 and not self.multiple:
+            return ()
+        return range(self.ranks.rank, count, self.ranks.world)
 
 
 class UpdateBatches:
@@ -48,6 +89,7 @@ class UpdateBatches:
         ranks: Ranks,
         device: torch.device,
         tokens_per_device: int,
+        micro_batches: int = 0,
     ):
         """Measure the text.
 
@@ -58,8 +100,9 @@ class UpdateBatches:
             ranks: the processes that share an update.
             device: where batches are put.
             tokens_per_device: bound of a micro-batch's target tokens, without padding.
+            micro_batches: an update has a multiple of this number; 0 for that of processes.
         """
-        self.ranks, self.device, self.tokens_per_device = ranks, device, tokens_per_device
+        self.device, self.share = device, Share(ranks, tokens_per_device, micro_batches)
         self.pairs = tensors.splits("train")
         self.sampler = Sampler(
             [pairs.target_lengths for pairs in self.pairs],
@@ -81,11 +124,10 @@ class UpdateBatches:
         tasks = np.unique(drawn)
         lengths = (self.pairs[task].target_lengths[sentences[drawn == task]] for task in tasks)
         tokens = sum(int(of_task.sum()) for of_task in lengths)
-        world = self.ranks.world
-        count = world * -(-tokens // (self.tokens_per_device * world))
-        parts = self.sampler.update(update, count)[self.ranks.rank :: world]
-        batches = [collate(self.pairs, part).to(self.device) for part in parts if part]
-        return MicroBatches(batches, tokens, torch.from_numpy(tasks))
+        count = self.share.count(tokens)
+        parts = self.share.own(self.sampler.update(update, count))
+        batches = [collate(self.pairs, part).to(self.device) for part in parts]
+        return MicroBatches(batches, tokens, torch.from_numpy(tasks), self.share.numbers(count))
 
     def epoch(self, update: int) -> float:
         """Return the epochs of the first updates: passes over the largest task."""
