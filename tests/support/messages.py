@@ -323,7 +323,9 @@ MESSAGES = {
     "no verses": "no verses of book {} in the versions {} and {}",
     "not verses": "not a database of verses ({})",
     # subwords and batches
-    "published pieces": "a reader for published pieces is not built",
+    "no pieces of its own": "the text has no pieces of its own",
+    "comes cut": "the text comes cut into pieces",
+    "one comes cut": "of '{}' and '{}' one comes cut into pieces",
     "no training text": "there is no training text",
     "too many pieces": "{} pieces are more than the text allows",
     "too few pieces": "{} pieces are fewer than the text's characters",

@@ -35,7 +35,7 @@ class CheckpointScores:
         target = sides(spec.data)[1]
         self.languages = target.languages
         self.references = {
-            (split, task): target.lines(corpus, task, split)
+            (split, task): target.sentences(corpus, task, split)
             for split in splits
             for task in spec.data.tasks
         }

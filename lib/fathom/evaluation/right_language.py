@@ -97,7 +97,7 @@ def check(
         return Share(right, len(likeliest) - none)
 
     answers = {
-        task: dict(zip(source.lines(corpus, task, split), texts, strict=True))
+        task: dict(zip(source.sentences(corpus, task, split), texts, strict=True))
         for task, texts in hypotheses.items()
     }
     pairs = {
@@ -105,9 +105,10 @@ def check(
         for one, other in combinations(hypotheses, 2)
         if languages[one] != languages[other]
     }
+    references = {task: target.sentences(corpus, task, split) for task in hypotheses}
     return Checked(
         hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
-        references={task: share(task, target.lines(corpus, task, split)) for task in hypotheses},
+        references={task: share(task, texts) for task, texts in references.items()},
         equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
     )
 
@@ -135,7 +136,7 @@ def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
     texts: dict[str, dict[str, None]] = {}
     for side in sides(data):
         for task, language in side.languages.items():
-            lines = side.lines(corpus, task, "train")[:LEARNED]
+            lines = side.sentences(corpus, task, "train")[:LEARNED]
             texts.setdefault(language, {}).update(dict.fromkeys(lines))
     return {language: CharacterModel(list(lines)[:LEARNED]) for language, lines in texts.items()}
 

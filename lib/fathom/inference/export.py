@@ -1,7 +1,8 @@
 """A finished training as a folder with which another program translates, without fathom.
 
 fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its
-settings and vocabularies. Both get the SentencePiece models that cut source text into pieces.
+settings and vocabularies. Both get the SentencePiece models that cut source text into pieces, if
+the text does not come in pieces.
 """
 
 import shutil
@@ -102,9 +103,12 @@ def _write_ctranslate2(
 
 
 def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:
-    """Write the source's SentencePiece models: source.model, or one for each task."""
+    """Write the source's SentencePiece models: source.model, one for each task, or none."""
+    source = sides(run.spec.data)[0]
+    if source.marked:
+        return
     files = Recorded.of(run.paths.subwords(run.spec.data) / "subwords.json")
-    by_task = {task: sides(run.spec.data)[0].models[task] for task in tasks}
+    by_task = {task: source.models[task] for task in tasks}
     one = len(set(by_task.values())) == 1
     names = {"source": by_task[tasks[0]]} if one else {f"source.{t}": m for t, m in by_task.items()}
     for name, model in names.items():
