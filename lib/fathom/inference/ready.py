@@ -7,7 +7,7 @@ from pathlib import Path
 from fathom.errors import FathomError, nearest
 from fathom.io.commands import again
 from fathom.io.integrity import Recorded
-from fathom.project.switches import DEVICE
+from fathom.project.switches import DEVICE, DEVICES
 from fathom.provenance import decoding_file, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.training_file import TrainingFile
@@ -24,7 +24,7 @@ def require_device(name: str) -> None:
         FathomError: it is none of auto, cpu, cuda and cuda:<n>.
     """
     if not re.fullmatch(DEVICE, name):
-        raise FathomError(f"no device '{name}'", "device", "write auto, cpu, cuda or cuda:<n>")
+        raise FathomError(f"no device '{name}'", "device", f"write {DEVICES}")
 
 
 def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None:
