@@ -106,7 +106,6 @@ MESSAGES = {
     "other tokens": "'{}' has other tokens of target languages",
     "one target language": "only one-to-many translation has several target languages to name",
     "token as piece": "the text gave the piece {}, which is a token of a target language",
-    "fairseq's start": "fairseq's translation does not start with the token of a target language",
     "too few saves": "{} updates save weights {} times, but {} are averaged",
     "kept weights": "{} saved weights are decoded, and {} are kept",
     # provenance

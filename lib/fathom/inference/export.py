@@ -41,8 +41,7 @@ def export(
 
     Raises:
         FathomError: the training did not finish, the network is no plain Transformer or another
-            one for each task, fairseq would start in another way, or CTranslate2 computes
-            something else than ours.
+            one for each task, or CTranslate2 computes something else than ours.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -50,7 +49,7 @@ def export(
     transformer = _one_transformer(run, gates, tasks)
     if program == "fairseq":
         languages = {side.name: side.name for side in sides(run.spec.data)}
-        fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages)
+        fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages, tasks)
     else:
         _write_ctranslate2(run, gates, tasks, transformer, folder)
     _write_models(run, tasks, folder)

@@ -55,19 +55,6 @@ def require_decoder(spec: Spec) -> None:
         raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
 
 
-def require_fairseq_start(spec: Spec) -> None:
-    """Refuse to write a checkpoint of fairseq that its translation would start in another way.
-
-    Raises:
-        FathomError: the decoder reads the token of the target language first, and fairseq's task of
-            translation starts every hypothesis with the end symbol.
-    """
-    if spec.data.target_token == "decoder":
-        what = "fairseq's translation does not start with the token of a target language"
-        remedy = "translate with fathom, or export it for CTranslate2: --format ctranslate2"
-        raise FathomError(what, spec.name, remedy)
-
-
 def averaged(spec: Spec) -> int:
     """Return how many of the last saved weights are averaged; 1 takes the final state."""
     return spec.decoding.average_of if spec.decoding else 1
