@@ -83,7 +83,7 @@ def sides_of(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
     if not into_pivot(definition, data.direction):
         texts.reverse()
     named = zip(("source", "target"), texts, strict=True)
-    return tuple(Side(name, *text, marked) for name, text in named)
+    return tuple(Side(name, own, models, marked) for name, (own, models) in named)
 
 
 def into_pivot(definition: dict[str, Any], direction: str | None) -> bool:
