@@ -19,7 +19,7 @@ from benchmarks.peer.timing import alternate, clock, spread, timed
 from benchmarks.peer.workload import ROOT, STATIC, Shape
 from fathom.runs.settings import Batch
 
-ROUNDS, WARM_UP, POOL = 5, 2, 8
+ROUNDS, WARM_UP, POOL = 3, 2, 8
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Cost of an update by depth, tokens and languages: time and memory, ours and fairseq's layers."""
 
 from dataclasses import replace
+from statistics import median
 
 from benchmarks.growth.curves import Curve, Panel
 from benchmarks.growth.point import Point
@@ -10,6 +11,7 @@ from benchmarks.peer.workload import LATENT
 DEPTHS, SHALLOW = (6, 12, 24, 48, 100), 6
 TOKENS = (512, 1024, 2048, 4096, 8192)
 LANGUAGES = (1, 8, 25)
+SWEEPS = 3
 TIME, MEMORY = "ms an update", "peak MB"
 # The points of a curve, by what grows.
 Points = dict[float, Point]
@@ -49,15 +51,18 @@ def languages(base: Point) -> dict[str, list[Panel]]:
 
 
 def _panels(x: str, points: dict[str, Points], constant: bool = False) -> list[Panel]:
-    """Measure the points of each curve; return a panel of times and one of memory."""
-    measured = {
-        name: {at: point.measured() for at, point in own.items()} for name, own in points.items()
-    }
+    """Measure the points of each curve; return a panel of times and one of memory.
+
+    All points are measured once, then all again, and the medians are drawn: a machine that is slow
+    for a minute would bend a curve.
+    """
+    all_points = [(name, at) for name, own in points.items() for at in own]
+    sweeps = [{key: points[key[0]][key[1]].measured() for key in all_points} for _ in range(SWEEPS)]
     panels = []
     for number, y in enumerate((TIME, MEMORY)):
-        curves = [
-            Curve(name, [(at, pair[number]) for at, pair in own.items()], constant)
-            for name, own in measured.items()
-        ]
+        curves = []
+        for name, own in points.items():
+            medians = [(at, median(sweep[name, at][number] for sweep in sweeps)) for at in own]
+            curves.append(Curve(name, medians, constant))
         panels.append(Panel(x, y, curves))
     return panels

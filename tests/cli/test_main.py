@@ -222,6 +222,8 @@ WORDS = {
     "fetch": ("django", "--help"),
     "prepare": ("small", "--help"),
     "check-learning": ("--help",),
+    "pack": (RUN,),
+    "unpack": ("run.zip", "--help"),
 }
 CALLS = """
 import sys

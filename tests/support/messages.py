@@ -7,6 +7,15 @@ MESSAGES = {
     # Any room: unknown names.
     "unknown": "no {} '{}'",
     "nearest": "nearest valid name: '{}'",
+    "no archive of a run": "no archive of a run",
+    "other settings here": "{} has other settings here at scale {}",
+    "trained on other text": "trained on other text than that in {}",
+    "trained by recipe": "trained by recipe {}, today's code has {}",
+    "run is here": "the run is here already",
+    "file exists": "there is such a file",
+    "no kind": "no kind is named",
+    "no device": "no device '{}'",
+    "size of the text": "the size of the text is not known",
     "valid names": "valid names: {}",
     # io
     "no such file": "no such file",

@@ -8,11 +8,11 @@ import typer
 
 # In the data's order; each is a file of this folder with a function of the same name.
 VERBS = (
-    ("Ask", ("list", "show", "status", "validate", "where", "params")),
+    ("Ask", ("list", "show", "plan", "status", "validate", "where", "params")),
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
     ("Runs", ("train", "translate", "prune", "export", "check-learning")),
     ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
-    ("Results", ("table", "figure", "compare", "verify")),
+    ("Results", ("table", "figure", "compare", "verify", "pack", "unpack", "clean")),
 )
 
 

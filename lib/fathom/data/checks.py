@@ -20,9 +20,15 @@ def count_matches(count: int, expected: int | str) -> bool:
     """
     if isinstance(expected, int):
         return count == expected
+    number, unit = printed_count(expected)
+    return abs(count - number) < unit
+
+
+def printed_count(expected: str) -> tuple[int, int]:
+    """Return a count as a paper prints it, "5.94k" or "4.5M", and one unit of its last digit."""
     integer, _, decimals = expected[:-1].partition(".")
     unit = 10 ** ({"k": 3, "M": 6}[expected[-1]] - len(decimals))
-    return abs(count - int(integer + decimals) * unit) < unit
+    return int(integer + decimals) * unit, unit
 
 
 def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:

@@ -213,7 +213,11 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
             panel.set_yscale("log")
         if part.reference is not None:
             panel.axhline(part.reference, color="black", linewidth=0.6)
-        panel.legend()
+        if part.line_by:
+            # Curves of one run spread over the panel and leave no corner empty.
+            panel.legend(title=part.line_by, loc="center left", bbox_to_anchor=(1, 0.5))
+        else:
+            panel.legend()
     return figure
 
 

@@ -23,6 +23,11 @@ class RunState:
     kind: str
     update: int | None = None
 
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to train."""
+        return self.kind not in (NOT_STARTED, STARTED, DAMAGED)
+
 
 def run_state(folder: Path) -> RunState:
     """Return how far the training of a folder is.

@@ -1,0 +1,138 @@
+"""`fathom plan`: what a target will cost, before anything is spent."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from fathom.cli.options import Json, Results, Scale, Seeds, open_paths, open_project, report
+from fathom.project.demands import Demands
+from fathom.project.switches import seed_list
+from fathom.runs.sources import Source
+from fathom.workflow.costs import PEAKS
+from fathom.workflow.planned import DEFAULT, Plan, Planned
+from fathom.workflow.targets import ALL, Targets
+
+_HEADINGS = ("", "trainings", "ended", "10¹⁵ operations", "hours", "hours left", "GB left")
+_HOUR, _GIGABYTE, _PETA = 3600, 1e9, 1e15
+
+Target = Annotated[str, typer.Argument(help="A target of Snakemake: all, a paper, a table, …")]
+Gpu = Annotated[
+    str | None,
+    typer.Option(
+        help=f"{', '.join(PEAKS)} (a core), or 10¹² operations/s. What was measured here then "
+        f"does not count. Default: {DEFAULT}, and what was measured."
+    ),
+]
+ByTable = Annotated[bool, typer.Option("--table", help="Print a line for each table and figure.")]
+Devices = Annotated[int, typer.Option(min=1, help="Devices that train at the same time.")]
+
+
+def plan(
+    target: Target = ALL,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    gpu: Gpu = None,
+    devices: Devices = 1,
+    table: ByTable = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate arithmetic, time, disk and downloads of a target's trainings.
+
+    A device reaches a stated share of its peak: 33 % for networks of width 1024,
+    25 % for narrower ones, 15 % for deep ones, 10 % for recurrent ones. Once
+    trainings have made 200 updates, their speed replaces the stated one, also
+    for networks of the same kind that have not started.
+
+    Example: fathom plan latent_depth_table5 --scale paper --gpu h200
+    """
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
+    if seeds is not None:
+        switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
+        project = replace(project, switches=switches)
+    known = Plan(Targets(Demands(project, name), paths), gpu)
+    if target not in known.targets.names:
+        raise known.targets.unknown(target)
+    groups = {title: known.trainings(runs) for title, runs in known.groups(target, table).items()}
+    every = known.trainings(known.targets.names_of(target))
+    lines = {title: _sums(own) for title, own in groups.items()} | {"all": _sums(every)}
+    downloads = known.downloads(known.targets.names_of(target))
+    if as_json:
+        print(json.dumps(_as_json(lines, every, downloads, known), indent=1, allow_nan=False))
+        return
+    print("\t".join(_HEADINGS))
+    for title, sums in lines.items():
+        print("\t".join([title, *(_shown(value) for value in sums.values())]))
+    for row, runs in known.first(known.targets.names_of(target)):
+        hours = _sums(known.trainings(runs))["hours_left"]
+        print(f"do first: {row}, {_shown(hours)} hours; other rows mean little before it is right")
+    left = lines["all"]["hours_left"]
+    print(f"wall time: {_shown(left / devices)} hours on {devices} device(s) that are always busy")
+    print(f"downloads: {_downloads(downloads)}")
+    report(_basis(known, gpu))
+
+
+def _sums(trainings: Mapping[tuple[str, int], Planned]) -> dict[str, float]:
+    own = trainings.values()
+    return {
+        "trainings": len(trainings),
+        "ended": sum(one.state.ended for one in own),
+        "peta_operations": sum(one.cost.operations for one in own) / _PETA,
+        "hours": sum(one.seconds for one in own) / _HOUR,
+        "hours_left": sum(one.seconds * one.left for one in own) / _HOUR,
+        "gigabytes_left": sum(one.cost.disk for one in own if not one.state.ended) / _GIGABYTE,
+    }
+
+
+def _shown(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
+
+
+def _downloads(sources: list[Source]) -> str:
+    if not sources:
+        return "nothing, all sources are here"
+    sizes = [source.bytes for source in sources if source.bytes]
+    unknown = len(sources) - len(sizes)
+    words = f"{len(sources)} files, {_shown(sum(sizes) / _GIGABYTE)} GB"
+    return f"{words} and {unknown} of unknown size" if unknown else words
+
+
+def _basis(known: Plan, gpu: str | None) -> str:
+    """Return where the hours come from."""
+    if known.rates.count:
+        return f"hours: measured on {known.rates.count} trainings here, others by these"
+    return f"hours: stated shares of the peak of one {gpu or DEFAULT}; nothing was measured"
+
+
+def _as_json(
+    lines: dict[str, dict[str, float]],
+    every: Mapping[tuple[str, int], Planned],
+    downloads: list[Source],
+    known: Plan,
+) -> dict[str, Any]:
+    """Return everything as JSON has it."""
+    return {
+        "groups": lines,
+        "measured_trainings": known.rates.count,
+        "downloads": [{"source": source.name, "bytes": source.bytes} for source in downloads],
+        "trainings": [
+            {
+                "run": name,
+                "seed": seed,
+                "state": one.state.kind,
+                "update": one.state.update,
+                "updates": one.cost.updates,
+                "target_tokens": one.cost.tokens,
+                "operations": one.cost.operations,
+                "seconds": one.seconds,
+                "disk": one.cost.disk,
+            }
+            for (name, seed), one in every.items()
+        ],
+    }

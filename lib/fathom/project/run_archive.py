@@ -1,0 +1,224 @@
+"""A finished run in one file: written here, and accepted by another tree of results if it fits.
+
+It fits where the run has the same identity, the text is the same to the byte, and the recipe is
+that of today's code. Everything in it is hashed before it is believed.
+"""
+
+import calendar
+import json
+import os
+import shutil
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from fathom.config.settings import Part
+from fathom.data.archives import visit
+from fathom.errors import FathomError, nearest
+from fathom.io.files import replacing, sha256
+from fathom.io.hashes import identity
+from fathom.project.project import Project
+from fathom.provenance import training_file
+from fathom.provenance.measurements import SCHEMA, checked
+from fathom.provenance.recipe import RECIPE
+from fathom.provenance.training_file import WEIGHTS
+from fathom.provenance.verify import verify
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+
+CARD = "run.json"
+_AGAIN = "copy the archive again, or pack the run again"
+# Zip knows no earlier time.
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+_OF_A_PROCESS = ("lock", "lock.holder")
+
+
+class Card(BaseModel):
+    """What an archive says of its run.
+
+    Attributes:
+        run: the run's name, `<paper>/<run>`.
+        run_identity: its identity.
+        seed: of the training.
+        recipe: of the training.
+        tensors_sha256: of the tensors.json of its text.
+        files: SHA-256 by path from the run's folder.
+    """
+
+    model_config = Part.model_config
+
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
+    run: str
+    run_identity: str
+    seed: int = Field(ge=0)
+    recipe: int
+    tensors_sha256: str
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the run of an archive belongs.
+
+    Attributes:
+        card: of the archive.
+        spec: the run.
+        folder: its folder with this seed.
+    """
+
+    card: Card
+    spec: Spec
+    folder: Path
+
+
+def pack(spec: Spec, seed: int, paths: Paths, archive: Path) -> Card:
+    """Write a finished run to an archive.
+
+    Logs, series, measurements, translations and the weights that may be decoded are in it; states
+    from which a training resumes are not.
+
+    Args:
+        spec: the run.
+        seed: of the training.
+        paths: the places of its files.
+        archive: the file to write.
+
+    Raises:
+        FathomError: the training has not ended, or some file is not the one that was recorded.
+    """
+    folder = paths.run(spec, seed)
+    training = training_file.read(paths.training(spec, seed))
+    for finding in verify([folder]).in_order():
+        raise finding
+    names = sorted(_packed(folder, training.files))
+    card = Card(
+        run=spec.name,
+        run_identity=spec.identity,
+        seed=seed,
+        recipe=training.recipe,
+        tensors_sha256=training.tensors_sha256,
+        files={name: sha256(folder / name) for name in names},
+    )
+    content = card.model_dump(mode="json", by_alias=True)
+    with replacing(archive, "wb") as stream, zipfile.ZipFile(stream, "w") as packed:
+        text = json.dumps(content | {"sha256": identity(content)}, indent=1, allow_nan=False)
+        packed.writestr(zipfile.ZipInfo(CARD, _EARLIEST), text)
+        for name in names:
+            _add(packed, folder, name)
+    return card
+
+
+def _packed(folder: Path, recorded: Iterable[str]) -> Iterator[str]:
+    """Yield the files of a run that another tree needs."""
+    recorded = {*recorded}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in Path(name).parts)
+        state = name.startswith(WEIGHTS) and name not in recorded
+        if path.is_file() and not (hidden or state or name in _OF_A_PROCESS):
+            yield name
+
+
+def _add(packed: zipfile.ZipFile, folder: Path, name: str) -> None:
+    """Add a file with its time: Snakemake compares the times of runs that start from another."""
+    changed = time.gmtime((folder / name).stat().st_mtime)[:6]
+    entry = zipfile.ZipInfo(name, max(changed, _EARLIEST))
+    entry.compress_type = (
+        zipfile.ZIP_STORED if name.endswith((".pt", ".gz")) else zipfile.ZIP_DEFLATED
+    )
+    with open(folder / name, "rb") as source, packed.open(entry, "w", force_zip64=True) as target:
+        shutil.copyfileobj(source, target)
+
+
+def place(project: Project, paths: Paths, archive: Path) -> Place:
+    """Return where the run of an archive belongs.
+
+    Raises:
+        FathomError: it is no archive of a run, or it does not fit this project and these results.
+    """
+    card = _card(archive)
+    if card.run not in project.entries:
+        raise FathomError(f"no run '{card.run}'", str(archive), nearest(card.run, project.entries))
+    spec = project.spec(card.run, paths.scale)
+    if spec.identity != card.run_identity:
+        what = f"{card.run} has other settings here at scale {paths.scale}"
+        raise FathomError(what, str(archive), "give --scale, or use the config it was trained with")
+    if card.recipe != RECIPE["training"]:
+        what = f"trained by recipe {card.recipe}, today's code has {RECIPE['training']}"
+        raise FathomError(what, str(archive), "use the version of fathom that trained it")
+    tensors = paths.tensors(spec.data) / "tensors.json"
+    if tensors.is_file() and sha256(tensors) != card.tensors_sha256:
+        what = f"trained on other text than that in {tensors.parent}"
+        raise FathomError(what, str(archive), f"compare sources: fathom verify {card.run}")
+    folder = paths.run(spec, card.seed)
+    if folder.exists():
+        raise FathomError(
+            "the run is here already", str(folder), "delete this folder to replace it"
+        )
+    return Place(card, spec, folder)
+
+
+def unpack(archive: Path, run: Place) -> None:
+    """Write the run of an archive to its place, all of it or nothing.
+
+    Raises:
+        FathomError: a file is missing, is not the one that was packed, or was not expected.
+    """
+    waiting = run.folder.with_name(f".{run.folder.name}.{os.getpid()}.part")
+    shutil.rmtree(waiting, ignore_errors=True)
+    unpacked: set[str] = set()
+
+    def take(name: str, stream: IO[bytes]) -> None:
+        if name == CARD:
+            return
+        path = waiting / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "wb") as target:
+            shutil.copyfileobj(stream, target)
+        if sha256(path) != run.card.files.get(name):
+            raise FathomError(f"{name} is not the file that was packed", str(archive), _AGAIN)
+        unpacked.add(name)
+
+    run.folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        visit(archive, lambda name: True, take)
+        if missing := {*run.card.files} - unpacked:
+            raise FathomError(f"{min(missing)} is missing", str(archive), _AGAIN)
+        _set_times(archive, waiting)
+        waiting.rename(run.folder)
+    finally:
+        shutil.rmtree(waiting, ignore_errors=True)
+
+
+def _set_times(archive: Path, folder: Path) -> None:
+    with zipfile.ZipFile(archive) as packed:
+        for entry in packed.infolist():
+            if entry.filename != CARD:
+                seconds = calendar.timegm((*entry.date_time, 0, 0, 0))
+                os.utime(folder / entry.filename, (seconds, seconds))
+
+
+def _card(archive: Path) -> Card:
+    """Return what an archive says of its run.
+
+    Raises:
+        FathomError: it is not there, or no archive of a run.
+    """
+    if not archive.is_file():
+        raise FathomError("no such file", str(archive), "give an archive of `fathom pack`")
+    read: list[bytes] = []
+    visit(archive, lambda name: name == CARD, lambda _, stream: read.append(stream.read()))
+    try:
+        content: dict[str, Any] = json.loads(read[0])
+        own = content.pop("sha256")
+        matches = own == identity(content)
+    except (IndexError, ValueError, KeyError, AttributeError, TypeError):
+        matches, content = False, {}
+    if not matches:
+        raise FathomError("no archive of a run", str(archive), "give one of `fathom pack`")
+    return checked(Card, content, archive, _AGAIN)
