@@ -153,6 +153,10 @@ ctranslate2: .venv/.ctranslate2 ## install CTranslate2, which can translate in p
 	@$(PIP) $(LOCKED) -r envs/ctranslate2.lock $(call logged,CTranslate2)
 	@touch $@
 
+.PHONY: bundle
+bundle: environment ctranslate2 ## write fathom-bundle.tar, for ./install-offline on a machine without a network
+	@$(BIN)/python envs/bundle.py
+
 .PHONY: lock
 lock: ## resolve the lists in envs/ and write the locks, with the hashes of all files
 	$(PYTHON) envs/lock.py --index '$(TORCH_INDEX)'

@@ -1,3 +1,4 @@
+import bz2
 import contextlib
 import random
 import stat
@@ -175,3 +176,15 @@ def test_a_name_with_control_characters_is_printed_on_one_line(tmp_path):
     with refused("points outside") as caught:
         check(zip_of(tmp_path / "z", {"../x\n\x1b[2J": b"x"}))
     assert str(caught.value).isprintable()
+
+
+def test_a_packed_file_without_members_is_only_checked_to_be_packed(tmp_path):
+    path = tmp_path / "dewiki.xml.bz2"
+    path.write_bytes(bz2.compress(b"<mediawiki/>"))
+    check(path)
+    for content in (b"", b"<html></html>", b"BZh9 damaged"):
+        path.write_bytes(content)
+        with refused("no archive", where=path):
+            check(path)
+    with pytest.raises(FileNotFoundError):
+        check(tmp_path / "missing.xml.bz2")

@@ -42,10 +42,14 @@ DEFINITION = {"pivot": "eng", "tasks": [[task, task] for task in OTHER]}
 
 
 def spec_of(
-    direction: str | None = "many_to_one", gates: tuple[str, ...] = ("plain",), samples: int = 200
+    direction: str | None = "many_to_one",
+    gates: tuple[str, ...] = ("plain",),
+    samples: int = 200,
+    tokenizers: tuple[str, ...] = (),
 ) -> Spec:
     """Return a run on the messages."""
-    changes = {"data": {"direction": direction}, "scoring": {"bootstrap_samples": samples}}
+    scoring = {"bootstrap_samples": samples, "tokenizers": [*tokenizers]}
+    changes = {"data": {"direction": direction}, "scoring": scoring}
     spec = small_spec(changes, tasks=tuple(OTHER), definition=DEFINITION)
     return replace(spec, gates=gates)
 
@@ -66,8 +70,9 @@ def decoded(paths) -> Callable[..., Spec]:
         no_layer: tuple[str, ...] = (),
         splits: tuple[str, ...] = ("test",),
         samples: int = 200,
+        tokenizers: tuple[str, ...] = (),
     ) -> Spec:
-        spec = spec_of(direction, gates, samples)
+        spec = spec_of(direction, gates, samples, tokenizers)
         write_training(spec, paths, kind)
         corpus = paths.corpus(spec.data)
         for split in ("train", "valid", "test"):

@@ -130,3 +130,14 @@ def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypothese
     other = decoded()
     none = CheckpointScores(other, paths.corpus(other.data), SPLITS)
     assert none.doubts("test", files) == {}
+
+
+def test_a_run_that_asks_for_moses_tokens_has_their_scores_of_each_checkpoint(
+    paths, decoded, hypotheses
+):
+    spec = decoded(tokenizers=("moses",))
+    scores = CheckpointScores(spec, paths.corpus(spec.data), SPLITS)
+    assert "tok:moses-sacremoses-" in scores.signatures["moses"]
+    made = scores.of("test", hypotheses())
+    assert {*made["moses"]} == {20, 100, 3}
+    assert all(0 < score < 100 for score in made["moses"][3].values())

@@ -13,6 +13,7 @@ from fathom.io.files import read_lines, sha256, write_lines
 from fathom.io.integrity import read_record, write_record
 from fathom.provenance import measurements
 from fathom.provenance.recipe import RECIPE
+from fathom.scoring import sentences
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
 from tests.support.refused import refused, says
@@ -51,6 +52,20 @@ def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decod
     record = file.measurements["bleu.test.plain.ko-mecab"]
     assert list(record.tasks) == ["kor"]
     assert "tok:ko-mecab" in record.how
+
+
+def test_a_run_that_asks_for_moses_tokens_has_their_bleu_next_to_the_others(paths, decoded):
+    spec = decoded("one_to_many", tokenizers=("moses",))
+    folder, scores, file = scored(paths, spec)
+    by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}
+    assert by_task["bos"] == ["13a", "intl", "char", "none", "moses", "chrF"]
+    record = file.measurements["bleu.test.plain.moses"]
+    assert list(record.tasks) == ["bos", "kor"]
+    assert "tok:moses-sacremoses-" in record.how
+    counted = sentences.read(folder, "bos")
+    assert counted is not None
+    again = counted.statistics("moses").value
+    assert f"{again:.6f}" == next(line.value for line in scores if line.metric == "moses")
 
 
 def test_every_metric_has_an_interval(paths, decoded):

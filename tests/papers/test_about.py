@@ -39,7 +39,7 @@ def test_a_citation_has_the_fields_that_are_given(papers):
 def test_every_paper_says_why_its_metric_is_the_papers(papers):
     assert {name: paper.about.metric.tokenize for name, paper in papers.items()} == {
         "latent_depth": "13a",
-        "transparent_attention": "none",
+        "transparent_attention": "moses",
         "lamgd": "13a",
     }
     assert all(paper.about.metric.note for paper in papers.values())

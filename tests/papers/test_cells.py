@@ -42,7 +42,7 @@ def test_a_row_names_the_value_and_the_column_the_run(cell):
     )
     window = cell("transparent_attention", "table2", "transparent", "20")
     assert window.source == "transparent_attention/cs_en_transformer_transparent_20"
-    assert window.key == "bleu.test.plain.window.none"
+    assert window.key == "bleu.test.plain.window.moses"
 
 
 def test_a_row_may_have_another_run_for_one_column(cell):

@@ -47,6 +47,13 @@ FAULTS = {
         "      fnn: 1024  # App. C.2\n",
         says("unknown key", "fnn", where="families.transformer.model.fnn", nearest="ffn"),
     ),
+    "BLEU that nothing counts": (
+        2,
+        "config/papers/transparent_attention/runs.yaml",
+        "    scoring: {tokenizers: [moses]}  # Experimental Setup",
+        "    # Experimental Setup",
+        says("not scored", "moses", where="scoring.tokenizers", remedy="[moses]"),
+    ),
     "a setting of another type": (
         2,
         LATENT,

@@ -71,8 +71,44 @@ def test_expected_counts_are_the_published_ones():
 
 
 def test_a_planned_data_set_has_no_key_of_its_text():
-    (line,) = changed("wikipedia25", format="gettext")
-    says("unknown key", "format").check(line)
+    found = changed("wikipedia25", not_built="no reader")
+    for key in ("format", "sources", "cleaning", "split", "max_shared"):
+        says("unknown key", key).check(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pivot": "eng"}, says(where=": pivot", remedy="delete it")),
+        (
+            {"sources": {"wikipedia_en": {"en": ["enwiki", "simplewiki"]}}},
+            says("several dumps", 2, "en", "enwiki, simplewiki", where=": sources"),
+        ),
+        (
+            {"split": {"by": "held_out", "salt": "s", "valid": 1, "test": 1, "train": {"eng": 5}}},
+            says("unknown", "task", "eng", where=": split.train.eng"),
+        ),
+        (
+            {"split": {"by": "held_out", "salt": "s", "valid": 0, "test": 1}},
+            says("too small", where=": split.valid"),
+        ),
+        (
+            {
+                "split": {
+                    "by": "held_out",
+                    "salt": "s",
+                    "valid": 1,
+                    "test": 1,
+                    "train": {"en": "4.1G"},
+                }
+            },
+            says(where=": split.train.en"),
+        ),
+        ({"expected": {"eng": {"train": 1, "valid": 1, "test": 1}}}, says(where=": expected.eng")),
+    ],
+)
+def test_faults_of_a_data_set_of_dumps_are_found(changes, message):
+    message.check(changed("wikipedia25", **changes))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.runs.datasets import FORMATS, BuiltDataset, PlannedDataset
+from fathom.runs.datasets import FORMATS, BuiltDataset, PlannedDataset, WikipediaDataset
 from tests.support.real_datasets import ROOT, SOURCES, dataset_of
 
 
@@ -16,16 +16,31 @@ def test_each_format_has_its_reader_and_each_reader_its_class():
 
 
 def test_a_data_set_without_a_reader_says_why_and_has_a_definition():
-    planned = dataset_of("wikipedia25")
-    assert isinstance(planned, PlannedDataset)
-    ((path, reason),) = planned.not_built()
-    assert path == "not_built"
-    assert "Wikipedia" in reason
+    about = {"title": "t", "citation": "c", "licence": "l", "tasks": ["fr", "de"]}
+    planned = PlannedDataset(name="far", not_built="no reader", **about)
+    assert planned.not_built() == [("not_built", "no reader")]
     assert planned.definition(SOURCES) == {
-        "tasks": [[task, task] for task in planned.tasks],
-        "not_built": "wikipedia25",
+        "tasks": [["fr", "fr"], ["de", "de"]],
+        "not_built": "far",
     }
     assert dataset_of("po_wheels_czech").not_built() == []
+
+
+def test_wikipedia_trains_on_no_more_sentences_than_the_paper_and_holds_some_out():
+    dataset = dataset_of("wikipedia25")
+    assert isinstance(dataset, WikipediaDataset)
+    assert dataset.training_lines() == 144_150_000
+    assert dataset.split.held_out == 10_000
+    assert dataset.compared == ("valid", "test")
+    assert [dataset.codes(f"wikipedia_{task}", task) for task in ("ne", "en")] == [
+        ("newiki",),
+        ("enwiki",),
+    ]
+    halved = dataset.split.model_copy(update={"train": {}})
+    assert halved.most("en") is None
+    other = dataset.model_copy(update={"split": halved})
+    assert other.training_lines() is None
+    assert other.definition(SOURCES) != dataset.definition(SOURCES)
 
 
 def test_a_tasks_languages_are_its_own_and_the_pivot():
@@ -56,6 +71,13 @@ def test_the_definition_holds_what_changes_the_text_and_nothing_else():
     assert dataset.definition(altered) != definition
     moved = SOURCES | {"django": django.model_copy(update={"title": "x", "notice": "y"})}
     assert dataset.definition(moved) == definition
+
+
+def test_the_lines_of_training_text_are_those_that_the_card_expects():
+    dataset = dataset_of("po_wheels_czech")
+    assert isinstance(dataset, BuiltDataset)
+    assert dataset.training_lines() == dataset.expected["ces"].train
+    assert dataset.model_copy(update={"expected": {}}).training_lines() is None
 
 
 def test_the_task_of_the_messages_is_part_of_the_definition():

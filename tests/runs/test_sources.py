@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.config.yaml_files import read
-from fathom.runs.sources import KINDS, Archive, ByHand, Package, read_source
+from fathom.config.yaml_files import YamlFile, read
+from fathom.runs.sources import KINDS, Archive, ByHand, Package, read_sources
 from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]
@@ -12,14 +12,15 @@ FILES = sorted((ROOT / "config" / "sources").glob("*.yaml"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_source_of_config_is_right(path):
-    source, findings = read_source(path.stem, read(path, ROOT))
+    sources, findings = read_sources(path.stem, read(path, ROOT))
     assert findings == []
-    assert source.name == path.stem
+    assert all(name == source.name for name, source in sources.items())
+    assert path.stem in sources or all(name.startswith(f"{path.stem}_") for name in sources)
 
 
 def test_a_wheel_is_a_package_and_the_talks_are_an_archive():
     def source_of(name):
-        return read_source(name, read(ROOT / "config" / "sources" / f"{name}.yaml", ROOT))[0]
+        return read_sources(name, read(ROOT / "config" / "sources" / f"{name}.yaml", ROOT))[0][name]
 
     assert isinstance(source_of("django"), Package)
     assert isinstance(source_of("ted_talks"), Archive)
@@ -28,13 +29,13 @@ def test_a_wheel_is_a_package_and_the_talks_are_an_archive():
 
 def test_only_archives_and_files_by_hand_may_lack_a_checksum(project, edit):
     edit("config/sources/django.yaml", "bytes: 8276471\n", "")
-    _, findings = read_source(
+    _, findings = read_sources(
         "django", read(project / "config" / "sources" / "django.yaml", project)
     )
     says("no value", where=": bytes").check(findings)
     edit("config/sources/ted_talks.yaml", "bytes: 352222045\n", "")
     file = read(project / "config" / "sources" / "ted_talks.yaml", project)
-    says("both or none").check(read_source("ted_talks", file)[1])
+    says("both or none").check(read_sources("ted_talks", file)[1])
 
 
 def test_every_key_is_described():
@@ -67,7 +68,66 @@ def test_every_key_is_described():
 def test_a_broken_source_is_named_with_file_and_key(project, edit, name, old, new, message):
     edit(f"config/sources/{name}.yaml", old, new)
     path = project / "config" / "sources" / f"{name}.yaml"
-    source, findings = read_source(name, read(path, project))
-    assert source is None
+    sources, findings = read_sources(name, read(path, project))
+    assert sources is None
     (finding,) = message.check(findings)
     assert finding.where.startswith(f"config/sources/{name}.yaml")
+
+
+DUMPS = {
+    "for": {"language": ["de", "fr"], "date": ["20261101"]},
+    "title": "Articles in <language>",
+    "kind": "archive",
+    "mirrors": ["https://example.org/<language>/<date>"],
+    "file": "<language>-<date>.xml.bz2",
+    "licence": "CC0-1.0",
+    "notice": "Invented.",
+}
+
+
+def read_dumps(**changes):
+    value = {key: item for key, item in (DUMPS | changes).items() if item is not None}
+    return read_sources("dumps", YamlFile("config/sources/dumps.yaml", value, {(): 1}))
+
+
+def test_a_card_with_for_is_a_source_for_each_combination():
+    sources, findings = read_dumps()
+    assert findings == []
+    assert {name: source.file for name, source in sources.items()} == {
+        "dumps_de": "de-20261101.xml.bz2",
+        "dumps_fr": "fr-20261101.xml.bz2",
+    }
+    assert sources["dumps_fr"].mirrors == ("https://example.org/fr/20261101",)
+    assert sources["dumps_fr"].title == "Articles in fr"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"for": {"language": []}}, says("no list of values", where="for.language")),
+        ({"for": {}}, says("chooses nothing", where=": for")),
+        ({"for": {"language": ["De"], "date": ["1"]}}, says(where=": for", remedy="other values")),
+        (
+            {"file": "<langage>.bz2"},
+            says("placeholder", "for", "langage", where=": file", nearest="language"),
+        ),
+        ({"licence": None}, says("no value", where=": licence")),
+        ({"kind": "archiv"}, says(where=": kind", nearest="archive")),
+    ],
+)
+def test_what_is_wrong_with_such_a_card_is_found(changes, message):
+    sources, findings = read_dumps(**changes)
+    assert sources is None
+    message.check(findings)
+
+
+def test_wikipedias_dumps_are_of_one_date():
+    path = ROOT / "config" / "sources" / "wikipedia.yaml"
+    sources, _ = read_sources("wikipedia", read(path, ROOT))
+    assert len(sources) == 25
+    (date,) = {source.file.split("-")[1] for source in sources.values()}
+    english = sources["wikipedia_en"]
+    assert english.mirrors == (
+        f"https://dumps.wikimedia.org/enwiki/{date}/enwiki-{date}-pages-articles.xml.bz2",
+    )
+    assert english.sha256 is None

@@ -1,9 +1,13 @@
 """BLEU in its variants is sacreBLEU's, and a Korean target is cut by its own rules."""
 
+from importlib.metadata import version
+
+import numpy as np
 import pytest
 import sacrebleu
 
 from fathom.scoring import bleu
+from fathom.scoring.moses import MosesTokens
 from tests.evaluation.conftest import ENGLISH, OTHER
 
 # sacreBLEU adds the same counts, so that only the order of floating-point sums could differ.
@@ -51,6 +55,30 @@ def test_morphemes_give_korean_more_to_match_than_words():
     )
     assert morphemes.counts[0][0] > words.counts[0][0]
     assert morphemes.value > words.value
+
+
+def test_a_run_may_ask_for_further_tokenizers():
+    assert bleu.variants("deu", ["moses"]) == ("13a", "intl", "char", "none", "moses")
+
+
+def test_moses_tokens_are_scored_as_if_the_text_had_been_cut_before():
+    reference = ["Das ist z.B. Nr. 5, d.h. der 3. Versuch.", "Wie geht's?"]
+    hypothesis = ["Das war z.B. Nr. 5, d.h. der 3. Versuch.", "Wie geht's?"]
+    score = bleu.statistics(hypothesis, reference, "moses", "deu")
+    cut = [[MosesTokens("deu")(line) for line in lines] for lines in (hypothesis, reference)]
+    peer = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(cut[0], [cut[1]])
+    assert score.value == pytest.approx(peer.score, abs=TOLERANCE)
+    assert 0 < score.value < 100
+    assert (score.counts[0][:2] == [11, 11]).all()
+    assert bleu.of_counts(score.counts, "moses").value == score.value
+
+
+def test_moses_keeps_case_and_its_signature_names_library_and_version():
+    upper, lower = ["Das Haus ist alt."], ["das haus ist alt."]
+    assert bleu.statistics(lower, upper, "moses", "de").value < 100
+    signature = bleu.statistics(upper, upper, "moses", "de").signature
+    assert signature == bleu.of_counts(np.zeros((1, len(bleu.COLUMNS))), "moses").signature
+    assert f"case:mixed|eff:no|tok:moses-sacremoses-{version('sacremoses')}|" in signature
 
 
 def test_lines_that_look_tokenised_are_scored_without_a_warning(caplog):

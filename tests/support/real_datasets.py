@@ -5,13 +5,14 @@ from pathlib import Path
 from fathom.config.yaml_files import YamlFile, read
 from fathom.runs.dataset_cards import read_dataset
 from fathom.runs.datasets import Dataset
-from fathom.runs.sources import read_source
+from fathom.runs.sources import read_sources
 
 ROOT = Path(__file__).parents[2]
 DATASETS = {path.stem: path for path in sorted((ROOT / "config" / "datasets").glob("*.yaml"))}
 SOURCES = {
-    path.stem: read_source(path.stem, read(path, ROOT))[0]
+    name: source
     for path in sorted((ROOT / "config" / "sources").glob("*.yaml"))
+    for name, source in (read_sources(path.stem, read(path, ROOT))[0] or {}).items()
 }
 
 

@@ -5,6 +5,7 @@ or is not a plain file, a folder or a harmless link, makes the archive unusable.
 strips such paths, so both kinds of archive are checked here.
 """
 
+import bz2
 import errno
 import lzma
 import stat
@@ -21,6 +22,8 @@ from fathom.errors import FathomError
 MAX_EXPANSION = 100
 # Small archives are mostly headers, where a ratio says nothing.
 FREE_BYTES = 1 << 20
+# A single file, which has no members: a dump of a wiki.
+PACKED_FILE = ".xml.bz2"
 _ENCRYPTED = 1
 _BROKEN = (
     zipfile.BadZipFile,
@@ -52,20 +55,32 @@ def visit(
         for name, stream in members(path, selected):
             take(name, stream)
     except (*_BROKEN, OSError) as error:
-        # bz2's error has no number, and a place before the file's begin is an invalid argument.
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise
-        what = f"not a readable archive ({str(error) or type(error).__name__})"
-        raise FathomError(what, str(path), _REMEDY) from None
+        raise _unreadable(error, path) from None
 
 
 def check(path: Path) -> None:
-    """Check every member of an archive.
+    """Check every member of an archive; of one packed file, that it is packed.
 
     Raises:
         FathomError: as `visit`.
     """
-    visit(path, lambda name: False, lambda name, stream: None)
+    if not path.name.endswith(PACKED_FILE):
+        visit(path, lambda name: False, lambda name, stream: None)
+        return
+    try:
+        with bz2.open(path) as stream:
+            stream.read(1)
+    except (EOFError, OSError) as error:
+        raise _unreadable(error, path) from None
+
+
+def _unreadable(error: Exception, path: Path) -> Exception:
+    """Return why an archive cannot be read; an error of the disk as it is."""
+    # bz2's error has no number, and a place before the file's begin is an invalid argument.
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        return error
+    what = f"not a readable archive ({str(error) or type(error).__name__})"
+    return FathomError(what, str(path), _REMEDY)
 
 
 def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:

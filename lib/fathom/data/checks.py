@@ -1,11 +1,12 @@
 """Checks of a prepared corpus: expected counts, and no text under two names."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from fathom.data.texts import TaskText
 from fathom.errors import FathomError
 from fathom.runs.datasets import SPLITS, BuiltDataset
+from fathom.runs.text_rules import number_of
 
 
 def count_matches(count: int, expected: int | str) -> bool:
@@ -18,17 +19,8 @@ def count_matches(count: int, expected: int | str) -> bool:
         count: a number of sentences.
         expected: a whole number, or thousands (k) or millions (M) as papers print them.
     """
-    if isinstance(expected, int):
-        return count == expected
-    number, unit = printed_count(expected)
+    number, unit = number_of(expected)
     return abs(count - number) < unit
-
-
-def printed_count(expected: str) -> tuple[int, int]:
-    """Return a count as a paper prints it, "5.94k" or "4.5M", and one unit of its last digit."""
-    integer, _, decimals = expected[:-1].partition(".")
-    unit = 10 ** ({"k": 3, "M": 6}[expected[-1]] - len(decimals))
-    return int(integer + decimals) * unit, unit
 
 
 def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:
@@ -39,7 +31,7 @@ def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iter
         texts: the text of each task.
     """
     unit = "pairs" if dataset.pivot else "sentences"
-    for task in dataset.tasks:
+    for task in dataset.expected:
         for split in SPLITS:
             count, expected = len(texts[task].splits[split]), getattr(dataset.expected[task], split)
             if not count_matches(count, expected):
@@ -52,7 +44,9 @@ def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iter
 
 
 def shared_sentences(
-    texts: dict[str, TaskText], text_of: Callable[[str], str] = str
+    texts: dict[str, TaskText],
+    text_of: Callable[[str], str] = str,
+    compared: Sequence[str] = SPLITS,
 ) -> dict[tuple[str, str], float]:
     """Return for each two tasks the share of the smaller one's sentences that both have.
 
@@ -61,11 +55,12 @@ def shared_sentences(
     Args:
         texts: the tasks' text; only their own side counts, and each sentence once.
         text_of: from a task to the name of its text.
+        compared: the splits whose sentences count.
     """
-    splits = {task: _distinct(text) for task, text in texts.items()}
+    splits = {task: _distinct(text, compared) for task, text in texts.items()}
     shares = {}
     for one, other in combinations(texts, 2):
-        counted = ("train",) if text_of(one) == text_of(other) else SPLITS
+        counted = ("train",) if text_of(one) == text_of(other) else compared
         of_one, of_other = (
             set().union(*(splits[task][name] for name in counted)) for task in (one, other)
         )
@@ -73,9 +68,9 @@ def shared_sentences(
     return shares
 
 
-def _distinct(text: TaskText) -> dict[str, set[str]]:
+def _distinct(text: TaskText, splits: Sequence[str]) -> dict[str, set[str]]:
     """Return the distinct sentences of a task's own side, by split."""
-    return {split: {row.text for row in rows} for split, rows in text.splits.items()}
+    return {split: {row.text for row in text.splits[split]} for split in splits}
 
 
 def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:
@@ -87,7 +82,8 @@ def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[Fat
         dataset: the data set, with the share from which on text counts as the same.
         texts: the text of each task.
     """
-    for (one, other), share in shared_sentences(texts, dataset.text_of).items():
+    shares = shared_sentences(texts, dataset.text_of, dataset.compared)
+    for (one, other), share in shares.items():
         if share > dataset.max_shared:
             yield FathomError(
                 f"tasks {one} and {other} share {share:.1%} of their sentences",

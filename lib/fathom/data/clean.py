@@ -71,7 +71,7 @@ def fault(pair: Pair, rules: MessageCleaning) -> str | None:
         return "placeholders_differ"
     if _PLACEHOLDER.search(text):
         return "placeholders"
-    if not _has_letter(text) or not _has_letter(pivot):
+    if not has_letter(text) or not has_letter(pivot):
         return "no_letter"
     if text == pivot:
         return "untranslated"
@@ -92,10 +92,11 @@ def line_fault(text: str, rules: MessageCleaning) -> str | None:
     """
     if _PLACEHOLDER.search(text):
         return "placeholders"
-    if not _has_letter(text):
+    if not has_letter(text):
         return "no_letter"
     return "too_long" if len(text) > rules.max_characters else None
 
 
-def _has_letter(text: str) -> bool:
+def has_letter(text: str) -> bool:
+    """Return whether a sentence has a letter of any script."""
     return any(character.isalpha() for character in text)

@@ -2,7 +2,8 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -100,14 +101,15 @@ def _write(
     for split, rows in text.splits.items():
         words = {}
         for side, language in enumerate(languages):
-            lines = [row[side] for row in rows]
+            counts = Counter[str]()
+            lines = _counted((row[side] for row in rows), counts)
             write_lines(out / task / f"{split}.{language}", lines)
-            words[language] = sum(len(line.split()) for line in lines)
+            words[language] = counts["words"]
         unit = "pairs" if dataset.pivot else "sentences"
         splits[split] = {unit: len(rows), "words": words}
     dropped = {rule: count for rule, count in text.dropped.items() if count}
-    counts = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
-    report(f"{dataset.name}: {task}: {counts}, {sum(dropped.values())} dropped")
+    sizes = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
+    report(f"{dataset.name}: {task}: {sizes}, {sum(dropped.values())} dropped")
     for split, count in text.shared.items():
         report(
             f"{dataset.name}: {task}: {count} of {len(text.splits[split])} {split} in training, too"
@@ -115,6 +117,13 @@ def _write(
     shared: dict[str, object] = {"in_training": text.shared} if text.shared else {}
     about = {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
     return about | shared
+
+
+def _counted(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
+    """Yield lines, and count their words: a text may be too large for memory."""
+    for line in lines:
+        counts["words"] += len(line.split())
+        yield line
 
 
 def _checksum(file: Path) -> str:

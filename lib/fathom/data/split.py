@@ -32,7 +32,7 @@ def split_of(sentence_key: str, split: KeyHash) -> str:
         sentence_key: the normalised sentence.
         split: salt, and the shares of test and validation in thousandths.
     """
-    place = int.from_bytes(_digest(sentence_key, split)[:8], "big") % 1000
+    place = digest(sentence_key, split.salt) % 1000
     if place < split.test_per_mille:
         return "test"
     return "valid" if place < split.test_per_mille + split.valid_per_mille else "train"
@@ -64,12 +64,12 @@ def deal(
     dealt: dict[str, list[Sentence]] = {task: [] for task in tasks}
     for sentence in text.splits["train"]:
         # Other bytes than those of the split, which would be similar in all training sentences.
-        digest = _digest(key(sentence[-1]), split)
-        dealt[tasks[int.from_bytes(digest[8:16], "big") % len(tasks)]].append(sentence)
+        number = digest(key(sentence[-1]), split.salt, 8)
+        dealt[tasks[number % len(tasks)]].append(sentence)
     count = len(text.splits["train"])
     return {
         task: TaskText(
-            text.splits | {"train": own},
+            {**text.splits, "train": own},
             text.read,
             text.dropped + Counter(other_part=count - len(own)),
         )
@@ -105,6 +105,13 @@ def published(splits: dict[str, list[Pair]], clean: bool) -> TaskText[Pair]:
     return TaskText(splits | {"train": train}, count, dropped, shared)
 
 
-def _digest(sentence_key: str, split: KeyHash) -> bytes:
-    """Return the hash of a key that decides where its sentence goes."""
-    return hashlib.sha256(f"{split.salt}\0{sentence_key}".encode()).digest()
+def digest(text: str, salt: str, first: int = 0) -> int:
+    """Return eight bytes of the SHA-256 of a salt and a text, as a number.
+
+    Args:
+        text: a normalised sentence, or a title.
+        salt: another one gives other numbers.
+        first: the first of the bytes.
+    """
+    hashed = hashlib.sha256(f"{salt}\0{text}".encode()).digest()
+    return int.from_bytes(hashed[first : first + 8], "big")

@@ -1,6 +1,7 @@
 """Sentences, with or without their translation, and a task's text on its way to the corpus."""
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -29,7 +30,7 @@ class TaskText(Generic[Sentence]):
     split may have such.
     """
 
-    splits: dict[str, list[Sentence]]
+    splits: Mapping[str, Collection[Sentence]]
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     shared: dict[str, int] = field(default_factory=dict)

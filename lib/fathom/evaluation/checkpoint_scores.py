@@ -1,6 +1,7 @@
 """The scores of single checkpoints of one run, in every metric that all of its tasks have."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -36,6 +37,7 @@ class CheckpointScores:
         self.data, self.corpus = spec.data, corpus
         target = sides(spec.data)[1]
         self.languages = target.languages
+        self._measure = partial(measure, tokenizers=spec.scoring.tokenizers)
         self.references = {
             (split, task): target.sentences(corpus, task, split)
             for split in splits
@@ -47,7 +49,7 @@ class CheckpointScores:
                 raise FathomError("no references", where, "prepare the corpus again")
         one = next(iter(self.references.values()))[:1]
         signatures = [
-            {score.metric: score.signature for score in measure(one, one, language, "")}
+            {score.metric: score.signature for score in self._measure(one, one, language, "")}
             for language in self.languages.values()
         ]
         first = signatures[0]
@@ -69,8 +71,8 @@ class CheckpointScores:
         for update, paths in files.items():
             for task, path in paths.items():
                 references = self.references[split, task]
-                measured = measure(read_lines(path), references, self.languages[task], str(path))
-                for statistics in measured:
+                lines, language = read_lines(path), self.languages[task]
+                for statistics in self._measure(lines, references, language, str(path)):
                     if statistics.metric in scores:
                         value = round(statistics.value, DIGITS)
                         scores[statistics.metric][update][task] = value

@@ -4,7 +4,7 @@ All numbers come from one decoding. What each metric counts in a sentence is wri
 scores, so that another interval or a paired test needs no second look at the text.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
@@ -159,7 +159,11 @@ def unit_of(metric: str) -> str:
 
 
 def measure(
-    hypotheses: list[str], references: list[str], language: str, where: str
+    hypotheses: list[str],
+    references: list[str],
+    language: str,
+    where: str,
+    tokenizers: Sequence[str] = (),
 ) -> list[Statistics]:
     """Return the statistics of every metric that a target language is scored with.
 
@@ -168,6 +172,7 @@ def measure(
         references: the sentences in the target language.
         language: the target language.
         where: what an error names.
+        tokenizers: further ones of BLEU that the run asks for.
 
     Raises:
         FathomError: there is no sentence, or not one hypothesis for each reference.
@@ -178,9 +183,9 @@ def measure(
             where,
             "translate again; every sentence has one hypothesis",
         )
-    variants = bleu.variants(language)
+    variants = bleu.variants(language, tokenizers)
     return [
-        *(bleu.statistics(hypotheses, references, variant) for variant in variants),
+        *(bleu.statistics(hypotheses, references, variant, language) for variant in variants),
         chrf.statistics(hypotheses, references),
     ]
 
@@ -197,7 +202,7 @@ def _statistics(
     """Return the statistics of a task's hypotheses."""
     target = sides(spec.data)[1]
     references = target.sentences(corpus, task, split)
-    return measure(hypotheses, references, target.languages[task], task)
+    return measure(hypotheses, references, target.languages[task], task, spec.scoring.tokenizers)
 
 
 def _scores(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:

@@ -96,9 +96,10 @@ def write_text(path: Path, text: str) -> None:
         stream.write(text)
 
 
-def write_lines(path: Path, lines: list[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write a line for each item, ended by LF."""
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    with replacing(path) as stream:
+        stream.writelines(f"{line}\n" for line in lines)
 
 
 def read_lines(path: Path) -> list[str]:

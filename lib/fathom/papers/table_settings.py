@@ -24,8 +24,9 @@ class Metric(Part):
     """How a paper or a table scores."""
 
     tokenize: Annotated[
-        Literal["13a", "none", "intl", "char", "zh", "ja-mecab", "ko-mecab", "flores200"] | None,
-        About("sacreBLEU's tokenizer."),
+        Literal["13a", "none", "intl", "char", "moses", "zh", "ja-mecab", "ko-mecab", "flores200"]
+        | None,
+        About("sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers."),
     ] = None
     unknown_for: Annotated[Ids, About("Tasks whose metric in the paper is not known.")] = ()
     note: Annotated[str, About("Why this is the paper's metric.")] = ""

@@ -1,8 +1,9 @@
 """What no class can say alone: names that must exist elsewhere, and runs that must resolve."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from copy import copy
+from typing import get_args
 
 from fathom.claims import names as claim_names
 from fathom.errors import Dependent, FathomError, Findings, nearest, unknown
@@ -19,6 +20,7 @@ from fathom.runs import compatibility
 from fathom.runs.dataset_cards import direction_findings
 from fathom.runs.method_card import module_names
 from fathom.runs.requirements import requirement_findings
+from fathom.runs.settings import Tokenizer
 from fathom.subwords.texts import text_findings
 
 # Kinds whose names are those of one paper.
@@ -40,11 +42,13 @@ def findings(project: Project, causes: Causes) -> Iterator[FathomError]:
     yield from _equal_runs(project)
     known = project.known()
     causes.add("run", *known.unresolved)
-    shown: set[str] = set()
+    shown: dict[str, set[str]] = defaultdict(set)
     for paper in project.papers.values():
-        shown |= {cell.source for cell in _cells(paper, known, causes)}
+        for cell in _cells(paper, known, causes):
+            shown[cell.source].add(cell.metric)
         yield from _of(paper.name, _paper(project, paper, known, causes))
-    yield from _unused_runs(project, known, shown)
+    yield from _unused_runs(project, known, shown.keys())
+    yield from _unscored_runs(project, known, shown)
     yield from parameters.findings(project)
     for file in project.files["runs"].values():
         yield from sources.of_runs(file)
@@ -197,3 +201,16 @@ def _unused_runs(project: Project, known: Known, shown: Set[str]) -> Iterator[Fa
             # What cannot be read of the paper may use it.
             on = [(kind, f"{name.split('/')[0]}/*") for kind in ("table", "figure", "entry")]
             yield Dependent(what, where, "use it or delete it", on)
+
+
+def _unscored_runs(
+    project: Project, known: Known, shown: Mapping[str, Set[str]]
+) -> Iterator[FathomError]:
+    """Yield the runs that a table shows in a tokenizer for which nothing scores them."""
+    for name in known.runs:
+        scored = project.run(name).scoring.tokenizers
+        for tokenizer in sorted(shown[name] & {*get_args(Tokenizer)} - {*scored}):
+            what = f"a table shows BLEU with the tokenizer '{tokenizer}', and nothing counts it"
+            where = project.entries[name].where(("scoring", "tokenizers"))
+            remedy = f"write scoring: {{tokenizers: [{tokenizer}]}}"
+            yield FathomError(what, where, remedy)

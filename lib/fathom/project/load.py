@@ -18,7 +18,7 @@ from fathom.runs.dataset_cards import read_dataset
 from fathom.runs.families import family_findings, read_families, read_runs
 from fathom.runs.method_card import read_card
 from fathom.runs.scales import read_scale
-from fathom.runs.sources import read_source
+from fathom.runs.sources import read_sources
 
 # As messages name a kind.
 _WORDS = {"dataset": "data set"}
@@ -48,7 +48,10 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
         wrong = [unknown("scale", switches.scale, where(("scale",)), files["scale"])]
     findings += wrong if files["config"] else []
     read_parts = partial(_parts, files, causes, findings)
-    sources = read_parts("source", read_source)
+    cards = read_parts("source", read_sources)
+    # What a card with `for` would make is wrong with the card.
+    causes.add("source", *(f"{name}_*" for name in files["source"] if name not in cards))
+    sources = {name: source for made in cards.values() for name, source in made.items()}
     datasets = read_parts("dataset", lambda name, file: read_dataset(name, file, sources))
     methods = read_parts("method", read_card)
     scales = read_parts("scale", lambda _, file: read_scale(file))

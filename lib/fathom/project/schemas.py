@@ -79,7 +79,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         "parameters": _schema(Parameters),
         "columns": _schema(ColumnsFile),
         "dataset": _cards(PlannedDataset, *FORMATS.values()),
-        "source": _cards(*KINDS.values()),
+        "source": _sources(),
     }
 
 
@@ -125,6 +125,17 @@ def _cards(*models: type[Part]) -> dict[str, Any]:
         del card["properties"]["name"]
         card["required"].remove("name")
     return schema | {"anyOf": [{"$ref": f"#/$defs/{model.__name__}"} for model in models]}
+
+
+def _sources() -> dict[str, Any]:
+    """Return the schema of sources' cards, whose `for` makes several sources of one."""
+    schema = _cards(*KINDS.values())
+    for model in KINDS.values():
+        properties = schema["$defs"][model.__name__]["properties"]
+        name = {key: properties["file"].pop(key) for key in ("pattern", "type")}
+        properties["file"]["anyOf"] = [name, _NAME]
+        properties["for"] = _ENTRY_KEYS["for"]
+    return schema
 
 
 def _entries(schema: dict[str, Any]) -> dict[str, Any]:

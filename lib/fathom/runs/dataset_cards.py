@@ -16,6 +16,7 @@ from fathom.runs.datasets import (
     PackageDataset,
     ParallelDataset,
     PlannedDataset,
+    WikipediaDataset,
 )
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import Verses
@@ -166,7 +167,7 @@ def _expected_findings(dataset: BuiltDataset, file: YamlFile) -> Iterator[Fathom
         if task not in dataset.tasks:
             where = file.where(("expected", task))
             yield FathomError(f"no task '{task}'", where, nearest(task, dataset.tasks))
-    for task in dataset.tasks:
+    for task in dataset.tasks if not isinstance(dataset, WikipediaDataset) else ():
         if task not in dataset.expected:
             remedy = "give its counts: they prove that the text is the expected one"
             yield FathomError(f"no counts for '{task}'", file.where(("expected",)), remedy)
@@ -209,6 +210,22 @@ def _side_findings(dataset: ParallelDataset, file: YamlFile) -> Iterator[FathomE
                 yield FathomError(f"no file '{name}'", where, nearest(name, known))
 
 
+def _wikipedia_findings(dataset: WikipediaDataset, file: YamlFile) -> Iterator[FathomError]:
+    """Yield a pivot, tasks of several dumps, and limits of what is no task."""
+    if dataset.pivot is not None:
+        where = file.where(("pivot",))
+        yield FathomError("sentences without pairs have no pivot", where, "delete it")
+    for task in dataset.tasks:
+        dumps = [code for source in dataset.sources for code in dataset.codes(source, task)]
+        if len(dumps) > 1:
+            what = f"{len(dumps)} dumps of '{task}': {', '.join(dumps)}"
+            yield FathomError(what, file.where(("sources",)), "give each task one code")
+    for task in dataset.split.train:
+        if task not in dataset.tasks:
+            where = file.where(("split", "train", task))
+            yield FathomError(f"no task '{task}'", where, nearest(task, dataset.tasks))
+
+
 # What is wrong with data sets of a kind.
 _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
     LineDataset: _line_findings,
@@ -216,4 +233,5 @@ _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]]
     PackageDataset: _read_findings,
     NumberedDataset: _number_findings,
     ParallelDataset: _side_findings,
+    WikipediaDataset: _wikipedia_findings,
 }

@@ -5,7 +5,7 @@ card with `not_built` describes a data set that no reader makes yet.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,8 +13,10 @@ from fathom.config.settings import About, Part, Several, plain
 from fathom.io.hashes import identity, short
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import (
+    ArticleCleaning,
     ByFile,
     Counts,
+    HeldOut,
     KeyHash,
     LineNumbers,
     MessageCleaning,
@@ -23,6 +25,7 @@ from fathom.runs.text_rules import (
     Published,
     TalkCleaning,
     Verses,
+    number_of,
 )
 
 SPLITS = ("train", "valid", "test")
@@ -117,6 +120,9 @@ class BuiltDataset(Dataset):
     ]
     expected: Annotated[dict[str, Counts], About("How much text each task must have.")]
 
+    # The splits that tell whether two tasks have the same text.
+    compared: ClassVar[tuple[str, ...]] = SPLITS
+
     @property
     def texts(self) -> tuple[str, ...]:
         """The names of the texts: the tasks, but one name for those that share a text."""
@@ -129,6 +135,12 @@ class BuiltDataset(Dataset):
     def codes(self, source: str, text: str) -> tuple[str, ...]:
         """Return the codes that a source has for a text or the pivot; none where it has no text."""
         return self.sources[source].get(text, ())
+
+    def training_lines(self) -> int | None:
+        """Return how many lines all tasks have for training, as the card says; None without."""
+        if not self.expected:
+            return None
+        return sum(number_of(self.expected[task].train)[0] for task in self.tasks)
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text: languages, checksums and codes, cleaning, split."""
@@ -256,6 +268,27 @@ class ParallelDataset(BuiltDataset):
         return super().definition(sources) | ({"pieces": self.pieces} if self.pieces else {})
 
 
+class WikipediaDataset(BuiltDataset):
+    """Sentences of Wikipedia's articles, without pairs; how many a dump has is not known before."""
+
+    format: Annotated[Literal["wikipedia"], About("Dumps of Wikipedia, one for each language.")]
+    cleaning: Annotated[ArticleCleaning, About("What is dropped.")]
+    split: Annotated[HeldOut, About("By the hashes of sentences and of titles.")]
+    expected: Annotated[
+        dict[str, Counts],
+        Field(default_factory=dict),
+        About("How much text a task must have, where that is known of its dump."),
+    ]
+
+    # Equal texts hold out equal sentences, and all others need not fit into memory.
+    compared: ClassVar[tuple[str, ...]] = SPLITS[1:]
+
+    def training_lines(self) -> int | None:
+        """Return how many lines all tasks have for training at most; None without a limit."""
+        limits = [self.split.most(task) for task in self.tasks]
+        return None if None in limits else sum(filter(None, limits))
+
+
 FORMATS: dict[str, type[BuiltDataset]] = {
     "gettext": MessageDataset,
     "gettext_lines": LineDataset,
@@ -263,4 +296,5 @@ FORMATS: dict[str, type[BuiltDataset]] = {
     "packages": PackageDataset,
     "parallel": ParallelDataset,
     "ted": TalkDataset,
+    "wikipedia": WikipediaDataset,
 }

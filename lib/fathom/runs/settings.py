@@ -8,7 +8,7 @@ cards, `config/methods/<name>.yaml`.
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fathom.config.settings import About, Absent, Form, Part, Several, fields_of
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
@@ -23,6 +23,7 @@ from fathom.runs.types import (
     StackName,
     Text,
     Whole,
+    unique,
 )
 
 
@@ -331,14 +332,24 @@ class Decoding(Part):
         return int(self.cap_ratio * source_pieces) + self.cap_constant
 
 
+Tokenizer = Literal["moses"]
+
+
 class Scoring(Part):
-    """How scores get their intervals."""
+    """How hypotheses are scored."""
 
     bootstrap_samples: Annotated[
         int,
         Ge(100),
         About("Resamples of the test set for a score's interval.", source="Koehn 2004"),
     ] = 1000
+    tokenizers: Annotated[
+        tuple[Tokenizer, ...],
+        Several,
+        AfterValidator(unique),
+        Absent(()),
+        About("Tokenizers of BLEU that are counted next to those of every run."),
+    ] = ()
 
 
 class Method(Part):

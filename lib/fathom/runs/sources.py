@@ -1,12 +1,19 @@
-"""Sources: the files that are fetched, one card each in config/sources."""
+"""Sources: the files that are fetched, by their cards in config/sources.
 
+A card is one source, or with `for` one for each combination: dumps of several languages.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from fathom.config.inheritance import NAME, NAME_RULE, combinations
+from fathom.config.places import Place, placeholders, substitute
 from fathom.config.settings import About, Part, Several
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError
+from fathom.errors import FathomError, brief, nearest
 from fathom.runs.cards import read_card_of_kind
 
 Bytes = Annotated[int, Field(ge=1)]
@@ -80,14 +87,49 @@ class ByHand(Source):
 KINDS: dict[str, type[Source]] = {"package": Package, "archive": Archive, "by_hand": ByHand}
 
 
-def read_source(name: str, file: YamlFile) -> tuple[Source | None, list[FathomError]]:
-    """Check a source's card.
+def read_sources(name: str, file: YamlFile) -> tuple[dict[str, Source] | None, list[FathomError]]:
+    """Check a card: one source, or with `for` one for each combination.
+
+    A source of several is called like the card's file and the first value that `for` chose for it.
 
     Args:
         name: the name of the card's file.
         file: the card.
 
     Returns:
-        The source and no findings, or None and all findings.
+        The sources by name and no findings, or None and all findings.
     """
-    return read_card_of_kind(KINDS, "kind", name, file)
+    sources: dict[str, Source] = {}
+    findings: list[FathomError] = []
+    for own, card in _written(name, file, findings):
+        source, wrong = read_card_of_kind(KINDS, "kind", own, card)
+        findings += wrong
+        if source is not None:
+            sources[own] = source
+    return (None if findings else sources), findings
+
+
+def _written(
+    name: str, file: YamlFile, findings: list[FathomError]
+) -> Iterator[tuple[str, YamlFile]]:
+    """Yield each source's name and card; add what is wrong with `for` to the findings."""
+    if "for" not in file.value:
+        yield name, file
+        return
+    card = {key: value for key, value in file.value.items() if key != "for"}
+    try:
+        choices = combinations(file.value["for"], Place(file, ("for",)))
+    except FathomError as error:
+        findings.append(error)
+        return
+    for chosen in choices:
+        own = f"{name}_{next(iter(chosen.values()), '')}"
+        if not NAME.fullmatch(own):
+            what = f"'{brief(own)}': {NAME_RULE}"
+            findings.append(FathomError(what, file.where(("for",)), "choose other values"))
+        for key, value in card.items():
+            for missing in placeholders(str(value)):
+                if missing not in chosen:
+                    what = f"`for` gives no <{missing}>"
+                    findings.append(FathomError(what, file.where((key,)), nearest(missing, chosen)))
+        yield own, replace(file, value=substitute(card, chosen))

@@ -34,6 +34,12 @@ class MessageCleaning(Part):
     ]
 
 
+class ArticleCleaning(Part):
+    """What is dropped of the sentences of articles."""
+
+    max_characters: Annotated[int, Field(ge=1), About("The most characters of a sentence.")]
+
+
 class Verses(Part):
     """Verses of a Bible in a SQLite database; codes are versions."""
 
@@ -121,6 +127,44 @@ class ByFile(Part):
     def split_of(self, name: str) -> str:
         """Return the split of a file of the task's side."""
         return "valid" if name in self.valid else "test" if name in self.test else "train"
+
+
+class HeldOut(Part):
+    """Sentences are held out by their hash; articles are drawn for training by their title's."""
+
+    by: Annotated[Literal["held_out"], About("Some distinct sentences are held out, by hash.")]
+    salt: Annotated[
+        str, Field(min_length=1), About("Hashed before the text; another salt, another split.")
+    ]
+    valid: Annotated[int, Field(ge=1), About("Sentences for validation.")]
+    test: Annotated[int, Field(ge=1), About("Sentences for test.")]
+    train: Annotated[
+        dict[str, Count],
+        Field(default_factory=dict),
+        About("The most sentences for training of each task; without a number all are taken."),
+    ]
+
+    @property
+    def held_out(self) -> int:
+        """How many sentences are not for training."""
+        return self.valid + self.test
+
+    def most(self, task: str) -> int | None:
+        """Return how many sentences a task has for training at most."""
+        return number_of(self.train[task])[0] if task in self.train else None
+
+
+def number_of(count: int | str) -> tuple[int, int]:
+    """Return a count as a whole number, and one unit of its last digit.
+
+    Args:
+        count: a whole number, or thousands (k) or millions (M) as papers print them.
+    """
+    if isinstance(count, int):
+        return count, 1
+    integer, _, decimals = count[:-1].partition(".")
+    unit = 10 ** ({"k": 3, "M": 6}[count[-1]] - len(decimals))
+    return int(integer + decimals) * unit, unit
 
 
 class Counts(Part):

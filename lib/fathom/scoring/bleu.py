@@ -1,8 +1,11 @@
 """BLEU by tokenizer; sacreBLEU counts."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
+from fathom.scoring import moses
 from fathom.scoring.bootstrap import Statistics
 
 EVERYWHERE = ("13a", "intl", "char", "none")
@@ -16,20 +19,28 @@ COLUMNS = (
 )
 
 
-def variants(language: str) -> tuple[str, ...]:
-    """Return the tokenizers with which a target language is scored."""
-    return EVERYWHERE + BY_LANGUAGE.get(language, ())
+def variants(language: str, further: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the tokenizers with which a target language is scored.
+
+    Args:
+        language: the target language.
+        further: those that a run asks for.
+    """
+    return (*EVERYWHERE, *BY_LANGUAGE.get(language, ()), *further)
 
 
-def statistics(hypotheses: list[str], references: list[str], variant: str) -> Statistics:
+def statistics(
+    hypotheses: list[str], references: list[str], variant: str, language: str = ""
+) -> Statistics:
     """Count matches of 1- to 4-grams in each sentence.
 
     Args:
         hypotheses: one line for each reference, at least one.
         references: the lines to be matched.
-        variant: sacreBLEU's name of the way in which text is cut into words.
+        variant: how text is cut into words: sacreBLEU's name of it, or "moses".
+        language: the target language, for Moses.
     """
-    counts = _metric(variant)._extract_corpus_statistics(hypotheses, [references])
+    counts = _metric(variant, language)._extract_corpus_statistics(hypotheses, [references])
     return of_counts(np.array(counts, dtype=np.int64), variant)
 
 
@@ -50,6 +61,8 @@ def of_counts(counts: np.ndarray, variant: str) -> Statistics:
     return Statistics(variant, COLUMNS, counts, signature, score_of)
 
 
-def _metric(variant: str) -> BLEU:
+def _metric(variant: str, language: str = "") -> BLEU:
+    if variant == moses.NAME:
+        return moses.metric(language)
     # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are.
     return BLEU(tokenize=variant, force=True)

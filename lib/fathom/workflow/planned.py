@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from fathom.data.checks import printed_count
 from fathom.papers.tables import Table
 from fathom.provenance.run_state import RunState, run_state
 from fathom.runs.datasets import BuiltDataset
@@ -125,7 +124,4 @@ class Plan:
     def _lines(self, spec: Spec) -> int | None:
         """Return the lines of a run's training text, as config expects them."""
         dataset = self.targets.project.datasets[spec.data.dataset]
-        if not isinstance(dataset, BuiltDataset) or not dataset.expected:
-            return None
-        counts = [dataset.expected[task].train for task in dataset.tasks]
-        return sum(count if isinstance(count, int) else printed_count(count)[0] for count in counts)
+        return dataset.training_lines() if isinstance(dataset, BuiltDataset) else None

@@ -105,6 +105,7 @@ def _read_table(
     places = {language: _place(header, column, where) for language, column in columns.items()}
     pivot_place = places.pop(dataset.pivot)
     marks = dataset.cleaning.missing_marks
+    pairs: dict[str, list[Pair]] = {task: [] for task in places}
     for row in rows:
         # Once for all tasks: the pivot's cell is the same.
         pivot, pivot_fault = _cell(row, pivot_place, marks)
@@ -115,9 +116,12 @@ def _read_table(
                 faults = {"too_many_cells"}
             texts[task].read += 1
             if faults == {None}:
-                texts[task].splits[split].append(Pair(text, pivot))
+                pairs[task].append(Pair(text, pivot))
             else:
                 texts[task].dropped[_first(faults)] += 1
+    for task, read in pairs.items():
+        before = texts[task].splits
+        texts[task].splits = {**before, split: [*before[split], *read]}
 
 
 def _rows(stream: IO[bytes], where: str) -> Iterator[list[str]]:
