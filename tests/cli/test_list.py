@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.support.own_project import own_project
+from tests.support.planned import NOT_BUILT, REASON, planned
 from tests.support.refused import says
 from tests.support.specs import ROOT
 
@@ -58,13 +60,12 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call):
 
 @pytest.mark.slow
 def test_what_is_not_built_has_its_reason(monkeypatch, call):
-    """The text of WMT comes in pieces, which nothing reads yet."""
+    monkeypatch.setattr("fathom.cli.list.open_project", lambda: planned(own_project()))
     monkeypatch.chdir(ROOT)
     paper = ("--json", "--scale", "paper")
     runs = json.loads(call("list", "runs", *paper).out)
-    reason = "no reader for published pieces yet"
-    assert reason in runs["latent_depth/en_de_dlcl_36_36"]
+    assert REASON in runs["latent_depth/en_de_dlcl_36_36"]
     assert "not built" not in runs["latent_depth/o2m_diverse_12_12"]
     artefacts = json.loads(call("list", "artefacts", *paper).out)
-    assert reason in artefacts["latent_depth_table1"]
+    assert REASON in artefacts[NOT_BUILT]
     assert "not built" not in artefacts["latent_depth_table4"]

@@ -27,6 +27,7 @@ class Training(Part):
     betas: Annotated[tuple[float, float], Several] = (0.9, 0.98)
     every: Annotated[int, Field(ge=1)] | Annotated[str, Form(r"^\d+ epochs$", "75 epochs")] = 1
     rows: Annotated[tuple[str, ...], Several] | dict[str, str | Linear] = ()
+    place: Annotated[str, Form(r"^(here|at [0-9])$", "at 3", "here or at <n>")] = "here"
 
 
 GOOD = {"updates": 3, "schedule": {"name": "cosine", "rate": 0.1}}
@@ -64,6 +65,10 @@ def test_a_right_value_gives_the_part_and_no_findings():
         (
             {"every": "75"},
             says("wrong type", "'75'", where="every", remedy=prose("for example", "75 epochs")),
+        ),
+        (
+            {"place": "at"},
+            says("not possible", "at", where="place", remedy="write here or at <n>"),
         ),
         ({"rows": 3}, says("wrong type", 3, "a list", where="rows", remedy="a list or a mapping")),
         ({"rows": {"a": "x", "b": ["y"]}}, says("wrong type", ..., "text", where="rows.b")),

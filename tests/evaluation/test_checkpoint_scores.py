@@ -4,6 +4,7 @@ import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
 from fathom.evaluation.checkpoint_scores import CheckpointScores, means
+from fathom.evaluation.right_language import check
 from fathom.evaluation.score import score
 from fathom.io.files import write_lines
 from tests.evaluation.conftest import ENGLISH, OTHER
@@ -114,6 +115,21 @@ def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths
     write_lines(files[3]["kor"], ENGLISH[:4])
     with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
         scores.of("test", files)
+
+
+def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypotheses):
+    run = decoded("one_to_many")
+    scores = CheckpointScores(run, paths.corpus(run.data), SPLITS)
+    files = hypotheses(OTHER)
+    for path in files[100].values():
+        write_lines(path, ENGLISH)
+    doubts = scores.doubts("test", files)
+    assert (doubts[20], doubts[3]) == ("", "")
+    texts = dict.fromkeys(OTHER, ENGLISH)
+    assert doubts[100] == check(run.data, paths.corpus(run.data), "test", texts).doubt != ""
+    other = decoded()
+    none = CheckpointScores(other, paths.corpus(other.data), SPLITS)
+    assert none.doubts("test", files) == {}
 
 
 def test_a_run_that_asks_for_moses_tokens_has_their_scores_of_each_checkpoint(

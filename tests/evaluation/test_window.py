@@ -10,6 +10,8 @@ from sacrebleu import corpus_bleu
 
 from fathom.errors import FathomError
 from fathom.evaluation.measured import path_of
+from fathom.evaluation.right_language import check
+from fathom.evaluation.score import key_of
 from fathom.evaluation.window import best_updates, best_window, mean_inside
 from fathom.io.files import read_lines, write_lines
 from fathom.provenance import measurements
@@ -19,6 +21,7 @@ from tests.support.refused import refused
 
 EVERY = 1_000
 UPDATES = (1, 2, 3, 4, 5, 6)
+COPIED = dict.fromkeys(OTHER, ENGLISH)
 
 
 def curve(scores):
@@ -122,8 +125,8 @@ class Spoilt:
 
     recipe = 1
 
-    def __init__(self, folder):
-        self.folder, self.asked = folder, []
+    def __init__(self, folder, right=COPIED):
+        self.folder, self.asked, self.right = folder, [], right
 
     def of(self, split, updates):
         self.asked.append((split, tuple(updates)))
@@ -135,7 +138,7 @@ class Spoilt:
                 share = 0.1 + 0.1 * abs(update - 3)
                 lines = [
                     " ".join("no" if dice.random() < share else word for word in line.split(" "))
-                    for line in ENGLISH
+                    for line in self.right[task]
                 ]
                 files[update][task] = self.folder / f"{task}.{split}.{update}.txt"
                 write_lines(files[update][task], lines)
@@ -197,6 +200,31 @@ def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
     made = Spoilt(paths.window(spec, 1, "plain"))
     best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
     assert lines[-1] == "6 checkpoints were saved, fewer than 21: all are taken"
+
+
+@pytest.mark.parametrize(("hypotheses", "right"), [(OTHER, True), (COPIED, False)])
+def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, hypotheses, right):
+    spec, lines = windowed(decoded("one_to_many"), 2), []
+    made = Spoilt(paths.window(spec, 1, "plain"), hypotheses)
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    file = measurements.read(path)
+    for metric, window in file.settings["updates"].items():
+        texts = {
+            task: read_lines(path) for task, path in made.of("test", window)[window[0]].items()
+        }
+        doubt = check(spec.data, paths.corpus(spec.data), "test", texts).doubt
+        key = key_of(metric, "test", "plain", "window")
+        assert file.measurements[key].doubt == ("" if right else f"update {window[0]}: {doubt}")
+        assert right == (not doubt)
+    assert any("languages" in line for line in lines)
+
+
+def test_into_one_language_nothing_is_checked(decoded, paths):
+    spec, lines = windowed(decoded(), 2), []
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    assert {record.doubt for record in measurements.read(path).measurements.values()} == {""}
+    assert not any("languages" in line for line in lines)
 
 
 def test_what_fails_leaves_no_measurement_of_before(decoded, paths):

@@ -4,25 +4,11 @@ from collections.abc import Callable
 
 from fathom.io.files import write_text
 from fathom.project import schemas
+from fathom.project.files import ConfigFiles
 from fathom.project.load import load
 from fathom.project.project import Project
 from fathom.report import deviations, equations, settings
 from tests.house.tree import ROOT
-
-KINDS = (
-    "config",
-    "runs",
-    "scale",
-    "method",
-    "paper",
-    "tables",
-    "figures",
-    "deviations",
-    "parameters",
-    "columns",
-    "dataset",
-    "source",
-)
 
 
 def schema(kind: str) -> Callable[[Project], str]:
@@ -34,7 +20,7 @@ PAGES: dict[str, Callable[[Project], str]] = {
     "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
     "docs/settings.md": settings.page,
-    **{f"config/schemas/{kind}.json": schema(kind) for kind in KINDS},
+    **{f"config/schemas/{kind}.json": schema(kind) for kind in ConfigFiles(ROOT)},
 }
 
 

@@ -88,9 +88,9 @@ def pruned(run: TrainedRun, task: str) -> tuple[Path, dict[str, Any]]:
     return folder, read_json(folder / "pruned.json")
 
 
-def in_fairseq(folder: Path) -> TransformerModel:
-    """Return what fairseq itself makes of a pruned checkpoint."""
+def in_fairseq(folder: Path, kind: str = "TranslationTask") -> TransformerModel:
+    """Return what fairseq itself makes of a pruned checkpoint, whose task is of a kind."""
     (model,), _, task = load_model_ensemble_and_task([str(folder / "model.pt")])
     assert type(model) is TransformerModel
-    assert type(task).__name__ == "TranslationTask"
+    assert type(task).__name__ == kind
     return model.eval()

@@ -6,13 +6,16 @@ from types import SimpleNamespace
 import ctranslate2
 import pytest
 import sentencepiece
-from fairseq.checkpoint_utils import load_model_ensemble_and_task
+from fairseq import options
+from fairseq.checkpoint_utils import load_model_ensemble, load_model_ensemble_and_task
 from fairseq.data.indexed_dataset import (
     MMapIndexedDatasetBuilder,
     data_file_path,
     index_file_path,
 )
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.transformer import TransformerModel
+from fairseq.tasks import setup_task
 
 from fathom.inference.export import export
 from fathom.inference.trained_run import TrainedRun
@@ -22,7 +25,7 @@ from fathom.runs.paths import Paths
 from fathom.subwords.encode import join
 from fathom.subwords.sides import sides
 from tests.support.refused import refused
-from tests.support.small_corpus import TASKS, silent, small_data
+from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.trained import CPU, save, trained_spec, write_text, write_trained
 
 # fairseq's own network masks padding and the future with unlike types.
@@ -195,10 +198,70 @@ def test_whoever_gives_ctranslate2_the_token_first_gets_our_hypotheses(tmp_path)
         assert [join(result.hypotheses[0])] == expected
 
 
-def test_a_folder_for_fairseq_cannot_start_with_a_token_and_can_read_one(tmp_path):
-    with refused("fairseq's start", remedy="ctranslate2"):
-        export(one_to_many(tmp_path / "d", "decoder"), "fairseq", tmp_path / "x", None, silent)
-    assert not (tmp_path / "x").exists()
+def by_the_task_with_tokens(task, models, settings, lines, processor):
+    """Return the translations of fairseq's task with tokens, made as by `fairseq-interactive`."""
+    source, target = task.source_dictionary, task.target_dictionary
+    cut = [" ".join(processor.encode(line, out_type=str)) for line in lines]
+    tokens = [source.encode_line(pieces, add_if_not_exist=False).long() for pieces in cut]
+    dataset = task.build_dataset_for_inference(tokens, [len(ids) for ids in tokens])
+    generator = task.build_generator(models, settings)
+    batch = dataset.collater([dataset[number] for number in range(len(lines))])
+    answers = task.inference_step(generator, models, batch)
+    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
+    best = [by_number[number][0]["tokens"].tolist() for number in range(len(lines))]
+    return [join([target[piece] for piece in pieces[:-1]]) for pieces in best]
+
+
+def by_the_documented_command(folder, language, lines, processor):
+    """Return what the command of docs/export.md translates; its batches need compiled parts."""
+    words = [str(folder), "--path", str(folder / "checkpoint.pt"), "--langs", language]
+    words += ["--task", "translation_multi_simple_epoch", "--lang-pairs", f"{language}-{language}"]
+    words += ["--source-lang", language, "--target-lang", language]
+    for side in ("source", "target"):
+        words += [f"--{side}-dict", str(folder / f"dict.{side}.txt")]
+    words += ["--decoder-langtok", "--lang-tok-replacing-bos-eos"]
+    words += ["--beam", "5", "--max-len-a", "0", "--max-len-b", "15"]
+    parser = options.get_interactive_generation_parser()
+    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=words))
+    task = setup_task(cfg.task)
+    models, _ = load_model_ensemble([cfg.common_eval.path], task=task)
+    for model in models:
+        model.prepare_for_inference_(cfg)
+    return by_the_task_with_tokens(task, models, cfg.generation, lines, processor)
+
+
+@pytest.mark.slow
+def test_stock_fairseq_starts_with_the_token_of_a_language_and_gives_our_hypotheses(tmp_path):
+    run, folder = one_to_many(tmp_path, "decoder"), tmp_path / "exported"
+    export(run, "fairseq", folder, None, silent)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.model"))
+    search = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
+    texts = set()
+    for task in TASKS:
+        lines, language = text_of(run, task), LANGUAGES[task]
+        expected = translate_lines(run, "plain", task, lines, silent)
+        sides_of = {"source_lang": language, "target_lang": language}
+        (model,), _, stock = load_model_ensemble_and_task(
+            [str(folder / "checkpoint.pt")], arg_overrides=sides_of
+        )
+        assert type(model) is TransformerModel
+        assert (len(stock.source_dictionary), len(stock.target_dictionary)) == (
+            len(run.tensors.source_dictionary),
+            len(run.tensors.target_dictionary),
+        )
+        answers = by_the_task_with_tokens(stock, [model.eval()], search, lines, processor)
+        assert answers == expected
+        assert by_the_documented_command(folder, language, lines, processor) == expected
+        texts.add(tuple(translate_lines(run, "plain", task, ["ta lo mi"], silent)))
+    assert len(texts) > 1
+
+
+def test_a_checkpoint_starts_with_the_token_of_the_task_that_was_asked_for(tmp_path):
+    export(one_to_many(tmp_path / "d", "decoder"), "fairseq", tmp_path / "x", "kor", silent)
+    _, settings, task = load_model_ensemble_and_task([str(tmp_path / "x" / "checkpoint.pt")])
+    assert settings.task.target_lang == "hangul"
+    token = task.data_manager.get_decoder_langtok("hangul", "tgt")
+    assert task.target_dictionary[token] == "__hangul__"
     export(one_to_many(tmp_path / "s", "source"), "fairseq", tmp_path / "y", "kor", silent)
     record = read_record(tmp_path / "y" / "export.json")
     assert record["target_tokens"] == {"source": {"kor": "__hangul__"}}

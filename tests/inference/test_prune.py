@@ -271,16 +271,18 @@ def test_what_is_written_of_any_gated_method_is_what_its_hard_gates_compute(
         assert torch.allclose(by_fairseq(in_fairseq(folder)), logits, atol=1e-5)
 
 
-@pytest.mark.parametrize("place", ["source", "decoder"])
-def test_only_a_token_of_the_source_can_be_given_to_fairseq(tmp_path, place):
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [("source", "TranslationTask"), ("decoder", "TranslationMultiSimpleEpochTask")],
+)
+def test_a_token_is_named_and_fairseqs_own_network_computes_what_ours_does(tmp_path, place, kind):
     spec, paths = gated(), Paths(tmp_path, "tiny")
     spec = replace(spec, data=small_data(direction="one_to_many", target_token=place))
     write_tensors(paths, spec.data)
     network = built(spec, paths)
     set_gates(network, ACTIVE)
-    own = write_run(spec, paths, network.eval())
-    if place == "decoder":
-        with refused("fairseq's start"):
-            pruned(own, "kor")
-    else:
-        assert pruned(own, "kor")[1]["target_token"] == "__hangul__"
+    folder, content = pruned(write_run(spec, paths, network.eval()), "kor")
+    assert content["target_token"] == "__hangul__"
+    assert {path.name for path in folder.glob("dict.*")} == {"dict.eng.txt", "dict.hangul.txt"}
+    logits = with_hard_gates(network, "kor")
+    assert torch.allclose(by_fairseq(in_fairseq(folder, kind)), logits, atol=1e-5)

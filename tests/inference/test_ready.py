@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -14,7 +13,6 @@ from fathom.provenance import decoding_file, recipe
 from fathom.runs.paths import Paths
 from tests.support.refused import prose, refused
 from tests.support.run_files import write_training
-from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 
 SPEC = small_spec()
@@ -48,15 +46,6 @@ def test_a_network_without_a_decoder_is_refused_with_the_command_that_measures_i
     changes = {"model": {"architecture": "masked_lm", "decoder_layers": 0, "block": 64}}
     with refused(remedy="fathom likelihood paper/small"):
         ready.require_decoder(small_spec(changes))
-
-
-def test_a_decoder_that_starts_with_a_token_is_refused_for_fairseq():
-    for place in ("none", "source"):
-        data = small_data(direction="one_to_many", target_token=place)
-        ready.require_fairseq_start(replace(SPEC, data=data))
-    data = small_data(direction="one_to_many", target_token="decoder")
-    with refused("fairseq's start", where=SPEC.name, remedy="--format ctranslate2"):
-        ready.require_fairseq_start(replace(SPEC, data=data))
 
 
 def test_the_weights_that_are_decoded_must_be_there(tmp_path):

@@ -11,6 +11,7 @@ from fathom.runs.paths import Paths
 from fathom.tables.comparison import counts
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
+from tests.support.planned import NOT_BUILT, planned
 from tests.support.refused import refused, says
 
 KEY = "bleu.test.plain.13a"
@@ -179,8 +180,8 @@ def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, mon
 
 
 def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):
-    asked = Artefacts(project, Paths(tmp_path, "paper"))
-    with refused("not made yet", where="latent_depth_table1") as caught:
+    asked = Artefacts(planned(project), Paths(tmp_path, "paper"))
+    with refused("not made yet", where=NOT_BUILT) as caught:
         asked.require(*drawn(asked, "latent_depth", "table1"))
     assert "snakemake" not in caught.value.remedy
     assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy

@@ -99,6 +99,17 @@ def test_a_file_that_cannot_be_read_is_one_finding_and_hides_no_other(small, fil
     assert len(findings(small)) == 2
 
 
+def test_unreadable_columns_hide_nothing_that_is_wrong_between_a_papers_files(small):
+    (small / "config/columns.yaml").write_text("a: [\n")
+    change(small, f"{PAPER}/deviations.yaml", "[training.clip]", "[training.clpi]")
+    change(small, f"{PAPER}/figures.yaml", "kind: grouped_bars", "kind: grouped_barz")
+    change(small, f"{PAPER}/runs.yaml", "clip: 1.0  # the paper is silent", "clip: 1.0  # §4")
+    lines = findings(small)
+    says("unknown", "setting", "training.clpi").check(lines)
+    says("unknown", "kind of figure", "grouped_barz", nearest="grouped_bars").check(lines)
+    assert len(lines) == 3
+
+
 def findings_of(file, lines):
     return [line for line in lines if line.startswith(f"config/{file}:")]
 

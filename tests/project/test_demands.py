@@ -4,6 +4,7 @@ import pytest
 
 from fathom.project.demands import Demands
 from fathom.project.load import load
+from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
 from tests.support.small_project import GATED, RUN, write_config
 
 
@@ -77,10 +78,10 @@ def test_a_table_of_a_corpus_asks_for_no_run(own):
 
 
 def test_what_cannot_be_made_says_of_how_many_runs_and_why(own, own_project):
-    paper = Demands(own_project, "paper")
-    reason = paper.not_built(paper.artefacts["latent_depth_table1"])
-    runs = len(paper.artefacts["latent_depth_table1"].runs)
-    assert reason.startswith(f"{runs} of {runs} runs: data.subwords.algorithm: ")
+    paper = Demands(planned(own_project), "paper")
+    reason = paper.not_built(paper.artefacts[NOT_BUILT])
+    runs = len(paper.artefacts[NOT_BUILT].runs)
+    assert reason == f"{runs} of {runs} runs: data set {DATASET}: {REASON}"
     assert own.not_built(own.artefacts["latent_depth_table5"]) == ""
 
 

@@ -71,13 +71,16 @@ def test_a_start_from_a_base_of_other_tasks_uses_its_pieces_and_dictionaries(own
 
 
 def test_what_is_not_built_says_each_reason_once(tmp_path, own_project):
-    runs = write_config(tmp_path) / "config" / "papers" / "sample" / "runs.yaml"
+    config = write_config(tmp_path) / "config"
+    runs, card = config / "papers" / "sample" / "runs.yaml", config / "datasets" / "small.yaml"
     text = runs.read_text(encoding="utf-8")
-    text = text.replace("{algorithm: bpe, foreign: 120, english: 80}", "{algorithm: published}")
     text = text.replace(f"{GATED}: {{", f"{GATED}: {{start: {{run: {RUN}}}, ")
     runs.write_text(text, encoding="utf-8")
+    known = card.read_text(encoding="utf-8").split("format:")[0]
+    planned = f"{known}pivot: eng\ntasks: [bos, kor]\nnot_built: no reader\n"
+    card.write_text(planned, encoding="utf-8")
     reason = load(tmp_path).not_built(f"sample/{GATED}", "small")
-    assert reason == "data.subwords.algorithm: no reader for published pieces yet"
+    assert reason == "data set small: no reader"
     assert own_project.not_built("latent_depth/masked_lm_24", "tiny") == ""
 
 

@@ -46,3 +46,13 @@ def test_a_name_that_does_not_exist_is_one_finding(tmp_path, text, message):
         load(tmp_path)
     (finding,) = caught.value.findings
     message.check(finding)
+
+
+def test_a_rebuilt_text_makes_other_runs_of_those_on_it_alone(own_project):
+    """Its cells are not judged; all other runs share the results of the paper's scale."""
+    for run, judged in (("en_de_12_12", False), ("m2o_diverse_12_12", True)):
+        name = f"latent_depth/{run}"
+        assert own_project.comparable(name, "paper_rebuilt") == judged
+        specs = [own_project.spec(name, scale) for scale in ("paper", "paper_rebuilt")]
+        assert (specs[0].identity == specs[1].identity) == judged
+        assert specs[0].data.tasks == specs[1].data.tasks

@@ -3,18 +3,9 @@
 import jsonschema
 import pytest
 
+from fathom.project.files import ConfigFiles
 from fathom.project.schemas import schemas, text
-
-KINDS = {"runs": "runs", "tables": "tables", "parameters": "parameters", "paper": "paper"}
-KINDS |= {
-    "figures": "figures",
-    "scale": "scale",
-    "method": "method",
-    "deviations": "deviations",
-    "columns": "columns",
-    "source": "source",
-    "dataset": "dataset",
-}
+from tests.support.specs import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +13,15 @@ def generated(own_project):
     return schemas(own_project)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_has_a_schema(own_project, generated):
+    assert set(generated) == set(own_project.files)
+
+
+@pytest.mark.parametrize("kind", ConfigFiles(ROOT))
 def test_the_projects_own_files_are_valid(own_project, generated, kind):
     validator = jsonschema.Draft202012Validator(generated[kind])
     validator.check_schema(generated[kind])
-    for file in own_project.files[KINDS[kind]].values():
+    for file in own_project.files[kind].values():
         errors = [(list(error.path), error.message) for error in validator.iter_errors(file.value)]
         assert not errors, file.name
 
@@ -56,6 +51,14 @@ def test_a_figure_has_the_keys_of_its_kind(generated):
     assert not list(validator.iter_errors({"a": {"kind": "lines", "smooth": 3}}))
     assert list(validator.iter_errors({"a": {"kind": "lines", "less": "6/6"}}))
     assert list(validator.iter_errors({"a": {"kind": "line"}}))
+
+
+def test_a_claim_has_known_keys_and_answers(generated):
+    validator = jsonschema.Draft202012Validator(generated["claims"])
+    claim = {"sentence": "A is.", "section": "§1", "claim": "table1[1, 2] > 0", "supports": "holds"}
+    assert not list(validator.iter_errors({"a": claim}))
+    for wrong in ({"supports": "hold"}, {"clame": "1 > 0"}, {"sentence": ""}):
+        assert list(validator.iter_errors({"a": claim | wrong}))
 
 
 def test_every_setting_has_a_description(generated):

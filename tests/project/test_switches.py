@@ -1,4 +1,5 @@
 import json
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -106,10 +107,10 @@ def test_a_number_is_a_row_or_a_folder_as_written():
     ("changes", "where", "remedy"),
     [
         ({"scal": "paper"}, "--config: scal", "'scale'"),
-        ({"device": "gpu"}, "--config: device", "auto|cpu|cuda"),
-        ({"device": "cpu\n"}, "--config: device", "auto|cpu|cuda"),
-        ({"device": "cpu; touch x"}, "--config: device", "auto|cpu|cuda"),
-        ({"device": "cuda:\u0663"}, "--config: device", "auto|cpu|cuda"),
+        ({"device": "gpu"}, "--config: device", prose("devices")),
+        ({"device": "cpu\n"}, "--config: device", prose("devices")),
+        ({"device": "cpu; touch x"}, "--config: device", prose("devices")),
+        ({"device": "cuda:\u0663"}, "--config: device", prose("devices")),
         ({"log_every": "1"}, "--config: log_every", "a whole number"),
         ({"retrain": "all"}, "--config: retrain", "'stale'"),
         ({"results": ""}, "--config: results", ""),
@@ -118,7 +119,7 @@ def test_a_number_is_a_row_or_a_folder_as_written():
 def test_a_mistake_is_one_line_that_names_its_place(changes, where, remedy):
     _, [error] = switches(**changes)
     assert error.where == where
-    assert remedy in str(error)
+    assert re.search(remedy, str(error))
 
 
 def test_a_mistake_in_a_file_is_found_by_its_line():

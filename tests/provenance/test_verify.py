@@ -1,5 +1,6 @@
 """Files of results that are not those that were recorded, each found once."""
 
+import os
 import shutil
 
 import pytest
@@ -137,6 +138,40 @@ def test_one_change_is_one_finding_with_its_command(paths, pattern, change, comm
     findings = verify([paths.results]).findings
     assert set(findings) == {path}
     says(where=path, remedy=command).check(findings[path])
+
+
+def as_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def as_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def as_dead_link(path):
+    path.unlink()
+    path.symlink_to(path.with_name("gone"))
+
+
+@pytest.mark.parametrize("change", [as_folder, as_pipe, as_dead_link])
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("runs/*/*/1/measurements/scores.*.json", "fathom score"),
+        ("runs/*/*/1/manifest.json", "fathom summarise"),
+        ("subwords/*/subwords.json", "fathom subwords"),
+    ],
+)
+def test_what_is_no_file_in_the_place_of_a_record_is_named(paths, pattern, command, change):
+    (path,) = paths.results.glob(pattern)
+    change(path)
+    findings = verify([paths.results]).findings
+    assert set(findings) == {path}
+    says("not a file", where=path, remedy=command).check(findings[path])
+    remedy = findings[path].remedy
+    assert remedy.startswith(f"rm {'-r ' if change is as_folder else ''}{path} && {command}")
 
 
 def test_a_record_that_was_made_again_leaves_those_that_repeat_it_too_old(paths):

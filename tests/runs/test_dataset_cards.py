@@ -32,7 +32,7 @@ def test_every_data_set_of_config_is_right(name):
     [
         (("ted8_related", "po_wheels_related"), RELATED),
         (("ted8_diverse", "po_wheels_diverse"), DIVERSE),
-        (("wmt16_en_de", "wmt14_en_de", "po_wheels_german"), ("deu",)),
+        (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german"), ("deu",)),
         (("wmt15_cs_en", "po_wheels_czech"), ("ces",)),
         (("domains6", "wheels_domains6"), DOMAINS),
         (("domains7", "wheels_domains7"), HALVES),
@@ -51,7 +51,7 @@ def test_only_sinhala_has_no_substitute():
 @pytest.mark.parametrize(
     ("names", "languages"),
     [
-        (("wmt16_en_de", "wmt14_en_de", "po_wheels_german"), ("eng", "deu")),
+        (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german"), ("eng", "deu")),
         (("wmt15_cs_en", "po_wheels_czech"), ("ces", "eng")),
         (("domains6", "wheels_domains6", "domains7", "wheels_domains7"), ("eng", "fra")),
         (("ted8_related", "strings25", "wikipedia25"), None),

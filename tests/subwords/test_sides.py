@@ -1,7 +1,8 @@
 import pytest
 
+from fathom.io.files import write_lines
 from fathom.subwords.sides import sides, sides_of_pieces
-from tests.support.small_corpus import DEFINITION, LANGUAGES, TASKS, small_data
+from tests.support.small_corpus import DEFINITION, LANGUAGES, TASKS, record_corpus, small_data
 
 ENGLISH = dict.fromkeys(TASKS, "eng")
 ALONE = {"tasks": DEFINITION["tasks"]}
@@ -45,6 +46,17 @@ def test_each_text_is_cut_by_its_model_in_both_directions(keys, own, pivot):
         foreign, english = both if direction == "many_to_one" else both[::-1]
         assert foreign.models == own
         assert english.models == dict.fromkeys(TASKS, pivot)
+
+
+def test_text_in_pieces_has_no_models_and_sentences_of_whole_words(tmp_path):
+    marked = small_data(DEFINITION | {"pieces": "marked"}, algorithm="published")
+    write_lines(tmp_path / "bos" / "test.eng", ["ta@@ lo mi", ""])
+    record_corpus(tmp_path)
+    for side in sides(marked):
+        assert (side.models, side.marked) == ({}, True)
+    assert sides(marked)[1].lines(tmp_path, "bos", "test") == ["ta@@ lo mi", ""]
+    assert sides(marked)[1].sentences(tmp_path, "bos", "test") == ["talo mi", ""]
+    assert sides(small_data())[1].sentences(tmp_path, "bos", "test") == ["ta@@ lo mi", ""]
 
 
 def test_a_side_reads_its_language(corpus):

@@ -9,6 +9,7 @@ from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_
 OWN = tuple(Text(task, LANGUAGES[task]) for task in TASKS)
 PIVOT = tuple(Text(task, "eng") for task in TASKS)
 ALONE = {"tasks": DEFINITION["tasks"]}
+MARKED = DEFINITION | {"pieces": "marked"}
 
 
 def test_foreign_and_english_are_a_model_each():
@@ -54,15 +55,20 @@ def test_pieces_of_another_data_set_learn_from_its_text():
     assert joint.texts == (Text("sun", "bos"), Text("sun", "eng"))
 
 
-def test_published_pieces_are_not_built():
-    data = small_data()
-    subwords = data.subwords.model_copy(
-        update={"algorithm": "published", "foreign": None, "english": None}
-    )
-    settings = data.settings.model_copy(update={"subwords": subwords})
-    with refused("published pieces") as caught:
-        text_models(type(data)(settings, data.tasks, data.definition))
-    assert caught.value.where == "data.subwords.algorithm"
+def test_text_that_comes_in_pieces_needs_no_model():
+    assert text_models(small_data(MARKED, algorithm="published")) == ()
+
+
+def test_published_pieces_need_text_that_comes_in_pieces_and_it_needs_them():
+    with refused("no pieces of its own", where="data.subwords.algorithm"):
+        text_models(small_data(algorithm="published"))
+    with refused("comes cut", where="data.subwords.algorithm", remedy="published"):
+        text_models(small_data(MARKED))
+
+
+def test_pieces_are_not_taken_of_text_that_is_cut_in_another_way():
+    with refused("one comes cut", where="data.pieces_of"):
+        text_models(small_data(MARKED, pieces=DEFINITION))
 
 
 @pytest.mark.parametrize(

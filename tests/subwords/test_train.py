@@ -7,7 +7,7 @@ from fathom.io.files import sha256
 from fathom.io.integrity import read_record
 from fathom.subwords import train as module
 from fathom.subwords import vocabulary
-from fathom.subwords.train import learn, train, unknown_rate
+from fathom.subwords.train import learn, train
 from tests.support.refused import refused
 from tests.support.small_corpus import (
     DEFINITION,
@@ -91,11 +91,6 @@ def test_training_text_has_no_unknown_pieces(corpus, foreign):
         "source": dict.fromkeys(TASKS, 0.0),
         "target": dict.fromkeys(TASKS, 0.0),
     }
-
-
-def test_unknown_rate_counts_pieces_and_knows_empty_text():
-    assert unknown_rate({"a": 1}, [["a", "b"], ["a", "a"]]) == 0.25
-    assert unknown_rate({"a": 1}, [[]]) == 0.0
 
 
 def test_training_twice_gives_the_same_bytes(corpus, foreign, tmp_path):

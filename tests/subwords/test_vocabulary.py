@@ -3,7 +3,20 @@ from collections import Counter
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.subwords.vocabulary import BOS, EOS, PAD, Ids, add_tokens, count, read, unite, write
+from fathom.subwords.vocabulary import (
+    BOS,
+    EOS,
+    PAD,
+    SPECIAL,
+    Ids,
+    add_tokens,
+    count,
+    frequent,
+    read,
+    unite,
+    unknown_rate,
+    write,
+)
 from tests.support.refused import refused
 
 
@@ -44,6 +57,28 @@ def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tm
     assert ours.of([]) == [theirs.eos()]
     assert ours.of(["</s>", "<pad>", "never seen"]) == [theirs.unk()] * 3 + [theirs.eos()]
     assert (theirs.bos(), theirs.pad()) == (BOS, PAD)
+
+
+@pytest.mark.parametrize("threshold", [1, 2, 5])
+@pytest.mark.parametrize("pieces", [3, 4, 9, 12])
+def test_frequent_pieces_are_the_dictionary_that_fairseq_makes(tmp_path, threshold, pieces):
+    text = [f"p{number % pieces}@@ ж{number % 5} madeupword0000" for number in range(30)]
+    theirs = Dictionary()
+    for line in text:
+        theirs.encode_line(line, append_eos=False)
+    theirs.finalize(threshold=threshold, padding_factor=8)
+    theirs.save(str(tmp_path / "theirs.txt"))
+    ours = frequent(count(line.split() for line in text), threshold)
+    write(tmp_path / "ours.txt", ours)
+    assert (tmp_path / "ours.txt").read_bytes() == (tmp_path / "theirs.txt").read_bytes()
+    assert (len(SPECIAL) + len(ours)) % 8 == 0
+
+
+def test_a_piece_below_the_threshold_is_unknown():
+    dictionary = frequent(count([["a", "a", "b"]]), 2)
+    assert "b" not in dictionary
+    assert unknown_rate(dictionary, [["a", "b"], ["a", "a"]]) == 0.25
+    assert unknown_rate(dictionary, [[]]) == 0.0
 
 
 def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):

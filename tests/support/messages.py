@@ -135,7 +135,6 @@ MESSAGES = {
     "other tokens": "'{}' has other tokens of target languages",
     "one target language": "only one-to-many translation has several target languages to name",
     "token as piece": "the text gave the piece {}, which is a token of a target language",
-    "fairseq's start": "fairseq's translation does not start with the token of a target language",
     "too few saves": "{} updates save weights {} times, but {} are averaged",
     "kept weights": "{} saved weights are decoded, and {} are kept",
     # provenance
@@ -359,7 +358,9 @@ MESSAGES = {
     "no verses": "no verses of book {} in the versions {} and {}",
     "not verses": "not a database of verses ({})",
     # subwords and batches
-    "published pieces": "a reader for published pieces is not built",
+    "no pieces of its own": "the text has no pieces of its own",
+    "comes cut": "the text comes cut into pieces",
+    "one comes cut": "of '{}' and '{}' one comes cut into pieces",
     "no training text": "there is no training text",
     "too many pieces": "{} pieces are more than the text allows",
     "too few pieces": "{} pieces are fewer than the text's characters",

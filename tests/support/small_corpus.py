@@ -51,7 +51,7 @@ def record_corpus(folder: Path) -> None:
 
 
 DEFINITION = {"tasks": [[task, LANGUAGES[task]] for task in TASKS], "pivot": "eng"}
-_SUBWORDS = ("algorithm", "joint", "english", "foreign", "per_task")
+_SUBWORDS = ("algorithm", "joint", "english", "foreign", "per_task", "dictionary", "threshold")
 
 
 def small_data(definition: dict = DEFINITION, pieces: dict | None = None, **changes) -> DataSpec:
@@ -61,13 +61,15 @@ def small_data(definition: dict = DEFINITION, pieces: dict | None = None, **chan
         definition: tasks and pivot, where they differ.
         pieces: the definition of the data set whose pieces are used, where it is another.
         changes: settings of `data` or `data.subwords` that differ; `joint` and `per_task` replace
-            the models whose text they take over.
+            the models whose text they take over, published pieces all of them.
     """
     subwords = {"algorithm": "bpe", "foreign": 120, "english": 80}
     for name in {"joint": ("foreign", "english"), "per_task": ("foreign",)}.get(
         next((key for key in ("joint", "per_task") if key in changes), ""), ()
     ):
         del subwords[name]
+    if changes.get("algorithm") == "published":
+        subwords = {}
     subwords |= {key: value for key, value in changes.items() if key in _SUBWORDS}
     tree = {"dataset": "small", "direction": "many_to_one", "max_pieces": 120}
     tree |= {key: value for key, value in changes.items() if key not in _SUBWORDS}

@@ -21,13 +21,16 @@ def own_project() -> Project:
     return load(ROOT, check=False)
 
 
-def targets(results: Path, scale: str = "tiny", **switches: object) -> Targets:
+def targets(
+    results: Path, scale: str = "tiny", project: Project | None = None, **switches: object
+) -> Targets:
     """Return the targets of a scale.
 
     Args:
         results: the folder of results.
         scale: the scale.
+        project: another project than the own one.
         **switches: the user's, such as seeds and row.
     """
-    project = replace(own_project(), switches=Switches(scale=scale, **switches))
+    project = replace(project or own_project(), switches=Switches(scale=scale, **switches))
     return Targets(Demands(project, scale), Paths(results, scale))

@@ -13,7 +13,7 @@ from fathom.batches.encode import encode
 from fathom.checkpoints.read import write_checkpoint
 from fathom.inference.beam import Beam
 from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import hypotheses, text
+from fathom.inference.translate import hypotheses, texts
 from fathom.io.files import sha256
 from fathom.io.integrity import hashes, read_record, write_record
 from fathom.methods.loader import build
@@ -143,7 +143,7 @@ def through(
     beam = Beam(run.network(gates, update), data.target_dictionary, search)
     pairs = data.split(task, "test")
     sources = [pairs.source(number) for number in range(len(pairs))]
-    return [text(pieces, data) for pieces in hypotheses(beam, sources, [own] * len(sources), CPU)]
+    return texts(run, hypotheses(beam, sources, [own] * len(sources), CPU))
 
 
 def set_gates(network: Network, layers: Layers) -> None:

@@ -1,7 +1,8 @@
 import pytest
 
+from tests.support.planned import DATASET, planned
 from tests.support.refused import prose, refused
-from tests.support.targets import targets
+from tests.support.targets import own_project, targets
 
 
 def folders(made):
@@ -48,10 +49,9 @@ def test_a_folder_of_other_settings_is_refused_with_the_nearest_name(tmp_path, l
 
 
 def test_a_corpus_that_cannot_be_made_yet_is_refused_with_the_reason(tmp_path):
-    made = targets(tmp_path, "paper")
-    name = next(name for name, item in made.project.datasets.items() if item.not_built())
-    with refused("not made yet", where=f"data set {name}"):
-        made.corpora.sources(made.corpora.folder(name))
+    made = targets(tmp_path, "paper", planned(own_project()))
+    with refused("not made yet", where=f"data set {DATASET}"):
+        made.corpora.sources(made.corpora.folder(DATASET))
 
 
 def test_a_scale_measures_the_data_set_that_stands_for_another(tmp_path):

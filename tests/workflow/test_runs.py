@@ -4,8 +4,9 @@ from fathom.io.files import write_text
 from fathom.io.integrity import write_record
 from fathom.provenance.recipe import RECIPE
 from tests.support.papers import PAPERS
+from tests.support.planned import planned
 from tests.support.refused import refused
-from tests.support.targets import targets
+from tests.support.targets import own_project, targets
 
 STATIC, GATED = "latent_depth/m2o_diverse_6_6", "latent_depth/m2o_diverse_ll_d_24_24"
 
@@ -24,7 +25,7 @@ def test_a_run_is_found_by_its_folder_and_a_changed_hash_is_refused(tmp_path):
 
 
 def test_a_run_that_is_not_built_is_refused_by_its_folder(tmp_path):
-    made = targets(tmp_path, "paper")
+    made = targets(tmp_path, "paper", planned(own_project()))
     name = next(iter(made.runs.not_built))
     with refused("not trained yet", where=f"run {name}"):
         made.runs.name(folder(made, name))

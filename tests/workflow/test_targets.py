@@ -7,11 +7,9 @@ from docutils.core import publish_parts
 from fathom.errors import FathomError
 from fathom.tables.view import label
 from fathom.workflow.targets import plain_text, script_text
+from tests.support.planned import NOT_BUILT, planned
 from tests.support.refused import prose, refused, says
-from tests.support.targets import ROOT, TABLE, targets
-
-# At the scale of the paper, whose text is published as pieces.
-NOT_BUILT = "latent_depth_table1"
+from tests.support.targets import ROOT, TABLE, own_project, targets
 
 
 def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
@@ -59,7 +57,7 @@ def test_who_asks_for_a_table_asks_for_its_manifests_and_measurements_too(tmp_pa
 
 
 def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
-    made = targets(tmp_path, "paper")
+    made = targets(tmp_path, "paper", planned(own_project()))
     assert not [
         path for path in made.files("all") if path.parts[-2:] == ("latent_depth", "table1.csv")
     ]
@@ -121,10 +119,10 @@ def test_a_row_that_is_missing_or_mistyped_is_refused(tmp_path, row, message):
 
 
 def test_a_row_of_a_run_that_is_not_built_is_refused(tmp_path):
-    made = targets(tmp_path, "paper")
-    row = next(iter(made.artefacts[NOT_BUILT].rows))
+    project = planned(own_project())
+    row = next(iter(targets(tmp_path, "paper", project).artefacts[NOT_BUILT].rows))
     with refused("not trained yet"):
-        targets(tmp_path, "paper", row=row).files(f"{NOT_BUILT}_row")
+        targets(tmp_path, "paper", project, row=row).files(f"{NOT_BUILT}_row")
 
 
 def test_seeds_of_the_user_replace_the_runs_own(tmp_path):

@@ -10,7 +10,6 @@ from fathom.cli.run_options import open_run
 from fathom.errors import FathomError
 from fathom.inference.ready import (
     require_decoder,
-    require_fairseq_start,
     require_name,
     require_weights,
 )
@@ -46,8 +45,6 @@ def export(
     gates = "hard" if "hard" in spec.gates else spec.gates[0]
     card = opened.project.methods[spec.method.name]
     require_plain_gates(card, gates, spec.name, "translate with fathom instead")
-    if program == "fairseq":
-        require_fairseq_start(spec)
     _require_empty(folder)
     require_weights(spec, seed, opened.paths)
     from fathom.inference.export import export as write

@@ -7,7 +7,7 @@ import typer
 from fathom.cli.options import Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import OpenRun, open_run
 from fathom.errors import FathomError
-from fathom.inference.ready import require_fairseq_start, require_name, require_weights
+from fathom.inference.ready import require_name, require_weights
 
 Task = Annotated[str, typer.Option(help="The task whose layers stay; the others' are left out.")]
 
@@ -25,7 +25,6 @@ def prune(
     opened = open_run(run, scale, results)
     require_name(task, opened.spec.data.tasks, "task", f"run {run}")
     _require_hard_gates(opened)
-    require_fairseq_start(opened.spec)
     require_weights(opened.spec, seed, opened.paths)
     from fathom.inference.prune import prune as write_pruned
 

@@ -30,11 +30,11 @@ def About(text: str, unit: str | None = None, source: str = "") -> Any:
 
 
 class Form:
-    """The form of a text, with an example that messages print."""
+    """The form of a text, with an example that messages print, or with what may be written."""
 
-    def __init__(self, pattern: str, example: str):
-        """Keep the pattern and a text that matches it."""
-        self.pattern, self.example = pattern, example
+    def __init__(self, pattern: str, example: str, words: str = ""):
+        """Keep the pattern, a text that matches it, and all that match it in words."""
+        self.pattern, self.example, self.words = pattern, example, words
 
     def __get_pydantic_core_schema__(self, *_: Any) -> Any:
         """Return the schema of a text whose mistakes are all of one kind."""
@@ -43,7 +43,7 @@ class Form:
             "schema": {"type": "str", "pattern": self.pattern},
             "custom_error_type": FORM,
             "custom_error_message": "no match",
-            "custom_error_context": {"pattern": self.pattern, "example": self.example},
+            "custom_error_context": vars(self),
         }
 
 

@@ -157,6 +157,8 @@ def _formless(value: Any, context: Mapping[str, Any]) -> tuple[str, str]:
     """Say that a value is no text of its form."""
     if isinstance(value, bool):
         return _wrong_type(value, "text")
+    if context["words"]:
+        return f"'{brief(value)}' is not possible here", f"write {context['words']}"
     what = f"'{brief(value)}' does not match {context['pattern']}"
     return what, f"write for example '{context['example']}'"
 

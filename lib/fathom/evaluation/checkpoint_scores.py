@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from fathom.errors import FathomError
+from fathom.evaluation import right_language
 from fathom.evaluation.score import DIGITS, measure
 from fathom.io.files import read_lines
 from fathom.runs.spec import Spec
@@ -33,11 +34,12 @@ class CheckpointScores:
         Raises:
             FathomError: the corpus lacks a file or its lines.
         """
+        self.data, self.corpus = spec.data, corpus
         target = sides(spec.data)[1]
         self.languages = target.languages
         self._measure = partial(measure, tokenizers=spec.scoring.tokenizers)
         self.references = {
-            (split, task): target.lines(corpus, task, split)
+            (split, task): target.sentences(corpus, task, split)
             for split in splits
             for task in spec.data.tasks
         }
@@ -75,6 +77,26 @@ class CheckpointScores:
                         value = round(statistics.value, DIGITS)
                         scores[statistics.metric][update][task] = value
         return scores
+
+    def doubts(self, split: str, files: Mapping[int, Mapping[str, Path]]) -> dict[int, str]:
+        """Return in words why the hypotheses of updates say little; empty where they are right.
+
+        The check is that of single decodings (evaluation/right_language.py). Without several target
+        languages there is none.
+
+        Args:
+            split: "valid" or "test".
+            files: hypotheses by update and task.
+
+        Raises:
+            FathomError: text of the corpus is missing or has changed.
+        """
+        decodings = (
+            {task: read_lines(path) for task, path in paths.items()} for paths in files.values()
+        )
+        checks = right_language.check_each(self.data, self.corpus, split, decodings)
+        # Not strict: there may be no checks.
+        return {update: check.doubt for update, check in zip(files, checks, strict=False)}
 
 
 def means(scores: Mapping[int, Mapping[str, float]]) -> dict[int, float]:

@@ -7,7 +7,7 @@ copies. A decoding passes if all tasks but one do, and no two tasks have the sam
 more than half of the sources that both have. Else its scores carry the doubt, and tables mark them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +16,9 @@ from fathom.provenance.measurements import Number, Record
 from fathom.runs.spec import DataSpec
 from fathom.scoring.language import CharacterModel, language_of
 from fathom.subwords.sides import sides
+
+# Sentences by task.
+Hypotheses = Mapping[str, Sequence[str]]
 
 # Training sentences of a language that its model counts, and sentences of a task that are judged.
 LEARNED, JUDGED = 4000, 100
@@ -71,9 +74,7 @@ class Checked:
         return "; ".join(reasons)
 
 
-def check(
-    data: DataSpec, corpus: Path, split: str, hypotheses: Mapping[str, Sequence[str]]
-) -> Checked | None:
+def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> Checked | None:
     """Check the hypotheses of a decoding; None where all tasks have one target language.
 
     Args:
@@ -85,11 +86,33 @@ def check(
     Raises:
         FathomError: text of the corpus is missing or has changed.
     """
+    return next(check_each(data, corpus, split, [hypotheses] if hypotheses else []), None)
+
+
+def check_each(
+    data: DataSpec, corpus: Path, split: str, decodings: Iterable[Hypotheses]
+) -> Iterator[Checked]:
+    """Yield the check of several decodings of a split; nothing where there is one target language.
+
+    The arguments are those of `check`; the models of the languages are made once.
+    """
+    if len(set(sides(data)[1].languages.values())) < 2:
+        return
+    models = _models(data, corpus)
+    for hypotheses in decodings:
+        yield _checked(data, corpus, split, hypotheses, models)
+
+
+def _checked(
+    data: DataSpec,
+    corpus: Path,
+    split: str,
+    hypotheses: Hypotheses,
+    models: Mapping[str, CharacterModel],
+) -> Checked:
+    """Return what the models of all languages say of a decoding."""
     source, target = sides(data)
     languages = target.languages
-    if len(set(languages.values())) < 2 or not hypotheses:
-        return None
-    models = _models(data, corpus)
 
     def share(task: str, texts: Sequence[str]) -> Share:
         likeliest = [language_of(text, models) for text in texts[:JUDGED]]
@@ -97,7 +120,7 @@ def check(
         return Share(right, len(likeliest) - none)
 
     answers = {
-        task: dict(zip(source.lines(corpus, task, split), texts, strict=True))
+        task: dict(zip(source.sentences(corpus, task, split), texts, strict=True))
         for task, texts in hypotheses.items()
     }
     pairs = {
@@ -105,9 +128,10 @@ def check(
         for one, other in combinations(hypotheses, 2)
         if languages[one] != languages[other]
     }
+    references = {task: target.sentences(corpus, task, split) for task in hypotheses}
     return Checked(
         hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
-        references={task: share(task, target.lines(corpus, task, split)) for task in hypotheses},
+        references={task: share(task, texts) for task, texts in references.items()},
         equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
     )
 
@@ -135,7 +159,7 @@ def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
     texts: dict[str, dict[str, None]] = {}
     for side in sides(data):
         for task, language in side.languages.items():
-            lines = side.lines(corpus, task, "train")[:LEARNED]
+            lines = side.sentences(corpus, task, "train")[:LEARNED]
             texts.setdefault(language, {}).update(dict.fromkeys(lines))
     return {language: CharacterModel(list(lines)[:LEARNED]) for language, lines in texts.items()}
 

@@ -201,7 +201,7 @@ def _statistics(
 ) -> list[Statistics]:
     """Return the statistics of a task's hypotheses."""
     target = sides(spec.data)[1]
-    references = target.lines(corpus, task, split)
+    references = target.sentences(corpus, task, split)
     return measure(hypotheses, references, target.languages[task], task, spec.scoring.tokenizers)
 
 

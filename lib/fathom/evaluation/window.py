@@ -48,7 +48,8 @@ def best_window(
 ) -> Path:
     """Translate, choose a window for each metric, and write its scores.
 
-    Validation text is translated with all checkpoints, test text only with those of a window.
+    Validation text is translated with all checkpoints, test text only with those of a window. Its
+    languages are checked as those of a single decoding.
 
     Args:
         spec: the run, whose window has decoding.window checkpoints; all, where there are fewer.
@@ -77,11 +78,12 @@ def best_window(
         curve = scores.of(CHOOSES, made.of(CHOOSES, updates))
         windows = {metric: best_updates(means(curve[metric]), size) for metric in curve}
         inside = sorted({update for window in windows.values() for update in window})
-        tested = scores.of(JUDGES, made.of(JUDGES, inside))
+        files = made.of(JUDGES, inside)
+        tested, doubts = scores.of(JUDGES, files), scores.doubts(JUDGES, files)
         write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))
         records = {
             key_of(metric, JUDGES, gates, "window"): _record(
-                tested[metric], window, metric, scores.signatures[metric]
+                tested[metric], window, metric, scores.signatures[metric], doubts
             )
             for metric, window in windows.items()
         }
@@ -90,6 +92,9 @@ def best_window(
         path = write(
             spec, seed, paths, "window", records, None, gates, run_with, decoding_recipe=made.recipe
         )
+    if doubts:
+        wrong = ", ".join(str(update) for update, doubt in doubts.items() if doubt)
+        report(f"languages: {f'wrong after update {wrong}' if wrong else 'right'}")
     for metric, window in windows.items():
         number = records[key_of(metric, JUDGES, gates, "window")].all
         if number:
@@ -100,9 +105,17 @@ def best_window(
 
 
 def _record(
-    tested: Mapping[int, Mapping[str, float]], window: tuple[int, ...], metric: str, signature: str
+    tested: Mapping[int, Mapping[str, float]],
+    window: tuple[int, ...],
+    metric: str,
+    signature: str,
+    doubts: Mapping[int, str],
 ) -> Record:
-    """Return the record of one metric: the window's mean by task and over tasks."""
+    """Return the record of one metric: the window's mean by task and over tasks.
+
+    A mean of which one checkpoint is in doubt is in doubt.
+    """
+    reasons = (f"update {update}: {doubts[update]}" for update in window if doubts.get(update))
     return Record(
         unit=unit_of(metric),
         tasks={
@@ -111,6 +124,7 @@ def _record(
         },
         all=mean_inside(means(tested), window),
         how=signature,
+        doubt=next(reasons, ""),
     )
 
 

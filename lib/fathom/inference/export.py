@@ -1,7 +1,8 @@
 """A finished training as a folder with which another program translates, without fathom.
 
 fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its
-settings and vocabularies. Both get the SentencePiece models that cut source text into pieces.
+settings and vocabularies. Both get the SentencePiece models that cut source text into pieces, if
+the text does not come in pieces.
 """
 
 import shutil
@@ -40,8 +41,7 @@ def export(
 
     Raises:
         FathomError: the training did not finish, the network is no plain Transformer or another
-            one for each task, fairseq would start in another way, or CTranslate2 computes
-            something else than ours.
+            one for each task, or CTranslate2 computes something else than ours.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -49,7 +49,7 @@ def export(
     transformer = _one_transformer(run, gates, tasks)
     if program == "fairseq":
         languages = {side.name: side.name for side in sides(run.spec.data)}
-        fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages)
+        fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages, tasks)
     else:
         _write_ctranslate2(run, gates, tasks, transformer, folder)
     _write_models(run, tasks, folder)
@@ -102,9 +102,12 @@ def _write_ctranslate2(
 
 
 def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:
-    """Write the source's SentencePiece models: source.model, or one for each task."""
+    """Write the source's SentencePiece models: source.model, one for each task, or none."""
+    source = sides(run.spec.data)[0]
+    if source.marked:
+        return
     files = Recorded.of(run.paths.subwords(run.spec.data) / "subwords.json")
-    by_task = {task: sides(run.spec.data)[0].models[task] for task in tasks}
+    by_task = {task: source.models[task] for task in tasks}
     one = len(set(by_task.values())) == 1
     names = {"source": by_task[tasks[0]]} if one else {f"source.{t}": m for t, m in by_task.items()}
     for name, model in names.items():

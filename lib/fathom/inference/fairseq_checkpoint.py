@@ -1,22 +1,28 @@
 """A plain Transformer as a checkpoint that stock fairseq translates with, without fathom.
 
 It holds tensors and plain containers only, so that `torch.load` reads it with `weights_only=True`.
+
+Where the decoder reads the token of the target language first, fairseq's task is not `translation`,
+which starts every hypothesis with the end symbol, but `translation_multi_simple_epoch`, which knows
+this start as `--decoder-langtok --lang-tok-replacing-bos-eos`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fathom.batches import tensors
 from fathom.checkpoints.read import write_checkpoint
 from fathom.inference.plain import Active, Plain
-from fathom.inference.ready import require_fairseq_start
 from fathom.inference.trained_run import TrainedRun
 from fathom.io.files import replacing
 from fathom.runs.settings import Model
+from fathom.subwords.sides import sides
 
 
-def write(path: Path, run: TrainedRun, plain: Plain, languages: Mapping[str, str]) -> None:
+def write(
+    path: Path, run: TrainedRun, plain: Plain, languages: Mapping[str, str], tasks: Sequence[str]
+) -> None:
     """Write the checkpoint, and next to it the dictionaries, dict.<language>.txt.
 
     Args:
@@ -24,12 +30,28 @@ def write(path: Path, run: TrainedRun, plain: Plain, languages: Mapping[str, str
         run: the training.
         plain: what the network is for the tasks of the checkpoint.
         languages: what fairseq calls each side, by "source" and "target".
-
-    Raises:
-        FathomError: the decoder does not read the end symbol first.
+        tasks: those of the checkpoint; where a token starts hypotheses, that of the first does,
+            unless the user names another language.
     """
-    require_fairseq_start(run.spec)
-    write_checkpoint(path, _content(run, plain, languages, path.parent))
+    content = _content(run, plain)
+    positions = content["cfg"]["model"]["max_source_positions"]
+    task = {
+        "data": str(path.parent.absolute()),
+        "max_source_positions": positions,
+        "max_target_positions": positions,
+    }
+    tokens = sides(run.spec.data)[1].languages
+    if run.spec.data.target_token == "decoder":
+        task |= _starting_with_a_token(path.parent, languages, tokens[tasks[0]], tokens.values())
+    else:
+        task |= {
+            "_name": "translation",
+            "source_lang": languages["source"],
+            "target_lang": languages["target"],
+            "left_pad_source": False,
+        }
+    content["cfg"]["task"] = task
+    write_checkpoint(path, content)
     encoded = run.paths.tensors(run.spec.data)
     for side, language in languages.items():
         with replacing(path.parent / f"dict.{language}.txt", "wb") as stream:
@@ -67,10 +89,50 @@ def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, 
     return settings
 
 
-def _content(
-    run: TrainedRun, plain: Plain, languages: Mapping[str, str], folder: Path
+def _starting_with_a_token(
+    folder: Path, languages: Mapping[str, str], language: str, tokens: Iterable[str]
 ) -> dict[str, Any]:
-    """Return a checkpoint as fairseq reads it."""
+    """Return the settings of fairseq's task that starts hypotheses with a token.
+
+    Both sides have the target's name: the task adds a token of each language that it knows to the
+    dictionaries, and they have none of the source's.
+
+    Args:
+        folder: where the dictionaries are.
+        languages: by whose names they are called, by side.
+        language: the target language.
+        tokens: all languages that have a token.
+    """
+    known = list(dict.fromkeys(tokens))
+    absent = ("lang_dict", "extra_data", "extra_lang_pairs", "fixed_dictionary", "encoder_langtok")
+    return dict.fromkeys(absent) | {
+        "task": "translation_multi_simple_epoch",
+        "langs": known,
+        "lang_pairs": [f"{known[0]}-{known[0]}"],
+        "source_lang": language,
+        "target_lang": language,
+        **{
+            f"{side}_dict": str((folder / f"dict.{name}.txt").absolute())
+            for side, name in languages.items()
+        },
+        "decoder_langtok": True,
+        "lang_tok_replacing_bos_eos": True,
+        "lang_tok_style": "multilingual",
+        "langtoks": {"main": [None, "tgt"]},
+        "langtoks_specs": ["main"],
+        "keep_inference_langtok": False,
+        "enable_lang_ids": False,
+        # As text: the task evaluates them.
+        "left_pad_source": "False",
+        "left_pad_target": "False",
+        "sampling_method": "concat",
+        "shuffle_instance": False,
+        "seed": 1,
+    }
+
+
+def _content(run: TrainedRun, plain: Plain) -> dict[str, Any]:
+    """Return a checkpoint as fairseq reads it, without its task."""
     longest = run.longest_source
     # So that no hypothesis meets fairseq's bound before its own cap.
     positions = max(longest, run.require_decoder().cap(longest)) + 1
@@ -78,15 +140,6 @@ def _content(
         "args": None,
         "cfg": {
             "model": fairseq_settings(plain.model, plain.active, positions),
-            "task": {
-                "_name": "translation",
-                "data": str(folder.absolute()),
-                "source_lang": languages["source"],
-                "target_lang": languages["target"],
-                "left_pad_source": False,
-                "max_source_positions": positions,
-                "max_target_positions": positions,
-            },
             # The task's own settings point into these two.
             "dataset": {
                 "train_subset": "train",

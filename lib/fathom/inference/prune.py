@@ -27,8 +27,8 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
         report: called with a line about the result.
 
     Raises:
-        FathomError: there is no such task, the training did not finish, what hard gates leave is
-            no plain Transformer, or fairseq would start in another way.
+        FathomError: there is no such task, the training did not finish, or what hard gates leave is
+            no plain Transformer.
     """
     spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
     (folder / "pruned.json").unlink(missing_ok=True)
@@ -42,7 +42,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     transformer = plain(network, spec.model, number, where)
     languages = {side.name: side.languages[task] for side in sides(spec.data)}
     path = folder / "model.pt"
-    fairseq_checkpoint.write(path, run, transformer, languages)
+    fairseq_checkpoint.write(path, run, transformer, languages, (task,))
     layers = {stack: method.stack.layers for stack, method in network.methods.items()}
     before, after = count_parameters(network)["total"], parameters(transformer.state)
     content = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from fathom.errors import FathomError, nearest
 from fathom.io.commands import again
 from fathom.io.integrity import Recorded
-from fathom.project.switches import DEVICE
+from fathom.project.switches import DEVICE, DEVICES
 from fathom.provenance import decoding_file, training_file
 from fathom.provenance.recipe import RECIPE
 from fathom.provenance.training_file import TrainingFile
@@ -24,7 +24,7 @@ def require_device(name: str) -> None:
         FathomError: it is none of auto, cpu, cuda and cuda:<n>.
     """
     if not re.fullmatch(DEVICE, name):
-        raise FathomError(f"no device '{name}'", "device", "write auto, cpu, cuda or cuda:<n>")
+        raise FathomError(f"no device '{name}'", "device", f"write {DEVICES}")
 
 
 def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None:
@@ -53,19 +53,6 @@ def require_decoder(spec: Spec) -> None:
     if not spec.model.decoder_layers:
         remedy = f"measure it on held-out text: fathom likelihood {spec.name} --split valid"
         raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
-
-
-def require_fairseq_start(spec: Spec) -> None:
-    """Refuse to write a checkpoint of fairseq that its translation would start in another way.
-
-    Raises:
-        FathomError: the decoder reads the token of the target language first, and fairseq's task of
-            translation starts every hypothesis with the end symbol.
-    """
-    if spec.data.target_token == "decoder":
-        what = "fairseq's translation does not start with the token of a target language"
-        remedy = "translate with fathom, or export it for CTranslate2: --format ctranslate2"
-        raise FathomError(what, spec.name, remedy)
 
 
 def averaged(spec: Spec) -> int:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from fathom.batches.places import dictionary_path
-from fathom.batches.tensors import PAD, Tensors
+from fathom.batches.tensors import PAD
 from fathom.errors import FathomError
 from fathom.inference.beam import Beam
 from fathom.inference.ctranslate2_exports import exports
@@ -26,7 +26,9 @@ from fathom.models.arithmetic import FAIRSEQ
 from fathom.provenance import decoding_file
 from fathom.provenance.recipe import RECIPE
 from fathom.runs.settings import Decoding
+from fathom.subwords import marks
 from fathom.subwords.encode import join
+from fathom.subwords.sides import sides
 from fathom.subwords.vocabulary import Ids
 
 # Bound of a batch's source tokens, padding included.
@@ -141,7 +143,7 @@ def translate_lines(
     ids = Ids(dictionary_path(encoded.folder, "source"), encoded.tokens)
     sources = [torch.tensor(ids.of(pieces[:longest], *before)) for pieces in cut]
     answers = answer(run, gates, sources, [number] * len(sources))
-    return [text(pieces, encoded) for pieces in answers]
+    return texts(run, answers)
 
 
 def split_lines(
@@ -163,7 +165,7 @@ def split_lines(
     sources = [own.source(number) for own, number in sentences]
     numbers = [own.task for own, _ in sentences]
     answers = answer(run, gates, sources, numbers, update)
-    lines = iter(text(pieces, run.tensors) for pieces in answers)
+    lines = iter(texts(run, answers))
     return {task: list(islice(lines, len(own))) for task, own in pairs.items()}
 
 
@@ -262,6 +264,8 @@ def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[lis
         yield batch
 
 
-def text(pieces: list[int], data: Tensors) -> str:
-    """Return the text of a hypothesis; an unknown piece shows as the dictionary's symbol."""
-    return join([data.target_dictionary[piece] for piece in pieces])
+def texts(run: TrainedRun, answers: Sequence[Sequence[int]]) -> list[str]:
+    """Return the text of hypotheses; an unknown piece shows as the dictionary's symbol."""
+    dictionary = run.tensors.target_dictionary
+    as_text = marks.join if sides(run.spec.data)[1].marked else join
+    return [as_text([dictionary[piece] for piece in pieces]) for pieces in answers]

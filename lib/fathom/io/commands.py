@@ -53,9 +53,9 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         return _verb(path, len(rest), name, f"{paper}/{run}", "--seed", seed, *options)
 
     if place in ("training.json", "checkpoints"):
-        return verb("train")
+        return _cleared(path) + verb("train")
     if place == "manifest.json":
-        return verb("summarise")
+        return _cleared(path) + verb("summarise")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")
         made = _RULES.get(rule, rule)
@@ -82,8 +82,16 @@ def _options(words: list[str]) -> list[str]:
 
 
 def _deleted(path: Path) -> str:
-    """Return the beginning of a command that deletes a record, if it is there."""
-    return f"rm {shlex.quote(str(path))} && " if path.exists() else ""
+    """Return the beginning of a command that deletes a record, or what is in its place."""
+    if not (path.exists() or path.is_symlink()):
+        return ""
+    recursive = "-r " if path.is_dir() and not path.is_symlink() else ""
+    return f"rm {recursive}{shlex.quote(str(path))} && "
+
+
+def _cleared(path: Path) -> str:
+    """Return the beginning of a command that deletes what is in a file's place and is no file."""
+    return "" if path.is_file() else _deleted(path)
 
 
 def _verb(path: Path, below: int, *words: str) -> str:

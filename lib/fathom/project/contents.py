@@ -63,17 +63,21 @@ class Contents:
         """Each paper with its tables and figures; what is wrong in them is left out."""
         from fathom.figures import kinds
         from fathom.papers.paper import load
+        from fathom.papers.vocabulary import Vocabulary
 
+        kinds_of_files = list(_FILES)
         if self.vocabulary is None:
             # Nothing of a table means anything without the measurements.
-            for kind in ("table", "figure", "deviation"):
-                self.causes.add(kind, *(f"{name}/*" for name in self.files.papers))
-            return {}
+            self.causes.add("table", *(f"{name}/*" for name in self.files.papers))
+            kinds_of_files.remove("tables")
+        vocabulary = self.vocabulary or Vocabulary({}, {})
         papers, findings = {}, []
         for name in self.files.papers:
             folder = self.root / "config" / "papers" / name
-            own = {kind: self.files[kind][name] for kind in _FILES if name in self.files[kind]}
-            papers[name], wrong, left_out = load(folder, own, self.vocabulary, kinds.classes())
+            own = {
+                kind: self.files[kind][name] for kind in kinds_of_files if name in self.files[kind]
+            }
+            papers[name], wrong, left_out = load(folder, own, vocabulary, kinds.classes())
             findings += wrong
             for kind, part in left_out:
                 self.causes.add(kind, f"{name}/{part}")

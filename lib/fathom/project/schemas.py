@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from fathom.claims.claims import ClaimSettings
 from fathom.config.settings import Part
 from fathom.figures import kinds
 from fathom.papers.about import PaperSettings
@@ -73,6 +74,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         "paper": _schema(PaperSettings),
         "tables": _entries(_entry(_schema(TableSettings))),
         "figures": _figures(),
+        "claims": _entries(_schema(ClaimSettings)),
         "deviations": _entries(_schema(DeviationSettings)),
         "parameters": _schema(Parameters),
         "columns": _schema(ColumnsFile),

@@ -21,6 +21,7 @@ FILE = Path("config") / "config.yaml"
 # How a workflow gives its switches, as JSON, to the commands that its rules run.
 VARIABLE = "FATHOM_CONFIG"
 DEVICE = r"^(auto|cpu|cuda(:[0-9]{1,3})?)$"
+DEVICES = "auto, cpu, cuda or cuda:<n>"
 _SEED = re.compile("[0-9]{1,10}")
 
 
@@ -158,7 +159,7 @@ class Switches(Part):
     ] = "results"
     device: Annotated[
         str,
-        Form(DEVICE, "cuda:1"),
+        Form(DEVICE, "cuda:1", DEVICES),
         About("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
     ] = "auto"
     kernels: Annotated[

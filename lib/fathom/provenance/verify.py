@@ -82,6 +82,7 @@ def verify(folders: Iterable[Path]) -> Verified:
     for path in _records(folders):
         verified.files.add(path)
         try:
+            _require_file(path)
             records[path] = read_record(path)
         except FathomError as error:
             verified.findings[path] = error
@@ -97,6 +98,16 @@ def verify(folders: Iterable[Path]) -> Verified:
     return verified
 
 
+def _require_file(path: Path) -> None:
+    """Refuse a folder, a pipe or a link to nothing in the place of a record.
+
+    Raises:
+        FathomError: it is one.
+    """
+    if not path.is_file():
+        raise FathomError("not a file", str(path), again(path))
+
+
 def _records(folders: Iterable[Path]) -> list[Path]:
     """Return all records, manifests last."""
     paths = [
@@ -108,6 +119,9 @@ def _records(folders: Iterable[Path]) -> list[Path]:
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """Yield the files below folders that fit a pattern, sorted; no folder is inside another."""
+    """Yield what fits a pattern below folders, sorted; no folder is inside another.
+
+    It need not be a file: what is in the place of one is damaged, and not missing.
+    """
     for folder in folders:
-        yield from sorted(path for path in folder.rglob(pattern) if path.is_file())
+        yield from sorted(folder.rglob(pattern))

@@ -256,8 +256,16 @@ class ParallelDataset(BuiltDataset):
     format: Annotated[Literal["parallel"], About("Text or sgm with a file for each side.")]
     # As above.
     pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    pieces: Annotated[
+        Literal["marked"] | None,
+        About("marked: the text comes cut into pieces; `@@` ends each but the last of a word."),
+    ] = None
     cleaning: Annotated[NoCleaning, About("What is dropped.")] = NoCleaning()
     split: Annotated[ByFile, About("By file.")]
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text, with how it is cut into pieces."""
+        return super().definition(sources) | ({"pieces": self.pieces} if self.pieces else {})
 
 
 class WikipediaDataset(BuiltDataset):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from pydantic import AfterValidator, Field, model_validator
 
-from fathom.config.settings import About, Absent, Form, NotBuilt, Part, Several, fields_of
+from fathom.config.settings import About, Absent, Form, Part, Several, fields_of
 from fathom.runs.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
 from fathom.runs.types import (
     BelowOne,
@@ -33,7 +33,6 @@ class Subwords(Part):
     algorithm: Annotated[
         Literal["bpe", "unigram", "published"],
         About("SentencePiece's algorithm; published: the pieces that the data set comes with."),
-        NotBuilt({"published": "no reader for published pieces yet"}),
     ]
     joint: Annotated[Count | None, About("Pieces of one model for all text.")] = None
     english: Annotated[Count | None, About("Pieces of a model for the pivot language.")] = None
@@ -45,7 +44,7 @@ class Subwords(Part):
         Literal["joint"] | None, About("Of published pieces: one dictionary for both sides.")
     ] = None
     threshold: Annotated[
-        Count | None, About("Of published pieces: occurrences that a piece needs.")
+        Count | None, About("Of published pieces: occurrences that a piece needs; null: 1.")
     ] = None
 
     @model_validator(mode="after")

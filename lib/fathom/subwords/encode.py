@@ -1,10 +1,11 @@
-"""Text to pieces and back, with the SentencePiece models of a data set."""
+"""Text to pieces and back, with the SentencePiece models of a data set, or by its marks."""
 
 from pathlib import Path
 
 import sentencepiece
 
 from fathom.io.integrity import Recorded
+from fathom.subwords import marks
 from fathom.subwords.sides import Side
 
 # SentencePiece writes this mark where a word begins.
@@ -48,7 +49,7 @@ class SubwordModels:
 
 
 class Encoder:
-    """Cuts the text of one side, each task's by its own model."""
+    """Cuts the text of one side, each task's by its own model, or where it is marked."""
 
     def __init__(self, folder: Path, side: Side):
         """Remember the folder and the side.
@@ -73,6 +74,8 @@ class Encoder:
         Raises:
             FathomError: the model's file is missing or has changed.
         """
+        if self.side.marked:
+            return [marks.cut(line) for line in lines]
         return self.models.cut(self.side.models[task], lines)
 
 

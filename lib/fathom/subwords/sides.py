@@ -1,6 +1,6 @@
 """The sides of a data set: which text is translated, into which, and which model cuts each.
 
-A data set without pairs has the source side alone.
+A data set without pairs has the source side alone. Text that comes in marked pieces has no models.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom.runs.spec import DataSpec
-from fathom.subwords.texts import Text
+from fathom.subwords import marks
+from fathom.subwords.texts import Text, is_marked
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,24 @@ class Side:
         name: "source" or "target".
         languages: the language of each task, in the order of the tasks.
         models: the name of the SentencePiece model that cuts each task's text.
+        marked: whether the text comes in marked pieces.
     """
 
     name: str
     languages: dict[str, str]
     models: dict[str, str]
+    marked: bool = False
+
+    def sentences(self, corpus: Path, task: str, split: str) -> list[str]:
+        """Read the sentences of one task on this side as hypotheses are compared with them.
+
+        Words are complete; the arguments are those of `lines`.
+        """
+        lines = self.lines(corpus, task, split)
+        return [marks.join(marks.cut(line)) for line in lines] if self.marked else lines
 
     def lines(self, corpus: Path, task: str, split: str) -> list[str]:
-        """Read the sentences of one task on this side.
+        """Read the lines of one task on this side as the corpus has them.
 
         Args:
             corpus: the corpus's folder.
@@ -58,19 +69,21 @@ def sides_of(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
     """
     own, pivot = dict(definition["tasks"]), definition.get("pivot")
     joint = data.subwords.joint is not None
-    if data.subwords.per_task is not None:
+    marked = is_marked(definition)
+    if marked:
+        models = {}
+    elif data.subwords.per_task is not None:
         models = {task: f"per_task.{task}" for task in own}
     else:
         models = dict.fromkeys(own, "joint" if joint else "foreign")
     if pivot is None:
-        return (Side("source", own, models),)
-    texts = [
-        (own, models),
-        (dict.fromkeys(own, pivot), dict.fromkeys(own, "joint" if joint else "english")),
-    ]
+        return (Side("source", own, models, marked),)
+    of_pivot = {} if marked else dict.fromkeys(own, "joint" if joint else "english")
+    texts = [(own, models), (dict.fromkeys(own, pivot), of_pivot)]
     if not into_pivot(definition, data.direction):
         texts.reverse()
-    return tuple(Side(name, *text) for name, text in zip(("source", "target"), texts, strict=True))
+    named = zip(("source", "target"), texts, strict=True)
+    return tuple(Side(name, own, models, marked) for name, (own, models) in named)
 
 
 def into_pivot(definition: dict[str, Any], direction: str | None) -> bool:

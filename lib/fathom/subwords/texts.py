@@ -3,7 +3,7 @@
 A text is one task's sentences in one language. `data.subwords` has a key for each kind of text:
 `joint` (all of them), `english` (those in the pivot language), `foreign` (all others together) or
 `per_task` (all others, a model for each task). With `data.pieces_of`, the texts are those of that
-other data set.
+other data set. Text that comes in marked pieces (`published`) needs no model.
 """
 
 from collections.abc import Iterator
@@ -60,15 +60,11 @@ class TextModel:
 
 
 def text_models(data: DataSpec) -> tuple[TextModel, ...]:
-    """Return the models of a run's data.
+    """Return the models of a run's data; none where the text comes in pieces.
 
     Raises:
-        FathomError: the pieces are published ones, or a key asks for text that is not there.
+        FathomError: a key asks for text that is not there, or is cut already.
     """
-    if data.subwords.algorithm == "published":
-        remedy = "write bpe or unigram, and the pieces of each text"
-        what = "a reader for published pieces is not built"
-        raise FathomError(what, "data.subwords.algorithm", remedy)
     for finding in text_findings(data):
         raise finding
     definition = data.pieces_definition or data.definition
@@ -88,13 +84,25 @@ def text_models(data: DataSpec) -> tuple[TextModel, ...]:
     return tuple(models)
 
 
+def is_marked(definition: dict[str, Any]) -> bool:
+    """Return whether the text of a data set comes in marked pieces (subwords/marks.py)."""
+    return definition.get("pieces") == "marked"
+
+
 def text_findings(data: DataSpec) -> Iterator[FathomError]:
-    """Yield the keys of `data.subwords` that ask for text that is not there.
+    """Yield the keys of `data.subwords` that ask for text that is not there, or is cut already.
 
     Args:
         data: a run's data.
     """
     definition = data.pieces_definition or data.definition
+    published = data.subwords.algorithm == "published"
+    if published and not is_marked(definition):
+        remedy = "write bpe or unigram, and the pieces of each text"
+        yield FathomError("the text has no pieces of its own", "data.subwords.algorithm", remedy)
+    if is_marked(definition) and not published:
+        what = "the text comes cut into pieces"
+        yield FathomError(what, "data.subwords.algorithm", "write {algorithm: published}")
     if data.subwords.english is not None and not definition.get("pivot"):
         what = "the data set has no pairs, so it has no text in a pivot language"
         yield FathomError(what, "data.subwords.english", "write joint alone")
@@ -103,6 +111,9 @@ def text_findings(data: DataSpec) -> Iterator[FathomError]:
     if data.pieces_definition.get("pivot") != data.definition.get("pivot"):
         what = f"'{data.settings.pieces_of}' has another pivot language"
         yield FathomError(what, "data.pieces_of", "name a data set with the same pivot")
+    if is_marked(data.pieces_definition) != is_marked(data.definition):
+        what = f"of '{data.settings.pieces_of}' and '{data.dataset}' one comes cut into pieces"
+        yield FathomError(what, "data.pieces_of", "delete the key")
     known = _languages(data.pieces_definition)
     missing = [task for task in _languages(data.definition) if task not in known]
     if data.subwords.per_task is not None and missing:

@@ -1,4 +1,7 @@
-"""SentencePiece models and dictionaries of a data set, learned from its training split only."""
+"""SentencePiece models and dictionaries of a data set, learned from its training split only.
+
+Text that comes in pieces has dictionaries alone (subwords/published.py).
+"""
 
 import io
 import re
@@ -12,7 +15,7 @@ from fathom.errors import FathomError
 from fathom.io.files import replacing, sha256, write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.runs.spec import DataSpec
-from fathom.subwords import vocabulary
+from fathom.subwords import published, vocabulary
 from fathom.subwords.encode import SubwordModels, listed_pieces
 from fathom.subwords.sides import sides_of_pieces
 from fathom.subwords.texts import TextModel, require_corpus, text_models
@@ -47,6 +50,9 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Callable[[str], None]
     finished = out / "subwords.json"
     finished.unlink(missing_ok=True)
     algorithm = data.subwords.algorithm
+    if algorithm == "published":
+        published.collect(data, corpus, out, report)
+        return
     summary: dict = {
         "algorithm": algorithm,
         "normalisation": NORMALISATION,
@@ -70,7 +76,9 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Callable[[str], None]
         files[path.name] = sha256(path)
         summary["dictionaries"][side.name] = len(dictionary)
         summary["unknown_rates"][side.name] = {
-            task: unknown_rate(dictionary, loaded.cut(name, side.lines(corpus, task, "valid")))
+            task: vocabulary.unknown_rate(
+                dictionary, loaded.cut(name, side.lines(corpus, task, "valid"))
+            )
             for task, name in side.models.items()
         }
     write_record(finished, summary | {"files": files})
@@ -111,14 +119,6 @@ def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
     except RuntimeError as error:
         raise _translated(error, size, where) from error
     return model.getvalue()
-
-
-def unknown_rate(dictionary: dict[str, int], sentences: list[list[str]]) -> float:
-    """Return the share of pieces that a dictionary lacks; 0 where there are no pieces."""
-    counts = vocabulary.count(sentences)
-    total = sum(counts.values())
-    unknown = sum(times for piece, times in counts.items() if piece not in dictionary)
-    return unknown / total if total else 0.0
 
 
 def _translated(error: RuntimeError, size: int, where: str) -> Exception:

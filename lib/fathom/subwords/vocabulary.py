@@ -15,6 +15,9 @@ from fathom.io.files import read_lines, write_lines
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 # Their ids in fairseq's dictionary.
 BOS, PAD, EOS, UNKNOWN = range(len(SPECIAL))
+# Of a dictionary of published pieces: `fairseq-preprocess --padding-factor`, its default, and what
+# it calls the entries that it adds. 34,040, the size in Table 1 of latent_depth, is a multiple.
+MULTIPLE, ADDED = 8, "madeupword{:04d}"
 
 
 def count(sentences: Iterable[list[str]]) -> Counter[str]:
@@ -35,6 +38,32 @@ def unite(pieces: Iterable[str], counts: Counter[str]) -> dict[str, int]:
     """
     known = set(pieces)
     return {piece: counts[piece] for piece in sorted(known, key=lambda p: (-counts[p], p))}
+
+
+def frequent(counts: Counter[str], threshold: int) -> dict[str, int]:
+    """Return the pieces that are frequent enough, in the dictionary's order.
+
+    As `fairseq-preprocess --thresholdsrc` does; entries that no text has make the size, with
+    fairseq's own symbols, a multiple of 8.
+
+    Args:
+        counts: occurrences in the training text.
+        threshold: the fewest that a piece needs; all others are unknown.
+    """
+    dictionary = unite((piece for piece, times in counts.items() if times >= threshold), counts)
+    number = 0
+    while (len(SPECIAL) + len(dictionary)) % MULTIPLE:
+        dictionary.setdefault(ADDED.format(number), 0)
+        number += 1
+    return dictionary
+
+
+def unknown_rate(dictionary: Collection[str], sentences: Iterable[list[str]]) -> float:
+    """Return the share of pieces that a dictionary lacks; 0 where there are no pieces."""
+    counts = count(sentences)
+    total = sum(counts.values())
+    unknown = sum(times for piece, times in counts.items() if piece not in dictionary)
+    return unknown / total if total else 0.0
 
 
 def write(path: Path, dictionary: dict[str, int]) -> None:
