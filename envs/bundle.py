@@ -83,9 +83,8 @@ def main() -> None:
                 bundle.add(path, f"{TOP}/{BY_HAND}/{path.name}")
         part.replace(given.out)
     size = given.out.stat().st_size / 1e6
-    print(
-        f"{given.out}: {size:.0f} MB; there: tar xf {given.out.name}, cd {TOP}, ./install-offline"
-    )
+    there = f"tar xf {given.out.name}, cd {TOP}, ./install-offline"
+    sys.stdout.write(f"{given.out}: {size:.0f} MB; there: {there}\n")
 
 
 if __name__ == "__main__":

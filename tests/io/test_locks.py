@@ -119,7 +119,7 @@ def test_a_lock_of_another_host_is_taken_over_when_its_job_is_gone(
     expected = nullcontext() if taken else refused("locked", str(other))
     with expected, only_writer(tmp_path, lines.append, alive=lambda job: answer):
         assert read_holder(tmp_path / HOLDER).pid == os.getpid()
-        says("taken over", str(other)).check(lines)
+        says("lock taken over", str(other)).check(lines)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ MESSAGES = {
     "from the future": "dated {} minutes in the future",
     "delete and run": "delete it and run again",
     "wait or stop": "wait for it or stop it",
-    "taken over": "the lock of {}, which is gone, is taken over",
+    "lock taken over": "the lock of {}, which is gone, is taken over",
     "lock lost": "{} has taken the lock over",
     "no life": "it has shown no life for a while; if it is gone, delete {}",
     "train the run again": "train the run again",

@@ -17,7 +17,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-import sentencex
+from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 from mwparserfromhell.parser import ParserError
 
 from fathom.data.clean import has_letter
@@ -83,7 +83,7 @@ def _sentences(
     except ParserError:
         return article.title, [], Counter(page_unreadable=1)
     for paragraph in shown:
-        for sentence in map(str.strip, sentencex.segment(language, paragraph)):
+        for sentence in map(str.strip, segment(language, paragraph)):
             if not has_letter(sentence):
                 faults["no_letter"] += 1
             elif len(sentence) > longest:
