@@ -2,6 +2,7 @@
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report
 from fathom.cli.run_options import open_run
+from fathom.cluster.schedulers import is_live
 from fathom.inference.ready import require_made
 from fathom.provenance import training_file
 
@@ -40,4 +41,4 @@ def train(
         micro_batches=switches.micro_batches,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
-    train_run(spec, seed, folders, options, report)
+    train_run(spec, seed, folders, options, report, is_live)

@@ -17,3 +17,10 @@ def scheduler_of(profile: str) -> Scheduler:
     if profile not in SCHEDULERS:
         raise unknown("scheduler", profile, "--profile", SCHEDULERS)
     return SCHEDULERS[profile]()
+
+
+def is_live(number: str) -> bool | None:
+    """Ask the scheduler of this machine whether a job waits or runs; None without an answer."""
+    here = (scheduler() for scheduler in SCHEDULERS.values())
+    asked = next((scheduler for scheduler in here if scheduler.missing() is None), None)
+    return asked and asked.is_live(number)

@@ -17,8 +17,8 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 from mwparserfromhell.parser import ParserError
+from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
 from fathom.data.clean import has_letter
 from fathom.data.draw import Draw
