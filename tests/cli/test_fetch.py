@@ -126,7 +126,7 @@ def test_a_download_that_signals_stop_goes_on_where_it_was(project, stalling, ca
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
     part = project / "results" / "sources" / "slow" / "a.zip.part"
     sizes = [0]
-    for number in random.Random().sample(HEARD, 3):
+    for number in random.Random().choices(HEARD, k=3):
         job = start(project, "fetch slow")
         code = job.stop(number, lambda: part.exists() and part.stat().st_size > sizes[-1])
         assert code == Stopped(number).code

@@ -148,7 +148,7 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
     place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
     updates = sorted(dice.sample(range(1, MANY - 10), 3))
     for line, number, update in zip(
-        (PIPE, RULE, RULE), dice.sample(HEARD, 3), updates, strict=True
+        (PIPE, RULE, RULE), dice.choices(HEARD, k=3), updates, strict=True
     ):
         # Those of the job before count, too: this job must have written one.
         least = max(update, rows(place / "metrics.tsv"))

@@ -73,8 +73,10 @@ MISTAKES = {
     "a long name": (RUNS, "gated_2_2:", f"{'g' * 65}:", says("name rule")),
     "a family in two lines": (RUNS, "  base:", '  "ba\\nse":', says("name rule")),
     "a group in two lines": (RUNS, "group: main", 'group: "ma\\nin"', says("pattern")),
-    "a device in two lines": (SWITCHES, "device: cpu", "device: \"cpu\\n\"", says("pattern")),
-    "a device of another maker": (SWITCHES, "device: cpu", "device: xpu", says("pattern", "xpu")),
+    "a device in two lines": (SWITCHES, "device: cpu", "device: \"cpu\\n\"", says("not possible")),
+    "a device of another maker": (
+        SWITCHES, "device: cpu", "device: xpu", says("not possible", "xpu"),
+    ),
     "a folder with braces": (
         SWITCHES, "device: cpu", "results: re{x}sults", says("impossible folder", "re{x}sults"),
     ),

@@ -142,3 +142,22 @@ def test_in_another_thread_a_block_runs_as_it_is():
 
 def test_a_stop_names_its_signal():
     assert "SIGUSR1 after update 3" in str(Stopped(signal.SIGUSR1, " after update 3"))
+
+
+def test_after_the_first_signal_a_process_ends_in_peace():
+    """A second TERM came while the message of the first was printed: the process died of it."""
+    script = """
+import os, signal
+from fathom.io.signals import Stopped, ignore_others, raised
+try:
+    with raised():
+        os.kill(os.getpid(), signal.SIGHUP)
+except Stopped as stopped:
+    ignore_others()
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    raise SystemExit(stopped.code)
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
+    ended = subprocess.run([sys.executable, "-c", script], check=False, env=environment)
+    assert ended.returncode == 129

@@ -12,7 +12,7 @@ import traceback
 from fathom.cli.faults import fault
 from fathom.errors import FathomError, Findings, printed
 from fathom.io.screen import say
-from fathom.io.signals import Pending, Stopped, raised
+from fathom.io.signals import Pending, Stopped, ignore_others, raised
 
 
 def main() -> None:
@@ -25,6 +25,7 @@ def main() -> None:
         with raised() as signal:
             _run(signal)
     except Stopped as stopped:
+        ignore_others()
         # What the signal left half built may complain when it is deleted.
         sys.unraisablehook = lambda _: None
         # Of several processes of one training the first one says it.

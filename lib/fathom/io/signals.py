@@ -78,6 +78,17 @@ def deferred() -> Iterator[Pending]:
         yield pending
 
 
+def ignore_others() -> None:
+    """Let the process end in peace: what a scheduler sends again no longer counts."""
+    for number in SIGNALS:
+        if number != signal.SIGINT and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _ignored)
+
+
+def _ignored(_: int, __: FrameType | None) -> None:
+    """Take a signal that comes again; what SIG_IGN ignores, commands started here would too."""
+
+
 @contextmanager
 def _handled(first: Callable[[int], None]) -> Iterator[None]:
     """Call a function for the first signal inside the block; an INT after it ends the process.
@@ -88,12 +99,9 @@ def _handled(first: Callable[[int], None]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS if mine}
     before = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
 
-    def ignore(_: int, __: FrameType | None) -> None:
-        """Take a signal that comes again; what SIG_IGN ignores, commands started here would too."""
-
     def handle(number: int, _: FrameType | None) -> None:
         for one in before:
-            signal.signal(one, signal.SIG_DFL if one == signal.SIGINT else ignore)
+            signal.signal(one, signal.SIG_DFL if one == signal.SIGINT else _ignored)
         first(number)
 
     try:
