@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fathom.io.signals import SIGNALS
+
 # Threads of several small processes wait for each other.
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -67,8 +69,12 @@ def faults(project, edit, known):
 
 @pytest.fixture
 def interruptible():
-    """Take Ctrl-C as Python does, also where the tests run in the background, which ignores it."""
-    before, hook = signal.signal(signal.SIGINT, signal.default_int_handler), sys.unraisablehook
+    """Take signals as Python does; what runs in the background ignores some."""
+    hook, before = sys.unraisablehook, {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        own = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(number, own)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     sys.unraisablehook = hook

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import shutil
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from fathom.cli.main import main
 from fathom.cli.verbs import build
+from fathom.io.signals import SIGNALS
 from tests.support.small_project import GATED, RUN, write_config, write_project
 
 
@@ -48,8 +50,12 @@ def call(capsys, monkeypatch):
         monkeypatch.setattr(sys, "argv", ["fathom", *words])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed)))
         capsys.readouterr()
+        # A command that is stopped ignores further signals until its process ends.
+        handlers = {number: signal.getsignal(number) for number in SIGNALS}
         with pytest.raises(SystemExit) as ended:
             main()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         printed = capsys.readouterr()
         return Answer(ended.value.code, printed.out, printed.err)
 

@@ -147,6 +147,7 @@ def test_what_the_machine_refuses_is_one_line_and_no_bug(project, call, monkeypa
 
 
 @pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_every_verb_ends_in_one_line_and_the_code_of_the_signal(project, call, monkeypatch, number):
     monkeypatch.setattr("fathom.cli.list.open_paths", lambda *_: os.kill(os.getpid(), number))

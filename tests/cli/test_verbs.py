@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import fathom.cli
 from fathom.cli.verbs import VERBS, build
+from fathom.project.deletable import KINDS
 from fathom.project.demands import Demands
 
 NAMES = [verb for _, verbs in VERBS for verb in verbs]
@@ -57,9 +58,10 @@ def test_an_example_names_what_there_is(verb, own_project):
         *Demands(own_project, "tiny").artefacts,
         "artefacts",
         "runs",
+        *KINDS,
     }
     words = shlex.split(example_of(verb).split(" < ")[0])[2:]
-    assert not words or words[0].startswith("--") or words[0] in known
+    assert not words or words[0].startswith("--") or words[0] in known or words[0].endswith(".zip")
     if "--scale" in words:
         assert words[words.index("--scale") + 1] in own_project.scales
 

@@ -79,10 +79,13 @@ def deferred() -> Iterator[Pending]:
 
 
 def ignore_others() -> None:
-    """Let the process end in peace: what a scheduler sends again no longer counts."""
+    """Let the process end in peace: what a scheduler sends again no longer counts.
+
+    A handler of Python's would be gone while the interpreter ends, which takes torch a while.
+    """
     for number in SIGNALS:
-        if number != signal.SIGINT and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _ignored)
+        if number != signal.SIGINT:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _ignored(_: int, __: FrameType | None) -> None:
