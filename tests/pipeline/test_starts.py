@@ -47,10 +47,6 @@ def jobs(printed):
     [
         (("latent_depth_tabel5",), says(nearest=TABLE)),
         (
-            ("latent_depth_table1", "--config", "scale=paper"),
-            says("not made yet", where="latent_depth_table1"),
-        ),
-        (
             ("all", "--config", "scal=paper"),
             says("unknown key", "scal", where="--config: scal", nearest="scale"),
         ),
@@ -172,7 +168,7 @@ def test_targets_are_listed_with_a_line_of_help(fresh):
 def test_no_text_from_config_runs_in_a_shell(fresh):
     """The device came unquoted into a shell line; each rule's log is in the folder of results."""
     printed = fresh.run("snakemake", "compare", "--config", "device=cpu; touch made", code=1)
-    says("pattern", "cpu; touch made", where="--config: device").check(printed)
+    says("not possible", "cpu; touch made", where="--config: device").check(printed)
     results = 'it\'s "here" $(touch made) `touch made` ;touch made&'
     fresh.run("snakemake", "--cores", "1", "compare", "--config", f"results={results}")
     assert (fresh.folder / results / "tiny" / "logs" / "compare.log").is_file()
