@@ -220,7 +220,10 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
     first = next(iter(parts.values()))
     axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
     if images:
-        figure.colorbar(images[-1], ax=axes, label=title_of(first.series or ""))
+        # Of encoder and decoder, what both are.
+        titles = [title_of(part.series or "").split(", ") for part in parts.values()]
+        shared = [words[0] for words in zip(*titles, strict=False) if len({*words}) == 1]
+        figure.colorbar(images[-1], ax=axes, label=", ".join(shared))
     return figure
 
 

@@ -78,9 +78,11 @@ def _metric_notes(own: Sequence[CellResult], vocabulary: Vocabulary) -> Iterator
     if unknown and None not in unknown:
         yield f"The paper's metric is not known for {', '.join(map(str, unknown))}."
     gates = {item.cell.gates for item in scored}
-    if "soft" in gates:
+    if gates >= {"soft", "hard"}:
+        yield "Soft gates have no noise; hard gates leave out layers with p < 0.5."
+    elif "soft" in gates:
         yield "Rows with gates are scored with soft gates without noise."
-    if "hard" in gates:
+    elif "hard" in gates:
         yield "Hard gates leave out layers with p < 0.5."
 
 
