@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from fathom.cluster.heads import HEADS, LOCKS, enter, started
+from fathom.cluster.heads import HEADS, LOCKS, enter
 from fathom.io.files import write_json
+from fathom.io.holders import started
 from tests.support.refused import says
 
 

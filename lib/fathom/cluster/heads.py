@@ -10,8 +10,9 @@ import platform
 from contextlib import suppress
 from pathlib import Path
 
-from fathom.errors import FathomError
-from fathom.io.files import read_json, write_json
+from fathom.cluster.jobs import read_or_empty
+from fathom.io.files import write_json
+from fathom.io.holders import started
 
 LOCKS = Path(".snakemake") / "locks"
 HEADS = Path(".snakemake") / "fathom_heads"
@@ -48,7 +49,7 @@ def _free(others: list[Path], dead: list[Path]) -> list[str]:
         for path in LOCKS.iterdir():
             path.unlink(missing_ok=True)
         return ["the lock of an earlier start, which is gone, is removed"]
-    hosts = {_record(path).get("host", "") for path in others if path not in dead}
+    hosts = {read_or_empty(path).get("host", "") for path in others if path not in dead}
     far = sorted(host for host in hosts if host != platform.node())
     if not far:
         return []
@@ -57,26 +58,10 @@ def _free(others: list[Path], dead: list[Path]) -> list[str]:
 
 def _is_gone(path: Path) -> bool:
     """Return whether the process of a record has ended; of another host, nothing is known."""
-    record = _record(path)
+    record = read_or_empty(path)
     if record and record["host"] != platform.node():
         return False
     return started(int(record.get("pid", 0))) != record.get("start")
-
-
-def started(pid: int) -> str | None:
-    """Return when a process of this machine started, in ticks since its boot; None without it."""
-    try:
-        # The name before it, in brackets, may have spaces.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19]
-    except (OSError, IndexError):
-        return None
-
-
-def _record(path: Path) -> dict:
-    try:
-        return read_json(path)
-    except FathomError:
-        return {}
 
 
 def _leave(path: Path, pid: int) -> None:

@@ -131,7 +131,7 @@ class Folder:
 
         `id` is the number that Snakemake knows, `now` the one of the job that continues it.
         """
-        return _read(self.path / "job.json")
+        return read_or_empty(self.path / "job.json")
 
     def remember(self, job: Job, number: str, now: str, batch: list[str]) -> None:
         """Record what was submitted, with the batch script and its arguments."""
@@ -140,7 +140,7 @@ class Folder:
 
     def seen(self) -> dict[str, Any]:
         """Return what the cluster answered last of the job, empty for nothing."""
-        return _read(self.path / "seen.json")
+        return read_or_empty(self.path / "seen.json")
 
     def note(self, seen: Mapping[str, Any]) -> None:
         """Record what the cluster answers of the job."""
@@ -165,7 +165,7 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_or_empty(path: Path) -> dict[str, Any]:
     """Return a record; empty where it is missing or damaged, since all of it can be asked again."""
     try:
         return read_json(path)

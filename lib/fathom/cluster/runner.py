@@ -11,20 +11,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fathom.cluster.jobs import Folder, read
+from fathom.cluster.jobs import Folder, read, read_or_empty
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import scheduler_of
 from fathom.cluster.status import AGAIN
-from fathom.errors import FathomError
-from fathom.io.files import appending, read_json, write_json
+from fathom.io.files import appending, write_json
 from fathom.io.screen import say
+from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY, STATE_FILE
 
 # Attempts without a newer checkpoint, after which a job is not continued.
 STUCK = 2
 LIMIT = "limit"
 TOO_SHORT = "the time limit is too short for one save: raise `runtime` in the profile"
 # States of state.json whose reason says what is wrong (docs/output.md).
-_ERRORS = ("out_of_memory", "failed")
+_ERRORS = (OUT_OF_MEMORY, FAILED)
 # What the batch script ends with where the scheduler continues the job.
 REQUEUED = 85
 
@@ -96,11 +96,11 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
         The exit code of the job.
     """
     nothing = {"outputs": [None] * len(folder.record()["outputs"]), "checkpoint": None, "state": {}}
-    before, now = nothing | _record(folder.path / "before.json"), _made(folder)
+    before, now = nothing | read_or_empty(folder.path / "before.json"), _made(folder)
     made = [
         new not in (None, old) for old, new in zip(before["outputs"], now["outputs"], strict=True)
     ]
-    stuck = _record(folder.path / "stuck.json").get("stuck", 0)
+    stuck = read_or_empty(folder.path / "stuck.json").get("stuck", 0)
     progressed = now["checkpoint"] not in (None, before["checkpoint"])
     state = now["state"] if now["state"] != before["state"] else {}
     if not why and state.get("reason") == LIMIT:
@@ -126,7 +126,7 @@ def _made(folder: Folder) -> dict[str, Any]:
     """Return which outputs and which newest checkpoint there are."""
     outputs = [Path(path) for path in folder.record().get("outputs", [])]
     checkpoint = outputs[0].parent / "checkpoints" / "last.pt" if outputs else folder.path / "none"
-    state = _record(checkpoint.parents[1] / "state.json")
+    state = read_or_empty(checkpoint.parents[1] / STATE_FILE)
     versions = list(map(_version, outputs))
     return {"outputs": versions, "checkpoint": _version(checkpoint), "state": state}
 
@@ -138,13 +138,6 @@ def _version(path: Path) -> list[int] | None:
     except OSError:
         return None
     return [status.st_ino, status.st_mtime_ns]
-
-
-def _record(path: Path) -> dict[str, Any]:
-    try:
-        return read_json(path)
-    except FathomError:
-        return {}
 
 
 def _log(folder: Folder, number: str, text: str) -> None:

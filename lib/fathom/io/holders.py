@@ -43,7 +43,7 @@ class Holder:
     def here(cls) -> "Holder":
         """Return this process, which takes a lock now."""
         pid = os.getpid()
-        return cls(platform.node(), _boot(), pid, _started(pid), job_id(), secrets.token_hex(8))
+        return cls(platform.node(), _boot(), pid, started(pid), job_id(), secrets.token_hex(8))
 
     def __str__(self) -> str:
         """Name the process, its host and its job."""
@@ -61,7 +61,7 @@ class Holder:
         if not self.is_here:
             return False
         if self.started is not None:
-            return _started(self.pid) == self.started
+            return started(self.pid) == self.started
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -154,7 +154,7 @@ def _boot() -> str | None:
     return None
 
 
-def _started(pid: int) -> int | None:
+def started(pid: int) -> int | None:
     """Return when a process started, in ticks; None where there is none, or no /proc."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
