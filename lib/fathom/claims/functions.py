@@ -6,7 +6,7 @@ seed.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from fathom.claims.quantities import (
     Quantity,
     Slice,
     Sum,
+    Term,
     Unfit,
     items_of,
     largest,
@@ -113,7 +114,7 @@ def spread(values: Quantity) -> Number:
 def abs_(values: Quantity) -> Quantity:
     """Return sizes without sign."""
     if isinstance(values, Curve):
-        return values.each(lambda value: value.abs())
+        return values.each(f"|{values.name}|", lambda value: value.abs())
     if isinstance(values, Slice):
         return values.each(_size)
     return _size(values)
@@ -122,13 +123,15 @@ def abs_(values: Quantity) -> Quantity:
 @_number(2)
 def first(curve: Curve, share: Sum) -> Curve:
     """Return the first share of a curve's points, at least one."""
-    return _curve(curve).chosen(lambda points: points.head(_part(points, share)))
+    name = f"the first {share.value:.0%} of {_curve(curve).name}"
+    return curve.chosen(name, lambda points: points.head(_part(points, share)))
 
 
 @_number(2)
 def last(curve: Curve, share: Sum) -> Curve:
     """Return the last share of a curve's points, at least one."""
-    return _curve(curve).chosen(lambda points: points.tail(_part(points, share)))
+    name = f"the last {share.value:.0%} of {_curve(curve).name}"
+    return curve.chosen(name, lambda points: points.tail(_part(points, share)))
 
 
 @_number()
@@ -149,7 +152,7 @@ def sd(curve: Curve, axis: str) -> Curve:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
         return points.groupby(others, sort=False, as_index=False)[[VALUE]].std()
 
-    return _curve(curve).chosen(along)
+    return _curve(curve).chosen(f"deviations over {axis} of {curve.name}", along)
 
 
 @_number()
@@ -172,7 +175,7 @@ def others(picture: Curve, row: str) -> Curve:
         rows, columns, _ = _grid(picture, points)
         return points.loc[(points[rows] == row) & (points[columns] != row)]
 
-    return _curve(picture).chosen(without)
+    return _curve(picture).chosen(f"the rest of row {row} of {picture.name}", without)
 
 
 @_truth(3)
@@ -196,13 +199,13 @@ def falling(judge: "Judge", values: Slice) -> "Truth":
 @_truth()
 def trained(judge: "Judge", cells: Slice) -> "Truth":
     """Return whether each cell has a result."""
-    return judge.all(judge.has_result(term) for term in _terms(cells))
+    return judge.all(judge.has_result(term) for term in _runs(cells))
 
 
 @_truth()
 def failed(judge: "Judge", cells: Slice) -> "Truth":
     """Return whether no cell has a result."""
-    return judge.all(judge.no(judge.has_result(term)) for term in _terms(cells))
+    return judge.all(judge.no(judge.has_result(term)) for term in _runs(cells))
 
 
 @_truth()
@@ -211,8 +214,16 @@ def significant(judge: "Judge", cells: Slice) -> "Truth":
     return judge.all(judge.gains(term) for term in _terms(cells))
 
 
-def _terms(cells: Quantity):
-    """Return the term of each cell."""
+def _runs(cells: Quantity) -> Iterable[Term]:
+    """Return the first cell of each run, and of each reason to have no number."""
+    firsts: dict[tuple[str, str], Term] = {}
+    for term in _terms(cells):
+        firsts.setdefault((term.source, term.words), term)
+    return firsts.values()
+
+
+def _terms(cells: Quantity) -> Iterator[Term]:
+    """Yield the term of each cell."""
     for item in items_of(cells):
         if not isinstance(item, Sum) or len(item.weights) != 1:
             raise Unfit("cells are needed, without arithmetic")

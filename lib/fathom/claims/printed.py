@@ -73,13 +73,14 @@ class Printed:
             cells = {(cell.id, cell.column): cell for cell in printed.cells}
             reported = {(item.row, item.column): item for item in printed.reported}
             item, name = reported.get(place), name_of(reference, place)
+            row = f"{reference.artefact}/{place[0]}"
             if item is None or not (item.value or item.outcome):
-                self._terms[key] = Term(name, math.nan, NOT_PRINTED, missing=True)
+                self._terms[key] = Term(name, math.nan, NOT_PRINTED, missing=True, source=row)
             elif item.number is None:
                 bad = worst(cells[place], printed.table.vocabulary)
-                self._terms[key] = Term(name, bad, item.outcome)
+                self._terms[key] = Term(name, bad, item.outcome, source=row)
             else:
-                self._terms[key] = Term(name, item.number, stderr=item.deviation)
+                self._terms[key] = Term(name, item.number, stderr=item.deviation, source=row)
                 mark = printed.table.marks.get(item.mark)
                 if mark is not None and mark.means == SIGNIFICANT:
                     self._marked.add(self._terms[key])

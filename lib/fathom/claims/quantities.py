@@ -88,7 +88,7 @@ class Sum:
     def plus(self, other: "Number") -> "Number":
         """Return the sum of two numbers."""
         if isinstance(other, Largest):
-            return other.plus(self)
+            return Largest(other.sign, tuple(self.plus(option) for option in other.options))
         weights = dict(self.weights)
         for term, factor in other.weights.items():
             weights[term] = weights.get(term, 0.0) + factor
@@ -168,19 +168,20 @@ class Curve:
     words: str = ""
     missing: bool = False
 
-    def each(self, function: "Callable[[Series], Series]") -> "Curve":
-        """Return the curve with a function of its values."""
-        return self.chosen(lambda points: points.assign(value=function(points[VALUE])))
+    def each(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
+        """Return the curve with a function of its values, and with a name."""
+        return self.chosen(name, lambda points: points.assign(value=function(points[VALUE])))
 
-    def chosen(self, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
-        """Return the curve with other points, chosen or computed in each seed."""
-        return replace(self, by_seed={seed: function(one) for seed, one in self.by_seed.items()})
+    def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
+        """Return the curve with other points, chosen or computed in each seed, and with a name."""
+        by_seed = {seed: function(one) for seed, one in self.by_seed.items()}
+        return replace(self, name=name, by_seed=by_seed)
 
     def number(self, name: str, function: "Callable[[DataFrame], Any]") -> Sum:
         """Return one number of the curve, computed in each seed.
 
         Args:
-            name: of the function, for the output.
+            name: of the function, for the output; the curve's alone if empty.
             function: from the points of a seed to the number.
         """
         name = f"{name} of {self.name}" if name else self.name

@@ -41,6 +41,7 @@ HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
 _OPPOSITE: Mapping[Answer, Answer] = {HOLDS: FAILS, FAILS: HOLDS}
 _ABOVE = (">", ">=")
+_MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _DIGITS = 9  # what binary arithmetic adds to printed decimals is further behind
 
 
@@ -180,7 +181,10 @@ class Judge:
             parts = [self._compared(option, operator) for option in difference.options]
             above = operator in _ABOVE
             return self.any(parts) if above == (difference.sign > 0) else self.all(parts)
-        relation, margin = operator, -difference.constant
+        if next(iter(difference.weights.values()), 1.0) < 0:
+            # `0.7 <= a - b` reads better as `a - b >= 0.7`.
+            difference, operator = difference.times(-1), _MIRRORED[operator]
+        relation, margin = operator, 0.0 - difference.constant
         size = difference.of_terms
         gap = round(difference.value, _DIGITS)
         if difference.missing or math.isnan(gap):
@@ -190,7 +194,7 @@ class Judge:
             finite = not math.isinf(gap) and difference.weights
             interval = self.world.interval(difference.weights) if finite else Interval(None, "")
             answer = _answer(gap, interval.half or 0.0, operator)
-        number = None if difference.missing or math.isnan(gap) else size
+        number = size if math.isfinite(gap) and not difference.missing else None
         half = interval.half
         low, high = (None, None) if half is None or number is None else (size - half, size + half)
         text = _text(difference.weights, number, low, high, relation, margin)
@@ -266,11 +270,12 @@ def _of_curve(operator: str, left: Quantity, right: Quantity) -> Curve:
         raise Unfit("a curve is computed with a written number alone")
     number = other.constant
     if operator == "*":
-        return curve.each(lambda values: values * number)
+        return curve.each(f"{number:g} × {curve.name}", lambda values: values * number)
     if operator == "+":
-        return curve.each(lambda values: values + number)
-    sign = 1 if curve is left else -1
-    return curve.each(lambda values: sign * (values - number))
+        return curve.each(f"{curve.name} + {number:g}", lambda values: values + number)
+    if curve is left:
+        return curve.each(f"{curve.name} - {number:g}", lambda values: values - number)
+    return curve.each(f"{number:g} - {curve.name}", lambda values: number - values)
 
 
 def _named(term: Term) -> str:
@@ -290,7 +295,7 @@ def _text(
     terms = "".join(
         f" {'-' if factor < 0 else '+'} {'' if abs(factor) == 1 else f'{abs(factor):.3g} × '}"
         f"{_named(term)}"
-        for term, factor in sorted(weights.items(), key=lambda item: item[1] < 0)
+        for term, factor in weights.items()
     )
     terms = terms.removeprefix(" + ").strip()
     interval = f" [{low:.3g}, {high:.3g}]" if low is not None and high is not None else ""
