@@ -150,7 +150,7 @@ def sd(curve: Curve, axis: str) -> Curve:
         others = [name for name in points if name not in (axis, VALUE)]
         if not others:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
-        return points.groupby(others, sort=False, as_index=False)[[VALUE]].std()
+        return points.groupby(others, sort=False, as_index=False).agg({VALUE: "std"})
 
     return _curve(curve).chosen(f"deviations over {axis} of {curve.name}", along)
 

@@ -114,10 +114,12 @@ class Results:
 
     def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
         """Return the interval over test sentences; None where some are not stored."""
+        import numpy as np
+
         from fathom.scoring.paired import SAMPLES, Paired
 
         groups: list[Term] = []
-        total = 0.0
+        drawn = []
         for term, factor in weights.items():
             sets = self._counts(term)
             if sets is None:
@@ -126,9 +128,9 @@ class Results:
             if group is None:
                 group = len(groups)
                 groups.append(term)
-            total = total + factor * self._draws(term, group)
+            drawn.append(factor * self._draws(term, group))
         pairs = PAIRED if len(groups) < len(weights) else ""
-        return Interval(Paired(0.0, total).half, DRAWN.format(SAMPLES, pairs))
+        return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
     def _counts(self, term: Term) -> "list[list[Sentences]] | None":
         """Return what was counted in a cell's sentences; None where they cannot be drawn again."""

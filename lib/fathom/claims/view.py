@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fathom.claims.judged import Judged
+from fathom.claims.printed import NOT_PRINTED
 from fathom.claims.truths import Evidence
 from fathom.tables.formats import html
 from fathom.tables.view import BlockView, CellView, RowView, TableView
@@ -70,8 +71,8 @@ def summary(claims: Sequence[Judged]) -> list[str]:
     scale = next((one.scale for one in claims), "")
     against = sum(one.against for one in claims)
     text = [
-        f"{len(names)} claims in {len(claims)} parts. Scale {scale}: {ours}. The papers' own cells: "
-        f"{printed}.",
+        f"{len(names)} claims in {len(claims)} parts.",
+        f"Scale {scale}: {ours}. The papers' own cells: {printed}.",
         f"{against} answers go against their sentence (fails)." if against else NONE_AGAINST,
     ]
     other = sum(not one.comparable for one in claims)
@@ -115,7 +116,8 @@ def printed(claims: Iterable[Judged]) -> Iterator[str]:
         against = ", against the sentence" if one.against else ""
         yield f"{one.full_name}: {one.answer}{against} (paper's cells: {one.reported_answer})"
         yield f"  “{one.sentence}” ({one.section})"
-        for title, evidence in (("", one.evidence), ("paper: ", one.reported_evidence)):
+        theirs = () if one.reported_answer == NOT_PRINTED else one.reported_evidence
+        for title, evidence in (("", one.evidence), ("paper: ", theirs)):
             more = f" and {len(evidence) - SHOWN} more" if len(evidence) > SHOWN else ""
             for at, fact in enumerate(evidence[:SHOWN]):
                 end = more if at == SHOWN - 1 else ""
