@@ -225,7 +225,7 @@ def _runs(cells: Quantity) -> Iterable[Term]:
 def _terms(cells: Quantity) -> Iterator[Term]:
     """Yield the term of each cell."""
     for item in items_of(cells):
-        if not isinstance(item, Sum) or len(item.weights) != 1:
+        if not isinstance(item, Sum) or [*item.weights.values()] != [1.0] or item.constant:
             raise Unfit("cells are needed, without arithmetic")
         yield from item.weights
 

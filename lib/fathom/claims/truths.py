@@ -196,8 +196,10 @@ class Judge:
             answer: Answer = ABSENT if difference.missing else INCONCLUSIVE
             interval = Interval(None, "")
         else:
-            finite = not math.isinf(gap) and difference.weights
-            interval = self.world.interval(difference.weights) if finite else Interval(None, "")
+            known = difference.weights and all(
+                math.isfinite(one.value) for one in difference.weights
+            )
+            interval = self.world.interval(difference.weights) if known else Interval(None, "")
             answer = _answer(gap, interval.half or 0.0, operator)
         number = size if math.isfinite(gap) and not difference.missing else None
         half = interval.half
