@@ -89,7 +89,7 @@ def value(text):
         ('max(1 - curve["x"])', 0.0),
         ('max(0.5 * curve["x"] + 1)', 5.0),
         ('mean(sd(curve["x"], "update"))', stdev(range(1, 9))),
-        ('mean(sd(picture["x"], "layer"))', (stdev((0.9, 0.6, 0.2, 0.5)) + stdev((0.8, 0.4, 0.1, 0.7))) / 2),
+        ('max(sd(picture["x"], "layer"))', stdev((0.8, 0.4, 0.1, 0.7))),
         ('max(sd(picture["x"], "task"))', stdev((0.6, 0.4))),
         ('agreement(picture["x"])', 0.75),
         ('max(others(similar["x"], "a"))', 0.9),
