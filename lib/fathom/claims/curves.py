@@ -59,11 +59,10 @@ def _chosen(frame: "DataFrame", labels: list[str]) -> "tuple[DataFrame, list[str
     columns = [column for column in _LABELLED if column in frame]
     used: list[str] = []
     for label in labels:
-        if _words(frame):
-            break  # without points there are no rows and columns
         at = next((column for column in columns if _has(frame, column, label)), None)
         if at is None:
-            return frame.head(0), used
+            # Without points there are no rows and columns to choose.
+            return (frame if _words(frame) else frame.head(0)), used
         rows = [label in _names(column=at, text=text) for text in frame[at]]
         frame = frame.loc[rows]
         columns = columns[columns.index(at) + 1 :]

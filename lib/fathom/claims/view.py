@@ -25,6 +25,7 @@ PARTLY = (
     "Where a run does not have the paper's own settings ({count} of {all} parts), an answer is an "
     "observation of the chain, and no evidence about the paper."
 )
+AGAINST = ", against the sentence"
 NONE_AGAINST = "No answer goes against its sentence."
 DOUBT = "‡: the measurement itself says that its number means little."
 
@@ -113,7 +114,7 @@ def _row(one: Judged) -> RowView:
 def printed(claims: Iterable[Judged]) -> Iterator[str]:
     """Yield the lines of each claim for the terminal: answers, sentence, numbers."""
     for one in claims:
-        against = ", against the sentence" if one.against else ""
+        against = AGAINST if one.against else ""
         yield f"{one.full_name}: {one.answer}{against} (paper's cells: {one.reported_answer})"
         yield f"  “{one.sentence}” ({one.section})"
         theirs = () if one.reported_answer == NOT_PRINTED else one.reported_evidence
