@@ -6,7 +6,6 @@ from fathom.claims.judged import Judged
 from fathom.claims.truths import Evidence
 from fathom.claims.view import (
     AGAINST,
-    NONE_AGAINST,
     NOT_EVIDENCE,
     PARTLY,
     lines,
@@ -70,8 +69,6 @@ def test_the_summary_counts_answers_and_what_goes_against_the_sentence():
     text = "\n".join(summary([claim(), claim("fails"), claim("fails", comparable=True)]))
     for words in ("2 fails, 1 holds", "3 not printed", PARTLY.format(count=2, all=3)):
         assert words in text
-    assert NONE_AGAINST not in text
-    assert NONE_AGAINST in summary([claim()])
 
 
 def test_the_page_has_a_table_for_each_paper_and_shows_text_as_it_is():

@@ -26,6 +26,8 @@ def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
     ]
     printed = capsys.readouterr()
     assert "latent_depth/depth_grows_with_beta" in printed.out
+    claims(scale="tiny", results=tmp_path, counts=True)
+    assert "depth_grows_with_beta" not in capsys.readouterr().out
     assert "claims.csv" in printed.err
 
 

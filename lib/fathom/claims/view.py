@@ -26,7 +26,6 @@ PARTLY = (
     "observation of the chain, and no evidence about the paper."
 )
 AGAINST = ", against the sentence"
-NONE_AGAINST = "No answer goes against its sentence."
 DOUBT = "‡: the measurement itself says that its number means little."
 
 
@@ -74,7 +73,7 @@ def summary(claims: Sequence[Judged]) -> list[str]:
     text = [
         f"{len(names)} claims in {len(claims)} parts.",
         f"Scale {scale}: {ours}. The papers' own cells: {printed}.",
-        f"{against} answers go against their sentence (fails)." if against else NONE_AGAINST,
+        f"Answers that go against their sentence (fails): {against}.",
     ]
     other = sum(not one.comparable for one in claims)
     if other:
