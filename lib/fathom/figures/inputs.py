@@ -262,9 +262,11 @@ class Inputs:
         scale: the scale of the runs.
         runs: by the names that the figure uses.
         tables: the tables that the figure draws from, by name.
+        warnings: what a table says of the data of these runs.
     """
 
     reference: str
     scale: str
     runs: Mapping[str, RunFiles] = field(default_factory=dict)
     tables: Mapping[str, ComparedTable] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

@@ -50,12 +50,14 @@ class ComparedTable:
         scale: the scale of its runs.
         cells: the cells, in their order.
         sources: runs and corpora by name, for differences between cells.
+        warnings: what another table says of the data or the recipe of these runs.
     """
 
     table: Table
     scale: str
     cells: tuple[ComparedCell, ...]
     sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
 
     @property
     def shown_as(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fathom.papers.table_settings import DIFFERENCE, GAIN, WITH_DIFFERENCE, Mark
+from fathom.papers.table_settings import DIFFERENCE, GAIN, WITH_DIFFERENCE, First, Mark
 from fathom.papers.vocabulary import Vocabulary
 from fathom.tables.comparison import ComparedTable
 from fathom.tables.differences import LEVEL
@@ -35,7 +35,9 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         if source.unused:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
-    yield from first_notes(compared)
+    if table.settings.first:
+        yield from first_notes(table.settings.first, own)
+    yield from compared.warnings
     for words in (OTHER_DECODING, NOT_MEASURED):
         details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
         if details:
@@ -151,18 +153,21 @@ def _test(mark: Mark) -> str:
     return f", for our numbers too, by {mark.test.replace('_', ' ')} ({draws}{size}{agree})"
 
 
-def first_notes(compared: ComparedTable) -> Iterator[str]:
-    """Yield a warning while the row to be trained first is outside its band."""
-    first = compared.table.settings.first
-    if first is None:
-        return
-    for column, (low, high) in first.bands.items():
-        for item in compared.cells:
-            cell = item.result.cell
-            if (cell.id, cell.column) == (first.row, column) and item.result.comparable:
-                value = item.result.value
-                if value is None or not low <= value <= high:
-                    yield (
-                        f"Train {first.row} first: its {column} is to be between {low} and {high}, "
-                        f"and is {item.result.words if value is None else format(value, '.2f')}."
-                    )
+def first_notes(first: First, own: Iterable[CellResult], place: str = "") -> Iterator[str]:
+    """Yield a warning while the row to be trained first is outside its band.
+
+    Args:
+        first: the row and its bands.
+        own: cells, among others those of the row.
+        place: the table of the row, in words, where it is another one.
+    """
+    for item in own:
+        band = first.bands.get(item.cell.column)
+        if item.cell.id != first.row or band is None or not item.comparable:
+            continue
+        low, high = band
+        if item.value is None or not low <= item.value <= high:
+            yield (
+                f"Train {first.row}{place} first: its {item.cell.column} is to be between {low} "
+                f"and {high}, and is {item.words if item.value is None else f'{item.value:.2f}'}."
+            )
