@@ -170,7 +170,7 @@ def test_outcomes_are_the_worst_value_and_what_was_not_run_is_absent(files):
 def test_a_significant_gain_is_marked_and_better(files):
     from fathom.papers.table_settings import Mark
 
-    mark = Mark(means="significant", to="6/6", test="paired_bootstrap", draws=100)
+    mark = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=100)
     for text, expected in ((GOOD, "holds"), (WORSE, "fails")):
         files.score("p/deep", text)
         claim = 'significant(table1["24/24", "avg"])'
