@@ -20,7 +20,7 @@ from fathom.papers.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "settings")
+_NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "points", "settings")
 
 
 def names() -> tuple[str, ...]:
