@@ -153,8 +153,7 @@ class Logic:
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
     parts = list(truths)
-    given: set[Answer] = {part.answer for part in parts}
-    answer: Answer = next((one for one in order if one in given), order[-1])
+    answer = min((part.answer for part in parts), key=order.index, default=order[-1])
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 
