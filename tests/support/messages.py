@@ -49,6 +49,9 @@ MESSAGES = {
     "more than given": "{} is more than partition {} gives ({})",
     "an earlier start": "jobs of an earlier start are taken over ({})",
     "Ctrl-C": "Ctrl-C cancels all jobs of this start",
+    "Ctrl-C here": "Ctrl-C stops all jobs of this start",
+    "runs here, too": "process {} runs the workflow here, too",
+    "add --unlock": "add --unlock once",
     "no such file in": "no such file in {}",
     "GPU-hours": "{} trainings ask for {} GPU-hours, more than {}",
     "no own output": "no job with an output of its own",
@@ -484,6 +487,7 @@ MESSAGES = {
     "two modules": "two modules of one workflow have other switches",
     "module prefix": "a module's prefix cannot be used",
     # cli
+    "no longer watched": "no longer watched",
     "below the baseline": "{} nats below the unigram baseline",
     "required": ">= {} required",
     "no run to check": "scale {} names no run to check",

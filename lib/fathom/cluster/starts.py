@@ -1,0 +1,45 @@
+"""What the starts of the workflow that run now will train, recorded for `fathom status`."""
+
+import atexit
+import os
+import platform
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from fathom.cluster.heads import is_gone, leave
+from fathom.cluster.jobs import read_or_empty
+from fathom.io.files import write_json
+from fathom.io.holders import started
+
+STARTS = "starts"
+
+
+def record(above: Path, trainings: Iterable[Path]) -> None:
+    """Add trainings to the record of this start, which is deleted when its process ends.
+
+    Args:
+        above: the folder of what is known of jobs.
+        trainings: the files that the start makes.
+    """
+    made = {str(path.absolute()) for path in trainings}
+    if not made:
+        return
+    host, pid = platform.node(), os.getpid()
+    mine = above / STARTS / f"{host}.{pid}.json"
+    process = {"host": host, "pid": pid, "start": started(pid)}
+    before = read_or_empty(mine)
+    if {key: before.get(key) for key in process} != process:
+        before = {}
+        atexit.register(leave, mine, pid)
+    write_json(mine, process | {"trainings": sorted({*before.get("trainings", ()), *made})})
+    for path in mine.parent.glob("*.json"):
+        if is_gone(path):
+            with suppress(OSError):
+                path.unlink()
+
+
+def trainings(above: Path) -> set[Path]:
+    """Return the files of all trainings that starts which may live will make."""
+    live = [path for path in (above / STARTS).glob("*.json") if not is_gone(path)]
+    return {Path(name) for path in live for name in read_or_empty(path).get("trainings", ())}
