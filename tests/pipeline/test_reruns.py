@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from fathom.provenance.recipe import RECIPE
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support import stand_in
+from tests.support.refused import says
 from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
@@ -130,3 +132,23 @@ def test_another_beam_translates_again_although_snakemake_has_no_record(project,
         "summarise_run",
     }
     assert "rule train_run:" not in printed
+
+
+def test_a_start_that_was_killed_locks_nobody_out(project, edited):
+    """Snakemake's lock outlives its process; the next start removes it without --unlock."""
+    gate, waits = project.folder / "gate", project.folder / "waits"
+    waiting = '[ "$1" = train ] && touch waits && until [ -e gate ]; do sleep 0.1; done\nexec '
+    edited(".venv/bin/fathom", "exec ", waiting)
+    words = ["snakemake", "--cores", "2", f"{TABLE}_row", "--config", "row=6/6"]
+    head = project.start(*words)
+    deadline = time.monotonic() + 300
+    while not waits.exists() and head.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    head.kill()
+    head.wait()
+    gate.touch()
+    assert any((project.folder / ".snakemake" / "locks").iterdir())
+    printed = project.run(*words)
+    says("lock removed").check(printed)
+    assert not any((project.folder / ".snakemake" / "locks").iterdir())
+    assert not any((project.folder / "results" / "cluster" / "starts").iterdir())

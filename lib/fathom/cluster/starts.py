@@ -18,10 +18,16 @@ STARTS = "starts"
 def record(above: Path, trainings: Iterable[Path]) -> None:
     """Add trainings to the record of this start, which is deleted when its process ends.
 
+    Records of starts that were killed are deleted.
+
     Args:
         above: the folder of what is known of jobs.
         trainings: the files that the start makes.
     """
+    for path in (above / STARTS).glob("*.json"):
+        if is_gone(path):
+            with suppress(OSError):
+                path.unlink()
     made = {str(path.absolute()) for path in trainings}
     if not made:
         return
@@ -33,10 +39,6 @@ def record(above: Path, trainings: Iterable[Path]) -> None:
         before = {}
         atexit.register(leave, mine, pid)
     write_json(mine, process | {"trainings": sorted({*before.get("trainings", ()), *made})})
-    for path in mine.parent.glob("*.json"):
-        if is_gone(path):
-            with suppress(OSError):
-                path.unlink()
 
 
 def trainings(above: Path) -> set[Path]:
