@@ -141,3 +141,10 @@ def test_more_gpu_hours_than_the_user_allows_are_refused(workflow, tmp_path):
     path.parent.mkdir(parents=True)
     path.touch()
     assert cluster_start.lines(workflow, made, TARGET) != []
+
+
+def test_gpu_hours_are_those_of_all_targets_of_a_start(workflow, tmp_path):
+    rows = [targets(tmp_path / "results", row=row, gpu_hours=24) for row in ("6/6", "12/12")]
+    assert cluster_start.lines(workflow, rows[0], TARGET) != []
+    with refused("GPU-hours", 2, 48, 24):
+        cluster_start.lines(workflow, rows[1], TARGET)

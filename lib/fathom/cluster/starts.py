@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from fathom.cluster.heads import is_gone, leave
 from fathom.cluster.jobs import read_or_empty
@@ -31,17 +32,29 @@ def record(above: Path, trainings: Iterable[Path]) -> None:
     made = {str(path.absolute()) for path in trainings}
     if not made:
         return
-    host, pid = platform.node(), os.getpid()
-    mine = above / STARTS / f"{host}.{pid}.json"
-    process = {"host": host, "pid": pid, "start": started(pid)}
-    before = read_or_empty(mine)
-    if {key: before.get(key) for key in process} != process:
-        before = {}
-        atexit.register(leave, mine, pid)
-    write_json(mine, process | {"trainings": sorted({*before.get("trainings", ()), *made})})
+    mine, process = _mine(above)
+    if not mine.exists():
+        atexit.register(leave, mine, process["pid"])
+    made |= set(map(str, recorded(above)))
+    write_json(mine, process | {"trainings": sorted(made)})
+
+
+def recorded(above: Path) -> set[Path]:
+    """Return the trainings that this start has recorded."""
+    mine, process = _mine(above)
+    record = read_or_empty(mine)
+    same = {key: record.get(key) for key in process} == process
+    return {Path(name) for name in record["trainings"]} if same else set()
 
 
 def trainings(above: Path) -> set[Path]:
     """Return the files of all trainings that starts which may live will make."""
     live = [path for path in (above / STARTS).glob("*.json") if not is_gone(path)]
     return {Path(name) for path in live for name in read_or_empty(path).get("trainings", ())}
+
+
+def _mine(above: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the record's path and what names this process in it."""
+    host, pid = platform.node(), os.getpid()
+    path = above / STARTS / f"{host}.{pid}.json"
+    return path, {"host": host, "pid": pid, "start": started(pid)}

@@ -36,7 +36,9 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         scheduler = scheduler_of(profile)
         names = targets.names_of(target)
         asked = _asked(workflow, targets, names)
-        refuse_gpu_hours(targets, names, asked.get(TRAIN, {}))
+        # A start may have several targets, which share trainings.
+        all_missing = {path.absolute() for path in missing} | starts.recorded(targets.paths.cluster)
+        refuse_gpu_hours(targets, len(all_missing), asked.get(TRAIN, {}))
         remarks = preflight.check(scheduler, asked, jobs.top())
         stop = _how_to_stop(scheduler)
     starts.record(targets.paths.cluster, missing)
@@ -83,30 +85,22 @@ def _asked(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[
     return asked
 
 
-def refuse_gpu_hours(targets: Targets, names: list[str], resources: Mapping[str, Any]) -> None:
+def refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]) -> None:
     """Refuse a start whose trainings ask for more GPU-hours than `gpu_hours`.
 
     Args:
         targets: at the scale of this start.
-        names: full names of the runs.
+        count: trainings that all targets of the start miss.
         resources: of a training.
 
     Raises:
         FathomError: with both numbers.
     """
     most = targets.project.switches.gpu_hours
-    if most is None:
-        return
-    missing = [
-        path
-        for spec, seeds in ((targets.runs.spec(name), targets.runs.seeds(name)) for name in names)
-        for path in (targets.paths.training(spec, seed) for seed in seeds)
-        if not path.exists()
-    ]
     devices = jobs.gpus(resources) * int(resources.get("nodes") or 1)
-    hours = len(missing) * devices * int(resources.get("runtime") or 0) / 60
-    if hours > most:
-        what = f"{len(missing)} trainings ask for {hours:g} GPU-hours, more than {most}"
+    hours = count * devices * int(resources.get("runtime") or 0) / 60
+    if most is not None and hours > most:
+        what = f"{count} trainings ask for {hours:g} GPU-hours, more than {most}"
         raise FathomError(what, "gpu_hours", "name fewer runs, a shorter runtime, or raise it")
 
 
