@@ -1,8 +1,10 @@
 """What makes Snakemake run a job again, with a stand-in for the commands: nothing is trained."""
 
+import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -150,5 +152,30 @@ def test_a_start_that_was_killed_locks_nobody_out(project, edited):
     assert any((project.folder / ".snakemake" / "locks").iterdir())
     printed = project.run(*words)
     says("lock removed").check(printed)
-    assert not any((project.folder / ".snakemake" / "locks").iterdir())
-    assert not any((project.folder / "results" / "cluster" / "starts").iterdir())
+    assert not [*project.folder.glob(".snakemake/locks/*")]
+    assert not [*project.folder.glob("results/cluster/starts/*")]
+
+
+@pytest.fixture
+def far_folder(tmp_path):
+    """A folder on another file system where there is one, with a name that must be quoted."""
+    memory = Path("/dev/shm")
+    writable = memory.is_dir() and os.access(memory, os.W_OK)
+    with tempfile.TemporaryDirectory(dir=memory if writable else tmp_path) as folder:
+        yield Path(folder) / "Ergebnisse für $alle, 'π' & (1)"
+
+
+def test_results_may_be_far_away_under_any_name_and_for_one_user_alone(project, far_folder):
+    files = stand_in.outputs(targets(far_folder), TABLE)
+    stand_in.install(project.folder, sys.executable, files)
+    words = ["snakemake", "--cores", "2", f"{TABLE}_row", *ROW, f"results={far_folder}"]
+    before = os.umask(0o077)
+    try:
+        project.run(*words)
+        again = project.run(*words)
+    finally:
+        os.umask(before)
+    assert "train_run" not in again
+    [manifest] = far_folder.glob("runs/latent_depth/m2o_diverse_12_12-*/1/manifest.json")
+    assert manifest.stat().st_mode & 0o077 == 0
+    assert far_folder.stat().st_mode & 0o077 == 0
