@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -131,7 +132,7 @@ def _cells(path: Path, papers: list[str]) -> dict[str, int]:
         return {}
     with open(path, encoding="utf-8", newline="") as stream:
         verdicts = [row["verdict"] for row in csv.DictReader(stream) if row["paper"] in papers]
-    return dict(Counter(verdicts).most_common())
+    return Counter(verdicts)
 
 
 def _summary(drawn: dict[str, bool], trained: dict[str, Progress]) -> str:
@@ -141,12 +142,13 @@ def _summary(drawn: dict[str, bool], trained: dict[str, Progress]) -> str:
         done = [there for target, there in drawn.items() if target.startswith(f"{verb} ")]
         parts.append(f"{sum(done)} of {len(done)} {verb}s")
     kinds = Counter(progress.kind for progress in trained.values())
-    parts.append(f"{len(trained)} runs ({_counted(dict(kinds.most_common()))})")
+    parts.append(f"{len(trained)} runs" + (f" ({_counted(kinds)})" if kinds else ""))
     return ", ".join(parts)
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {words}" for words, count in counts.items())
+def _counted(counts: Mapping[str, int]) -> str:
+    """Return counts as text, the largest first."""
+    return ", ".join(f"{count} {words}" for words, count in Counter(counts).most_common())
 
 
 def described(progress: Progress) -> str:

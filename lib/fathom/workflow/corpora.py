@@ -61,8 +61,8 @@ class Corpora:
             )
         name = self._datasets[folder]
         dataset = self.demands.project.datasets[name]
-        for _, reason in dataset.not_built():
-            what = f"cannot be made yet: {reason}"
+        if dataset.not_built:
+            what = f"cannot be made yet: {dataset.not_built}"
             raise FathomError(what, f"data set {name}", "choose another data set")
         sources = dataset.sources if isinstance(dataset, BuiltDataset) else ()
         return [self.paths.source(source) / "source.json" for source in sources]
