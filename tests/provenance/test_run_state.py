@@ -38,7 +38,7 @@ def begin(folder, **state):
 
 
 def hold(folder, **differences):
-    """Name a process as the holder of the lock; this one, if nothing else is said."""
+    """Name a process as the holder of the lock; this one by default."""
     holder = replace(Holder.here(), **differences)
     write_holder(folder / HOLDER, holder, new=True)
     return holder

@@ -56,10 +56,10 @@ def status(
     names = papers_named(artefacts.project, paper, "status")
 
     def lines() -> list[str]:
-        facts = _Facts(artefacts, names)
+        now = _Page(artefacts, names)
         if as_json:
-            return [json.dumps(facts.as_json(), indent=None if watching else 1, allow_nan=False)]
-        return [*facts.lines(runs)]
+            return [json.dumps(now.as_json(), indent=None if watching else 1, allow_nan=False)]
+        return [*now.lines(runs)]
 
     if watching:
         watch(lines)
@@ -71,7 +71,7 @@ def status(
         report(f"see {', '.join(map(str, places))}" if places else f"nothing is drawn in {top} yet")
 
 
-class _Facts:
+class _Page:
     """What the files say at one moment."""
 
     def __init__(self, artefacts: Artefacts, papers: list[str]):
@@ -94,7 +94,7 @@ class _Facts:
         return [*lines, *(f"{job.name}: {job}" for job in self.read.other_jobs)]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the same facts as JSON has them, of all runs."""
+        """Return the same as JSON has it, of all runs."""
         every = {
             name: {
                 "drawn": self.drawn[name],

@@ -42,4 +42,4 @@ def watch(lines: Callable[[], list[str]], period: float = PERIOD) -> None:
     except Stopped as stopped:
         if stopped.number != signal.SIGINT:
             raise
-        report("no longer watched; trainings go on")
+        report("no longer watched; trainings continue")

@@ -119,6 +119,6 @@ def _how_to_stop(scheduler: Scheduler) -> list[str]:
 
 def _how_to_stop_here() -> list[str]:
     return [
-        "Ctrl-C stops all jobs of this start; trainings save first, and the next start goes on",
+        "Ctrl-C stops all jobs of this start; trainings save first, and the next start resumes",
         "to close the terminal and leave them running, start in tmux or screen",
     ]

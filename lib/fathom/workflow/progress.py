@@ -1,4 +1,4 @@
-"""How each training goes: what its own files say, what a cluster said, and what starts wait for."""
+"""How each training goes: what its files say, what is known of its job, and what starts wait for."""
 
 from dataclasses import dataclass
 from functools import cached_property
