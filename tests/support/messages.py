@@ -176,7 +176,7 @@ MESSAGES = CONFIG | {
     "long sentence": "a sentence has {} tokens with its end symbol, a block at most {}",
     "no block": "an update could have no block",
     "block tokens": "give a task {} tokens",
-    "unequal sides": "{} source and {} target sentences",
+    "unequal sides": "source and target differ in their number of sentences",
     "no pairs left": "none of {} {} is left",
     "nothing predicted": "nothing of '{}' is predicted",
     "hold more out": "hold more text out",

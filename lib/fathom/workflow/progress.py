@@ -1,4 +1,4 @@
-"""How each training goes: what its files say, what is known of its job, and what starts wait for."""
+"""How each training goes, by its own files, those of its job, and those of starts."""
 
 from dataclasses import dataclass
 from functools import cached_property
