@@ -1,6 +1,8 @@
 """`fathom status`: counts of what exists."""
 
 import json
+import os
+import time
 
 import pytest
 
@@ -45,6 +47,17 @@ def test_a_failed_training_is_printed_with_its_last_lines(project, call):
     assert lines[1:3] == ["    first", "    last"]
     fields = json.loads(call("status", "--json").out)["papers"]["sample"]["runs"][text]
     assert (fields["reason"], fields["last_lines"]) == ("this is why", ["first", "last"])
+
+
+def test_a_process_that_lives_without_a_heartbeat_is_seen(project, call):
+    spec = open_project().spec(f"sample/{RUN}", "small")
+    lock = Paths(project / "results", "small").run(spec, 1) / HOLDER
+    lock.parent.mkdir(parents=True)
+    write_holder(lock, Holder.here(), new=True)
+    assert "no sign of life" not in call("status").lines[0]
+    then = time.time() - 600
+    os.utime(lock, (then, then))
+    assert call("status").lines[0].endswith("running, no sign of life for 10 min")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,14 @@ from fathom.cli.options import (
 from fathom.cli.watching import watch
 from fathom.project.artefacts import Artefacts
 from fathom.project.demands import Demands
-from fathom.provenance.run_state import FAILED, NOT_STARTED, RUNNING, STALE, STOPPED
+from fathom.provenance.run_state import (
+    FAILED,
+    NOT_STARTED,
+    RUNNING,
+    SILENT,
+    STALE,
+    STOPPED,
+)
 from fathom.workflow.progress import QUEUED, WAITING, Progress, Progresses
 
 Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]
@@ -163,6 +170,8 @@ def described(progress: Progress) -> str:
         text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
     if progress.seconds_left is not None:
         text += f", {duration(progress.seconds_left)} left"
+    if progress.kind == RUNNING and (state.silent or 0) > SILENT:
+        text += f", no sign of life for {duration(state.silent or 0)}"
     if progress.kind == STALE:
         text += f": {state.holder} has ended without a word; the next start resumes it"
     elif progress.kind not in (RUNNING, WAITING, NOT_STARTED, "finished") and progress.reason:
