@@ -96,6 +96,12 @@ def title_of(text: str) -> str:
     return f"{words} ({unit})" if unit else words
 
 
+def shared_title(texts: Iterable[str]) -> str:
+    """Return what several series are: of `gradient_norm.encoder` and `….decoder` the norm."""
+    titles = [title_of(text).split(", ") for text in texts]
+    return ", ".join(words[0] for words in zip(*titles, strict=False) if len({*words}) == 1)
+
+
 @dataclass(frozen=True)
 class RunFiles:
     """One training that a figure draws: the first seed of a run.

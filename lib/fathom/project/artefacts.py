@@ -19,6 +19,7 @@ from fathom.project.project import Project
 from fathom.project.switches import seeds_text
 from fathom.provenance.measurements import file_of
 from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
 from fathom.tables.comparison import ComparedTable, compare_table
 from fathom.tables.sources import CORPUS, Source
 
@@ -69,6 +70,7 @@ class Artefacts:
             tuple(seed for seed in self._trained(name) if seed not in seeds),
             partial(self.paths.decoding, spec),
             self.project.datasets[spec.data.dataset].shown_as,
+            _hard_gates(spec),
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:
@@ -177,3 +179,13 @@ class Artefacts:
     def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
         """Return the common path, without suffix, of an artefact's files."""
         return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
+
+
+def _hard_gates(spec: Spec) -> str:
+    """Return which layers the hard gates of a run leave out, in words."""
+    threshold = spec.method.settings.get("hard_threshold")
+    if threshold is None:
+        return ""
+    most = spec.decoding.hard_at_least if spec.decoding else 0
+    but = {0: "", 1: " but for the likeliest one"}.get(most, f" but for the {most} likeliest")
+    return f"layers with p < {threshold:g}{but}"
