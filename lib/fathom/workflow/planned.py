@@ -46,7 +46,7 @@ class Plan:
 
         Args:
             targets: everything that can be asked for at a scale.
-            gpu: the device that a user names; None for the default, and what was measured.
+            gpu: the device that a user names; None for the default, and all that was measured.
         """
         self.targets, self._gpu = targets, gpu
         self._specs = {name: targets.runs.spec(name) for name in targets.runs.built}
@@ -54,18 +54,19 @@ class Plan:
 
     @cached_property
     def rates(self) -> Rates:
-        """The seconds of trainings: stated ones, and where no device is named measured ones."""
+        """The seconds of trainings: stated ones, until some are measured."""
         peak = peak_of(self._gpu or DEFAULT)
-        if self._gpu is not None:
-            return Rates(peak)
         measured = self._measured.items()
         return Rates(peak, ((self._specs[name], self._costs[name], s) for (name, _), s in measured))
 
     @cached_property
     def _measured(self) -> dict[tuple[str, int], float]:
-        """The seconds of an update of each training that has made enough of them."""
+        """The seconds of an update of each training that has made enough of them.
+
+        Where a device is named, only those that ended on such a one.
+        """
         seconds = {
-            (name, seed): measured_seconds(self.targets.paths.run(spec, seed))
+            (name, seed): measured_seconds(self.targets.paths.run(spec, seed), self._gpu)
             for name, spec in self._specs.items()
             for seed in self.targets.runs.seeds(name)
         }
@@ -77,7 +78,7 @@ class Plan:
         for name in names:
             spec, known = self._specs[name], self._costs[name]
             for seed in self.targets.runs.seeds(name):
-                own = None if self._gpu else self._measured.get((name, seed))
+                own = self._measured.get((name, seed))
                 seconds = own * known.updates if own else self.rates.seconds(spec, known)
                 state = run_state(self.targets.paths.run(spec, seed))
                 planned[name, seed] = Planned(spec, known, state, seconds)
