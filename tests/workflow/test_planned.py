@@ -66,3 +66,10 @@ def test_sources_that_are_not_there_are_downloads(tmp_path):
 def test_the_row_that_is_trained_first_is_named(tmp_path):
     plan = Plan(targets(tmp_path), None)
     assert dict(plan.first([RUN])) == {f"{TABLE}, row 12/12": [RUN]}
+
+
+def test_a_training_that_starts_from_another_one_has_that_one_too(tmp_path):
+    plan = Plan(targets(tmp_path), "h200")
+    adapters, base = "lamgd/domains_adapters", "lamgd/domains_transformer"
+    assert [name for name, _ in plan.trainings([adapters])] == [base, adapters]
+    assert [name for name, _ in plan.trainings([adapters, base])] == [base, adapters]

@@ -10,7 +10,7 @@ from fathom.runs.datasets import BuiltDataset
 from fathom.runs.sources import Source
 from fathom.runs.spec import Spec
 from fathom.workflow.costs import Cost, Rates, cost, measured_seconds, peak_of
-from fathom.workflow.targets import ALL, Targets
+from fathom.workflow.targets import ALL, ROW, Targets
 
 DEFAULT = "h200"
 
@@ -73,9 +73,9 @@ class Plan:
         return {key: value for key, value in seconds.items() if value is not None}
 
     def trainings(self, names: Iterable[str]) -> dict[tuple[str, int], Planned]:
-        """Return the trainings of runs, by run and seed."""
+        """Return the trainings of runs and of those that they start from, by run and seed."""
         planned = {}
-        for name in names:
+        for name in self._with_starts(names):
             spec, known = self._specs[name], self._costs[name]
             for seed in self.targets.runs.seeds(name):
                 own = self._measured.get((name, seed))
@@ -83,6 +83,12 @@ class Plan:
                 state = run_state(self.targets.paths.run(spec, seed))
                 planned[name, seed] = Planned(spec, known, state, seconds)
         return planned
+
+    def _with_starts(self, names: Iterable[str]) -> list[str]:
+        """Return runs, each after the run that it starts from."""
+        start = self.targets.project.start_name
+        pairs = ((start(name), name) for name in names)
+        return list(dict.fromkeys(name for pair in pairs for name in pair if name is not None))
 
     def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
         """Return the runs of a target by paper, or by table and figure."""
@@ -97,7 +103,7 @@ class Plan:
         groups = {}
         for title, artefact in self.targets.artefacts.items():
             own = [name for name in artefact.runs if name in requested]
-            if own and (target in (ALL, artefact.paper.name) or target.startswith(title)):
+            if own and target in (ALL, artefact.paper.name, title, f"{title}{ROW}"):
                 groups[title] = own
         return groups
 
