@@ -281,6 +281,7 @@ MESSAGES = {
     "other XML": "<{}> and no dump of a wiki",
     "other wiki": "a dump of '{}', not of {}",
     "page before name": "a page before <siteinfo>",
+    "killed process": "a process was killed",
     "few sentences": "{} sentences are too few to hold {} out and to train",
     "already fetched": "{}: already fetched",
     "not fetched": "the source '{}' has not been fetched",
