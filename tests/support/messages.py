@@ -89,6 +89,8 @@ MESSAGES = CONFIG | {
     "other XML": "<{}> and no dump of a wiki",
     "other wiki": "a dump of '{}', not of {}",
     "page before name": "a page before <siteinfo>",
+    "small draw": "{} are fewer sentences than the first article has",
+    "killed process": "a process was killed",
     "few sentences": "{} sentences are too few to hold {} out and to train",
     "already fetched": "{}: already fetched",
     "not fetched": "the source '{}' has not been fetched",
