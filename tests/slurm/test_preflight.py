@@ -63,3 +63,11 @@ def test_a_slurm_that_is_away_is_one_message(case):
 def test_more_gpu_hours_than_allowed_are_refused(case):
     printed = case.end(case.start(TARGET, *ROW, "gpu_hours=10"), 1)
     says("GPU-hours", 1, 24, 10).check(printed.strip().split("\n")[-1])
+
+
+def test_devices_that_cannot_share_an_update_are_refused(case):
+    """Field fault 19: a number of GPUs that does not divide."""
+    words = (TARGET, "--set-resources", "train_run:gres=gpu:3", *ROW, "micro_batches=8")
+    printed = case.end(case.start(*words), 1)
+    says("no even shares", 8, 3).check(printed.strip().split("\n")[-1])
+    assert case.cluster.jobs() == []

@@ -113,3 +113,16 @@ def test_more_gpu_hours_than_the_user_allows_are_refused(workflow, tmp_path):
     path.parent.mkdir(parents=True)
     path.touch()
     assert cluster_start.lines(workflow, made, TARGET) != []
+
+
+@pytest.mark.parametrize(
+    ("asked", "processes"), [({"gres": "gpu:3"}, 3), ({"gres": "gpu:1", "nodes": 2}, 2)]
+)
+def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
+    workflow, tmp_path, asked, processes
+):
+    """Field fault 19: a number of GPUs that does not divide."""
+    made = targets(tmp_path / "results", row="6/6", micro_batches=5)
+    workflow.rules[0].resources |= {key: Resource(value) for key, value in asked.items()}
+    with refused("no even shares", 5, processes, where="micro_batches"):
+        cluster_start.lines(workflow, made, TARGET)

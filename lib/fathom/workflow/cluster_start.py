@@ -11,6 +11,7 @@ from fathom.cluster import heads, jobs, preflight
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
 from fathom.errors import FathomError
+from fathom.project.switches import require_even_shares
 from fathom.workflow.targets import COMPARE, Targets
 
 TRAIN = "train_run"
@@ -25,7 +26,8 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         target: what the user asks for.
 
     Raises:
-        FathomError: nothing can be submitted, or more GPU-hours than the user allows.
+        FathomError: nothing can be submitted, the devices of a training cannot share its updates, or
+            it asks for more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
@@ -37,7 +39,10 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
     scheduler = scheduler_of(profile)
     names = targets.names_of(target)
     asked = _asked(workflow, targets, names)
-    refuse_gpu_hours(targets, names, asked.get(TRAIN, {}))
+    training = asked.get(TRAIN, {})
+    processes = max(jobs.gpus(training), 1) * int(training.get("nodes") or 1)
+    require_even_shares(targets.project.switches.micro_batches, processes)
+    refuse_gpu_hours(targets, names, training)
     remarks = preflight.check(scheduler, asked, jobs.top())
     first = _enter.cache_info().currsize == 0
     printed = [*remarks, *_enter(), *_how_to_stop(scheduler)] if first else remarks
