@@ -32,6 +32,7 @@ from tests.support.small_runs import (
     specification,
     update_batches,
 )
+from tests.support.states import differences, state
 from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
@@ -56,28 +57,6 @@ def train_and_be_killed(spec, tensors, folder, kill_at, options=OPTIONS):
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-
-
-def state(folder):
-    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)
-
-
-def differences(first, second, path="state"):
-    """Yield the places at which two states differ, to the bit; the clock does not count."""
-    if isinstance(first, dict):
-        assert first.keys() == second.keys(), path
-        for key in first:
-            if key != "seconds":
-                yield from differences(first[key], second[key], f"{path}.{key}")
-    elif isinstance(first, list | tuple):
-        assert len(first) == len(second), path
-        for place, (one, other) in enumerate(zip(first, second, strict=True)):
-            yield from differences(one, other, f"{path}.{place}")
-    elif isinstance(first, torch.Tensor):
-        if not torch.equal(first, second):
-            yield path
-    elif first != second:
-        yield path
 
 
 def metrics(folder):
