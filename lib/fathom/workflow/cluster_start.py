@@ -26,8 +26,8 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         target: what the user asks for.
 
     Raises:
-        FathomError: nothing can be submitted, the devices of a training cannot share its updates, or
-            it asks for more GPU-hours than the user allows.
+        FathomError: nothing can be submitted, the devices of a training cannot share its updates,
+            or trainings ask for more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
