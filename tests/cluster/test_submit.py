@@ -64,6 +64,7 @@ def test_a_job_that_has_ended_is_submitted_again(script, calls, answers):
 
 
 def test_silence_submits_nothing(script, calls, answers):
+    """Field fault 8."""
     answers("squeue", code=1)
     with refused("scheduler silent", "Slurm"):
         start(script())

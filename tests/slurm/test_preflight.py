@@ -41,6 +41,7 @@ def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, 
 
 
 def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
+    """Field fault 19."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for program in Path("/usr/bin").iterdir():
