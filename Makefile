@@ -72,7 +72,7 @@ test-slurm: environment ## jobs on a real Slurm, which the tests start: needs ro
 	$(BIN)/pytest -rs -m 'slurm and not slow' tests/slurm
 
 .PHONY: test-slurm-all
-test-slurm-all: environment ## the same with preemption, a node that goes down, and two nodes
+test-slurm-all: environment ## the same with preemption, a node that goes down, two nodes, accounting
 	$(BIN)/pytest -rs -m slurm tests/slurm
 
 .PHONY: lint
