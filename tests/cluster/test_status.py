@@ -73,6 +73,7 @@ def test_a_job_is_lost_after_misses_and_time_and_not_before():
 
 
 def test_misses_are_counted_in_a_row_and_silence_is_none():
+    """Field fault 8."""
     missed = replace(NEW, misses=MISSES, since=1.0)
     assert decide(state(RUNNING), None, missed, 500.0).misses == 0
     silent = decide(None, None, missed, 500.0)

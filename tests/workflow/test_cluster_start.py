@@ -148,3 +148,16 @@ def test_gpu_hours_are_those_of_all_targets_of_a_start(workflow, tmp_path):
     assert cluster_start.lines(workflow, rows[0], TARGET) != []
     with refused("GPU-hours", 2, 48, 24):
         cluster_start.lines(workflow, rows[1], TARGET)
+
+
+@pytest.mark.parametrize(
+    ("asked", "processes"), [({"gres": "gpu:3"}, 3), ({"gres": "gpu:1", "nodes": 2}, 2)]
+)
+def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
+    workflow, tmp_path, asked, processes
+):
+    """Field fault 19: a number of GPUs that does not divide."""
+    made = targets(tmp_path / "results", row="6/6", micro_batches=5)
+    workflow.rules[0].resources |= {key: Resource(value) for key, value in asked.items()}
+    with refused("no even shares", 5, processes, where="micro_batches"):
+        cluster_start.lines(workflow, made, TARGET)

@@ -11,6 +11,7 @@ from fathom.cluster import heads, jobs, preflight, starts
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
 from fathom.errors import FathomError
+from fathom.project.switches import require_even_shares
 from fathom.workflow import plan
 from fathom.workflow.targets import COMPARE, Targets
 
@@ -26,7 +27,8 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         target: what the user asks for.
 
     Raises:
-        FathomError: nothing can be submitted, or more GPU-hours than the user allows.
+        FathomError: nothing can be submitted, the devices of a training cannot share its updates,
+            or trainings ask for more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
@@ -38,7 +40,10 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         asked = _asked(workflow, targets, names)
         # A start may have several targets, which share trainings.
         all_missing = {path.absolute() for path in missing} | starts.recorded(targets.paths.cluster)
-        refuse_gpu_hours(targets, len(all_missing), asked.get(TRAIN, {}))
+        training = asked.get(TRAIN, {})
+        processes = max(jobs.gpus(training), 1) * int(training.get("nodes") or 1)
+        require_even_shares(targets.project.switches.micro_batches, processes)
+        refuse_gpu_hours(targets, len(all_missing), training)
         remarks = preflight.check(scheduler, asked, jobs.top())
         stop = _how_to_stop(scheduler)
     starts.record(targets.paths.cluster, missing)
