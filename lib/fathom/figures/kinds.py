@@ -46,6 +46,15 @@ def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Itera
     yield from _module(figure.kind).findings(figure, known, tables)
 
 
+def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
+    """Return the numbers of a figure's csv.
+
+    Raises:
+        FathomError: a file that it is drawn from cannot be used.
+    """
+    return _module(figure.kind).rows(figure.settings, inputs)
+
+
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     """Write a figure's numbers as csv and its drawing as png and pdf.
 
@@ -65,7 +74,7 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     from fathom.tables.comparison import write_csv
 
     module = _module(figure.kind)
-    frame = module.rows(figure.settings, inputs)
+    frame = rows(figure, inputs)
     write_csv(frame, stem.with_suffix(".csv"))
     with matplotlib.rc_context(drawing.style()):
         drawn = module.draw(figure.settings, frame)

@@ -16,7 +16,8 @@ from fathom.workflow.corpora import Corpora
 from fathom.workflow.runs import Runs
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
-ALL, COMPARE, STATISTICS, ROW = "all", "compare", "data_statistics", "_row"
+ALL, COMPARE, CLAIMS = "all", "compare", "claims"
+STATISTICS, ROW = "data_statistics", "_row"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Targets:
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
         rows = tuple(f"{target}{ROW}" for target in self.tables)
-        return (ALL, COMPARE, STATISTICS, *self.project.papers, *self.artefacts, *rows)
+        return (ALL, COMPARE, CLAIMS, STATISTICS, *self.project.papers, *self.artefacts, *rows)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ class Targets:
             raise FathomError(what, target, remedy if target in self.artefacts else "delete it")
         if target == ALL:
             return list(self.runs.built)
-        if target in (COMPARE, STATISTICS):
+        if target in (COMPARE, CLAIMS, STATISTICS):
             return []
         if target in self.project.papers:
             items = [item for item in self.artefacts.values() if item.paper.name == target]
@@ -112,7 +113,7 @@ class Targets:
         for artefact in self.drawn(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
-            files.append(self.paths.compare)
+            files += [self.paths.compare, self.paths.claims]
         return list(dict.fromkeys(files))
 
     def drawn(self, target: str) -> list[Artefact]:
@@ -227,6 +228,13 @@ class Targets:
             files += [paper.folder / f"{name}.yaml" for name in ("paper", "tables", "deviations")]
             files += [paper.reported(name) for name in paper.tables]
         return self._shown(files)
+
+    def claimed(self) -> list[Path]:
+        """Return the files by which claims are judged: those of the comparison, and the claims."""
+        kinds = ("claims", "figures")
+        papers = self.project.papers.values()
+        files = [paper.folder / f"{name}.yaml" for paper in papers for name in kinds]
+        return [*self.compared_with(), *self._shown(files)]
 
     def _shown(self, files: list[Path]) -> list[Path]:
         """Return the files that exist, relative to the working folder where they are inside."""
