@@ -156,6 +156,10 @@ class Paths:
         """Return one file of a table or figure."""
         return self.top / paper / f"{artefact}.{suffix}"
 
+    def page(self, paper: str) -> Path:
+        """Return the page of one paper."""
+        return self.top / f"{paper}.html"
+
     @property
     def compare(self) -> Path:
         """The comparison of all papers' cells."""
