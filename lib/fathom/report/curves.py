@@ -6,12 +6,14 @@ The page of a paper shows them for the rows of its tables; `fathom curves` write
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 from fathom.figures.inputs import UPDATE, VALUE, RunFiles, series_named
+from fathom.provenance import training_file
 from fathom.report.rendering import environment
-from fathom.tables.sources import NOT_RUN, Source, outcome_words
+from fathom.tables.sources import NOT_RUN, Source
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -88,12 +90,16 @@ def curve(label: str, source: Source, updates: int | str) -> Curve:
         files = RunFiles(replace(source, folders={seed: folder}), updates)
         series = [_points(files.read(series_named(name))) for name in (TRAINING, VALIDATION)]
         if any(series):
-            ended = source.training(seed)
-            record = ended.measurements.get("unigram_nll") if ended else None
-            unigram = record.all.value if record and record.all else None
-            words = outcome_words(ended) if ended else "has not ended"
-            seeds.append(SeedCurve(seed, *series, unigram, words))
+            seeds.append(SeedCurve(seed, *series, *_ended(folder.parent / "training.json")))
     return Curve(label, source.name, tuple(seeds))
+
+
+def _ended(path: Path) -> tuple[float | None, str]:
+    """Return the unigram baseline of a training, and how it ended where it has no result."""
+    if not path.is_file():
+        return None, "has not ended"
+    file = training_file.read(path)
+    return file.unigram_nll, "" if file.outcome.finished else file.outcome.words
 
 
 def _points(frame: "DataFrame | None") -> Points:

@@ -85,10 +85,14 @@ def label(name: str, title: str) -> str:
     return f"{match[1].capitalize()} {match[2]} · {title}" if match else f"{name} · {title}"
 
 
+def place(section: str) -> str:
+    """Return where an artefact is in its paper."""
+    return section if section.startswith(("§", "App.")) else f"“{section}”"
+
+
 def caption(section: str, reference: str, scale: str) -> str:
     """Return where an artefact is in its paper, and at which scale it was reproduced."""
-    where = section if section.startswith(("§", "App.")) else f"“{section}”"
-    return f"{where} of {reference.rstrip('.')}. Scale: {scale}."
+    return f"{place(section)} of {reference.rstrip('.')}. Scale: {scale}."
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:

@@ -11,7 +11,7 @@ from fathom.cluster import heads, jobs, preflight
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
 from fathom.errors import FathomError
-from fathom.workflow.targets import COMPARE, Targets
+from fathom.workflow.targets import READING, Targets
 
 TRAIN = "train_run"
 
@@ -30,7 +30,7 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
     profile = _profile(workflow)
-    if profile is None or target == COMPARE:
+    if profile is None or target in READING:
         # Also of a start without a cluster, so that nobody takes its lock for a dead one's.
         heads.record()
         return []

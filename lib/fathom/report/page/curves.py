@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fathom.papers.cells import Cell
 from fathom.project.artefacts import Artefacts
 from fathom.report.curves import Picture, curve, pictures
 from fathom.report.page.runs import Run
@@ -24,19 +25,17 @@ class TableCurves:
     elsewhere: tuple[str, ...]
 
 
-def labels(table: PageTable) -> dict[str, str]:
+def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
     """Return what each run of a table is called: its row, and its column where that decides."""
-    cells = [cell for cell in table.cells if cell.item.result.cell.kind == "run"]
-    runs_of_row: dict[str, set[str]] = {}
-    for cell in cells:
-        place = f"{cell.item.result.cell.block}/{cell.row}"
-        runs_of_row.setdefault(place, set()).add(cell.item.result.cell.source)
+    own = [cell for cell in cells if cell.kind == "run"]
+    runs_of_row: dict[tuple[str, str], set[str]] = {}
+    for cell in own:
+        runs_of_row.setdefault((cell.block, cell.row), set()).add(cell.source)
     names: dict[str, str] = {}
-    for cell in cells:
-        own = cell.item.result.cell
-        alone = len(runs_of_row[f"{own.block}/{cell.row}"]) == 1
-        name = cell.row if alone else f"{cell.row}, {cell.column}"
-        names.setdefault(own.source, f"{own.block}: {name}" if own.block else name)
+    for cell in own:
+        several = len(runs_of_row[cell.block, cell.row]) > 1
+        name = f"{cell.row}, {cell.column}" if several else cell.row
+        names.setdefault(cell.source, f"{cell.block}: {name}" if cell.block else name)
     return names
 
 
@@ -56,7 +55,7 @@ def table_curves(
     drawn: set[str] = set()
     shown = []
     for table in tables:
-        names = labels(table)
+        names = run_labels(cell.item.result.cell for cell in table.cells)
         new = [name for name in names if name not in drawn]
         curves = [curve(names[name], runs[name].source, artefacts.updates(name)) for name in new]
         elsewhere = tuple(label for name, label in names.items() if name in drawn)

@@ -11,7 +11,7 @@ from fathom.papers.known import full_name
 from fathom.papers.paper import Paper
 from fathom.project.artefacts import Artefacts
 from fathom.report.page.runs import Run
-from fathom.tables.view import caption, label
+from fathom.tables.view import label, place
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PageFigure:
     Attributes:
         name: its key in figures.yaml, and the id of its section.
         number, title: `Figure 4` and the heading.
-        where: where it is in the paper, and at which scale it was reproduced.
+        where: where it is in the paper.
         caption: what a reader must know to read it; may be empty.
         picture: the bytes of a PNG as text; empty where none of its runs was trained.
         missing: the names of its runs that were not trained.
@@ -61,7 +61,7 @@ def _figure(
         name=figure.name,
         number=number,
         title=title,
-        where=caption(figure.section, paper.reference, artefacts.scale),
+        where=place(figure.section),
         caption=figure.caption,
         picture=picture,
         missing=tuple(runs[name].short_name for name in missing),

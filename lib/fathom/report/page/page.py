@@ -17,7 +17,7 @@ from fathom.report.page.details import CellDetails, details
 from fathom.report.page.figures import page_figures
 from fathom.report.page.head import head
 from fathom.report.page.runs import runs_of
-from fathom.report.page.tables import PageTable, page_table
+from fathom.report.page.tables import PageTable, minus, page_table
 from fathom.report.rendering import environment
 from fathom.tables.comparison import ComparedTable
 
@@ -35,7 +35,7 @@ def page(artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]
     """
     scale = artefacts.project.scale(artefacts.scale)
     runs = runs_of(artefacts, paper, tables)
-    shown = [page_table(table, paper.reference, runs) for table in tables.values()]
+    shown = [page_table(table, runs) for table in tables.values()]
     listed = costs(runs.values())
     devices = by_device(listed)
     home = artefacts.paths.page(paper.name).parent
@@ -59,6 +59,7 @@ def page(artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]
             bibtex=cite.bibtex(paper.about),
             software=cite.software(artefacts.scale, runs.values()),
             link=lambda path: link(path, home),
+            minus=minus,
             inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
         )
     )

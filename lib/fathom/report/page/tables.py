@@ -10,10 +10,10 @@ from fathom.tables.comparison import ComparedCell, ComparedTable
 from fathom.tables.notes import notes_on_cells
 from fathom.tables.view import (
     CellView,
-    caption,
     column_label,
     label,
     parts,
+    place,
     reported_text,
     row_label,
     rows_of,
@@ -72,12 +72,13 @@ class PageRow:
 
 @dataclass(frozen=True)
 class PagePart:
-    """A part of a table with its own heading, columns and rows, and the count of sentences."""
+    """A part of a table; `added` says whether its columns are not in the paper."""
 
     heading: str
     columns: tuple[str, ...]
     rows: tuple[PageRow, ...]
     sentences: tuple[str, ...]
+    added: bool
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class PageTable:
     Attributes:
         name: its key in tables.yaml, and the id of its section.
         number, title: `Table 5` and the heading.
-        where: where it is in the paper, and at which scale it was reproduced.
+        where: where it is in the paper.
         caption: what a reader must know to read it; may be empty.
         judged: whether any cell is compared with the paper's.
         has_runs: whether its cells show runs.
@@ -118,12 +119,11 @@ class PageTable:
         return max((value for row in rows for value in row.learned), default=0.0)
 
 
-def page_table(compared: ComparedTable, reference: str, runs: Mapping[str, Run]) -> PageTable:
+def page_table(compared: ComparedTable, runs: Mapping[str, Run]) -> PageTable:
     """Return a table for the page.
 
     Args:
         compared: the table with all of its cells.
-        reference: authors, title and year of the paper.
         runs: the paper's runs by full name.
     """
     table = compared.table
@@ -133,7 +133,7 @@ def page_table(compared: ComparedTable, reference: str, runs: Mapping[str, Run])
         name=table.name,
         number=number,
         title=title,
-        where=caption(table.section, reference, compared.scale),
+        where=place(table.section),
         caption=table.caption,
         judged=any(sign.judged for sign in signs),
         has_runs=any(item.result.cell.kind == "run" for item in compared.cells),
@@ -158,7 +158,7 @@ def _parts(compared: ComparedTable, runs: Mapping[str, Run]) -> Iterator[PagePar
             )
             rows.append(PageRow(name, shown, *_learned(in_row, runs)))
         texts = tuple(cell.text for cell in counts.cells) if counts else ()
-        yield PagePart(heading, tuple(labels.values()), tuple(rows), texts)
+        yield PagePart(heading, tuple(labels.values()), tuple(rows), texts, added)
 
 
 def _cell(anchor: str, row: str, column: str, item: ComparedCell, ours: CellView) -> PageCell:
