@@ -24,18 +24,19 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
     """Yield the notes of a table, one sentence or more each."""
     if any(item.reported for item in compared.cells):
         yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
-    yield from notes_on_cells(compared)
-
-
-def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
-    """Yield the notes of a table that do not depend on its layout."""
-    items, table = compared.cells, compared.table
-    own = [item.result for item in items]
+    own = (item.result for item in compared.cells)
     if any(not item.comparable and item.cell.kind != "empty" for item in own):
         yield (
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
             "compared with it."
         )
+    yield from notes_on_cells(compared)
+
+
+def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
+    """Yield the notes of a table that are about its numbers, and not about its rows or scale."""
+    items, table = compared.cells, compared.table
+    own = [item.result for item in items]
     if compared.shown_as:
         names = ", ".join(compared.shown_as.values())
         yield f"Not the paper's text, but what the name says: {names}."
