@@ -14,6 +14,7 @@ def page(
     Example: fathom page latent_depth --scale tiny
     """
     from fathom.io.files import write_text
+    from fathom.project.judgement import judged
     from fathom.report.page.page import page as content
 
     artefacts = open_artefacts(scale, results, seeds)
@@ -21,5 +22,5 @@ def page(
         own = artefacts.project.papers[name]
         tables = {key: artefacts.compared(own, table) for key, table in own.tables.items()}
         path = artefacts.paths.page(name)
-        write_text(path, content(artefacts, own, tables))
+        write_text(path, content(artefacts, own, tables, judged(artefacts, own)))
         report(f"page: {path}")

@@ -48,6 +48,15 @@ def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Itera
     yield from _module(figure.kind).findings(figure, known, tables)
 
 
+def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
+    """Return the numbers of a figure's csv.
+
+    Raises:
+        FathomError: a file that it is drawn from cannot be used.
+    """
+    return _module(figure.kind).rows(figure.settings, inputs)
+
+
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     """Write a figure's numbers as csv and its drawing as png and pdf.
 
@@ -64,7 +73,7 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     from fathom.figures import drawing
     from fathom.tables.comparison import write_csv
 
-    frame = _module(figure.kind).rows(figure.settings, inputs)
+    frame = rows(figure, inputs)
     write_csv(frame, stem.with_suffix(".csv"))
     with _drawn(figure, inputs, frame) as drawn:
         drawing.save(drawn, stem)
@@ -78,7 +87,7 @@ def png(figure: Figure, inputs: Inputs) -> bytes:
     """
     from fathom.figures import drawing
 
-    frame = _module(figure.kind).rows(figure.settings, inputs)
+    frame = rows(figure, inputs)
     with _drawn(figure, inputs, frame) as drawn:
         return drawing.rendered(drawn, "png")
 

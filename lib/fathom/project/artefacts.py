@@ -13,6 +13,7 @@ from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure
 from fathom.papers.known import full_name
 from fathom.papers.paper import Paper
+from fathom.papers.reported import Reported
 from fathom.papers.tables import Table
 from fathom.project.demands import Demands
 from fathom.project.project import Project
@@ -98,9 +99,16 @@ class Artefacts:
         targets = {full_name(table.paper, mark.to) for mark in table.marks.values()}
         names = {cell.source for cell in cells if cell.source} | targets & {*self.project.entries}
         sources = {name: self.source(name) for name in names}
-        path = paper.reported(table.name)
-        printed = reported.read(path, table.cells(self.project.known()), self.project.root)
-        return compare_table(table, cells, printed, sources, self.scale)
+        return compare_table(table, cells, self.reported(paper, table), sources, self.scale)
+
+    def reported(self, paper: Paper, table: Table) -> tuple[Reported, ...]:
+        """Return the paper's cells of a table.
+
+        Raises:
+            FathomError: they cannot be used.
+        """
+        cells = table.cells(self.project.known())
+        return reported.read(paper.reported(table.name), cells, self.project.root)
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:
         """Return everything that a figure is drawn from.
@@ -112,11 +120,11 @@ class Artefacts:
         return Inputs(
             reference=paper.about.reference,
             scale=self.scale,
-            runs={name: self._run(full_name(paper.name, name)) for name in figure.settings.runs},
+            runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
         )
 
-    def _run(self, name: str) -> RunFiles:
+    def run(self, name: str) -> RunFiles:
         """Return the training, of a run's first seed, that figures draw."""
         return RunFiles(self.source(name), self.updates(name))
 
@@ -140,7 +148,7 @@ class Artefacts:
         else:
             missing = self._without_files(paper.tables[name] for name in artefact.settings.tables)
             for name in artefact.settings.runs:
-                run = self._run(full_name(paper.name, name))
+                run = self.run(full_name(paper.name, name))
                 if not (run.folder / "training.json").is_file():
                     missing[f"{run.name} seed {run.seed}"] = None
         if missing:

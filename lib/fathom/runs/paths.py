@@ -168,3 +168,8 @@ class Paths:
     def compare(self) -> Path:
         """The comparison of all papers' cells."""
         return self.top / "compare.csv"
+
+    @property
+    def claims(self) -> Path:
+        """The answers to all papers' claims."""
+        return self.top / "claims.csv"

@@ -103,10 +103,10 @@ def compare_table(
 
 def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
     """Return the cell that a difference is taken to: `to` names a row, a column or a run."""
-    return _meeting(cell, cells, to) or replace(cell, source=full_name(paper, to))
+    return meeting(cell, cells, to) or replace(cell, source=full_name(paper, to))
 
 
-def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
+def meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
     """Return the cell of the same block where a row or column meets the column or row of a cell."""
     places = ((to, cell.column), (cell.row, to))
     return next(
@@ -124,7 +124,7 @@ def _significant(
 ) -> str:
     """Return the paper's mark of a significant difference, if our cell passes its test."""
     for name, mark in table.marks.items():
-        base = _meeting(own.cell, cells, mark.to) if mark.means == SIGNIFICANT else None
+        base = meeting(own.cell, cells, mark.to) if mark.means == SIGNIFICANT else None
         if base in (None, own.cell):
             continue
         if significant(mark, own, result(base, sources), sources):

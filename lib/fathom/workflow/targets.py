@@ -16,9 +16,10 @@ from fathom.workflow.corpora import Corpora
 from fathom.workflow.runs import Runs
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
-ALL, COMPARE, PAGE, STATISTICS, ROW = "all", "compare", "page", "data_statistics", "_row"
+ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
+STATISTICS, ROW = "data_statistics", "_row"
 # Targets that read what exists and wait for nothing.
-READING = (COMPARE, PAGE)
+READING = (COMPARE, CLAIMS, PAGE)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ class Targets:
         for artefact in self._drawn(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
-            files += [self.paths.compare, *map(self.paths.page, self.project.papers)]
+            pages = map(self.paths.page, self.project.papers)
+            files += [self.paths.compare, self.paths.claims, *pages]
         return list(dict.fromkeys(files))
 
     def _drawn(self, target: str) -> list[Artefact]:
@@ -229,6 +231,13 @@ class Targets:
             files += [paper.folder / f"{name}.yaml" for name in ("paper", "tables", "deviations")]
             files += [paper.reported(name) for name in paper.tables]
         return self._shown(files)
+
+    def claimed(self) -> list[Path]:
+        """Return the files by which claims are judged: those of the comparison, and the claims."""
+        kinds = ("claims", "figures")
+        papers = self.project.papers.values()
+        files = [paper.folder / f"{name}.yaml" for paper in papers for name in kinds]
+        return [*self.compared_with(), *self._shown(files)]
 
     def page_results(self, paper: str) -> list[Path]:
         """Return the files of results that a paper's page is made of, those that are built."""

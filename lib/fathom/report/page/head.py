@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fathom.claims.judged import Judged
 from fathom.papers.paper import Paper
+from fathom.report.page.claims import bar as answers
 from fathom.report.page.cost import Cost
 from fathom.report.page.runs import Run
 from fathom.report.page.verdicts import Share, bar
@@ -25,6 +27,8 @@ class Head:
         last: the day on which the last training ended; empty before the first.
         verdicts: how many printed cells have each verdict.
         learned: how many runs are below the unigram baseline.
+        claims: how many parts of claims have each answer on our results.
+        printed_claims: the same on the paper's own cells.
         nats: the least and the most by which they are; empty without one.
     """
 
@@ -43,6 +47,8 @@ class Head:
     verdicts: tuple[Share, ...]
     learned: int
     nats: tuple[float, ...]
+    claims: tuple[Share, ...]
+    printed_claims: tuple[Share, ...]
 
     @property
     def cells(self) -> int:
@@ -61,6 +67,7 @@ def head(
     tables: Mapping[str, ComparedTable],
     runs: Mapping[str, Run],
     costs: Sequence[Cost],
+    claims: Sequence[Judged],
 ) -> Head:
     """Return the head of a paper's page.
 
@@ -70,6 +77,7 @@ def head(
         tables: the paper's tables.
         runs: the paper's runs.
         costs: what each device took.
+        claims: the parts of its claims, judged.
     """
     about, ended = paper.about, [run for run in runs.values() if run.ended]
     files = [training.file for run in ended for training in run.ended]
@@ -92,4 +100,6 @@ def head(
         verdicts=tuple(bar(cell for table in tables.values() for cell in table.cells)),
         learned=sum(run.learned for run in ended),
         nats=tuple(dict.fromkeys((nats[0], nats[-1]))) if nats else (),
+        claims=answers(one.answer for one in claims),
+        printed_claims=answers(one.reported_answer for one in claims),
     )

@@ -4,12 +4,14 @@ The file needs no network, and no other file but those that its links name.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fathom.claims.judged import Judged
 from fathom.papers.paper import Paper
 from fathom.project.artefacts import Artefacts
 from fathom.report.page import cite, deviations
+from fathom.report.page.claims import OBSERVED, page_claims
 from fathom.report.page.cost import ASSUMPTION, by_device, costs
 from fathom.report.page.curves import table_curves
 from fathom.report.page.data import data_of
@@ -22,13 +24,19 @@ from fathom.report.rendering import environment
 from fathom.tables.comparison import ComparedTable
 
 
-def page(artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]) -> str:
+def page(
+    artefacts: Artefacts,
+    paper: Paper,
+    tables: Mapping[str, ComparedTable],
+    claims: Sequence[Judged],
+) -> str:
     """Return the page of a paper, made of the results that exist.
 
     Args:
         artefacts: where all files are.
         paper: the paper.
         tables: its tables by name, compared with what it reports.
+        claims: the parts of its claims, judged.
 
     Raises:
         FathomError: a file of a training, a measurement or a corpus cannot be used.
@@ -43,13 +51,15 @@ def page(artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]
         environment()
         .get_template("page.html")
         .render(
-            head=head(paper, (artefacts.scale, scale.title), tables, runs, devices),
+            head=head(paper, (artefacts.scale, scale.title), tables, runs, devices, claims),
             paper=paper,
             tables=shown,
             cells=_by_source(shown, tables, scale.title),
             runs=runs,
             figures=page_figures(artefacts, paper, runs),
             curves=table_curves(artefacts, shown, runs),
+            claims=page_claims(claims),
+            observed=OBSERVED,
             data=data_of(artefacts, paper, runs),
             costs=listed,
             devices=devices,
