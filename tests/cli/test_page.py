@@ -61,7 +61,7 @@ def test_every_cell_of_every_table_opens_its_details(page):
 def test_a_cell_leads_to_its_run_with_hashes_settings_and_logs(page, finished):
     details = page.all("aside", "panel")[0]
     shown = details.text
-    for part in ("identity", "seed 1", "validation NLL", "corpus", "encoded text", "torch"):
+    for part in ("identity", "seed 1", "unigram baseline", "corpus", "encoded text", "torch"):
         assert part in shown.replace("Validation", "validation")
     files = [link.attributes["href"] for link in details.all("a")]
     local = [address for address in files if not address.startswith("#")]
