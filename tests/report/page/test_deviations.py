@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from fathom.papers.deviations import Deviation
-from fathom.report.page.deviations import PARTS, anchor, applying
+from fathom.report.page.deviations import PARTS, applying, fragment
 
 
 def entry(name, *applies):
@@ -26,4 +26,4 @@ def test_entries_of_a_method_family_or_table_apply_to_what_has_its_name():
 
 def test_each_part_of_an_entry_is_an_attribute():
     assert all(hasattr(ENTRIES[0], part) for part in PARTS)
-    assert anchor(ENTRIES[0]) == "deviation-general"
+    assert fragment(ENTRIES[0]) == "deviation-general"

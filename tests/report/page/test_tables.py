@@ -34,10 +34,10 @@ def test_a_cell_can_be_read_aloud(cell_at):
     assert spoken.endswith("reproduced")
 
 
-def test_anchors_are_unique_and_name_the_table(lay_out):
-    anchors = [cell.anchor for cell in lay_out().cells]
-    assert len(anchors) == len(set(anchors))
-    assert all(anchor.startswith("table1-") for anchor in anchors)
+def test_fragments_are_unique_and_name_the_table(lay_out):
+    fragments = [cell.fragment for cell in lay_out().cells]
+    assert len(fragments) == len(set(fragments))
+    assert all(fragment.startswith("table1-") for fragment in fragments)
 
 
 def test_a_table_is_judged_only_with_the_papers_settings(lay_out):

@@ -61,7 +61,7 @@ class PageClaim:
     against: bool
 
     @property
-    def anchor(self) -> str:
+    def fragment(self) -> str:
         """The id of its row on the page."""
         return f"claim-{self.name}"
 

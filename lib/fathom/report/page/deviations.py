@@ -8,7 +8,7 @@ from fathom.papers.paper import Paper
 PARTS = {"paper": "Paper", "released": "Released code", "ours": "Here", "why": "Because"}
 
 
-def anchor(entry: Deviation) -> str:
+def fragment(entry: Deviation) -> str:
     """Return the id of an entry on the page."""
     return f"deviation-{entry.name}"
 

@@ -65,7 +65,7 @@ def page(
             devices=devices,
             assumption=ASSUMPTION,
             deviation_parts=deviations.PARTS,
-            deviation_anchor=deviations.anchor,
+            deviation_fragment=deviations.fragment,
             bibtex=cite.bibtex(paper.about),
             software=cite.software(artefacts.scale, runs.values()),
             link=lambda path: link(path, home),

@@ -65,7 +65,7 @@ class Run:
     source: Source
 
     @property
-    def anchor(self) -> str:
+    def fragment(self) -> str:
         """The id of its details on the page."""
         return f"run-{self.name.replace('/', '-')}"
 

@@ -28,7 +28,7 @@ class PageCell:
     """A cell with what it shows.
 
     Attributes:
-        anchor: the id of its details.
+        fragment: the id of its details.
         row, column: what its row and column are called.
         item: the cell and the comparison.
         ours: our number or words.
@@ -37,7 +37,7 @@ class PageCell:
         sign: the verdict; None where there is nothing to compare.
     """
 
-    anchor: str
+    fragment: str
     row: str
     column: str
     item: ComparedCell
@@ -161,12 +161,12 @@ def _parts(compared: ComparedTable, runs: Mapping[str, Run]) -> Iterator[PagePar
         yield PagePart(heading, tuple(labels.values()), tuple(rows), texts, added)
 
 
-def _cell(anchor: str, row: str, column: str, item: ComparedCell, ours: CellView) -> PageCell:
+def _cell(fragment: str, row: str, column: str, item: ComparedCell, ours: CellView) -> PageCell:
     sign = sign_of(item.verdict) if item.verdict else None
     delta = item.verdict.delta if item.verdict else None
     decimals = item.reported.decimals if item.reported else 0
     return PageCell(
-        anchor=anchor,
+        fragment=fragment,
         row=row,
         column=column,
         item=item,
