@@ -89,8 +89,9 @@ def test_a_start_on_this_machine_records_itself_too(workflow, made):
     assert len(list(heads.HEADS.iterdir())) == 1
 
 
-def test_compare_submits_nothing(workflow, made):
-    assert cluster_start.lines(workflow, made, "compare") == []
+@pytest.mark.parametrize("target", ["compare", "claims"])
+def test_what_judges_submits_nothing(workflow, made, target):
+    assert cluster_start.lines(workflow, made, target) == []
 
 
 def test_a_profile_that_is_not_found_from_the_working_folder_is_refused(workflow, made):

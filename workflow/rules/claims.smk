@@ -16,7 +16,7 @@ rule claims:
     params:
         scale=TARGETS.scale,
     shell:
-        "exec fathom-logged {log:q} fathom claims --scale {params.scale:q}"
+        "exec fathom-logged {log:q} fathom claims --counts --scale {params.scale:q}"
 
 
 rule claims_all:
@@ -41,4 +41,4 @@ rule claims_all:
         scale=TARGETS.scale,
         manifests=TARGETS.manifests_hash,
     shell:
-        "exec fathom-logged {log:q} fathom claims --scale {params.scale:q}"
+        "exec fathom-logged {log:q} fathom claims --counts --scale {params.scale:q}"

@@ -13,7 +13,7 @@ rule prepare_corpus:
         "../../envs/fathom.yaml"
     threads: 1
     resources:
-        mem_mb=text_memory_of,
+        mem_mb=preparing_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom prepare {wildcards.data:q}"
 

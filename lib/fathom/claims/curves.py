@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fathom.claims.expressions import Reference
-from fathom.claims.quantities import VALUE, Curve, Quantity
+from fathom.claims.quantities import VALUE, Curve, Quantity, Unfit
 from fathom.tables.sources import NOT_RUN
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Where a figure's points have labels: the first key that names none of a panel's names a line.
+# The columns of a figure's csv that have labels, in the order in which claims name them.
 _LABELLED = ("panel", "label", "row", "column")
 _SMOOTHED = "smoothed"  # as it is drawn
+NOT_RECORDED = "not recorded"
 NOT_HERE = "not in this scale's figure"
 
 
@@ -25,56 +26,81 @@ def curve(
         reference: a figure with its labels.
         frames: the points of the figure by seed, as its csv has them.
         axes: the axis that is drawn as `x`, `row` and `column`.
+
+    Raises:
+        Unfit: the labels name several curves.
     """
     labels = [label for key in reference.keys for label in key.ids]
     name = " ".join([reference.artefact, *(f"“{label}”" for label in labels)])
-    chosen, words, source = {}, {}, ""
-    fields: tuple[str, ...] = ()
+    by_seed, words, source = {}, [], ""
+    one_field = False
     for seed, frame in frames.items():
-        points, fields = _chosen(frame, labels)
-        sources = points["run"].dropna().unique()
-        if not len(points) and len(frame):
-            words.setdefault(NOT_HERE)
-        elif len(points):
-            source = str(sources[0])
-            reason = "".join(points["words"].fillna("").unique())
-            words |= {reason: None} if reason else {}
-            chosen |= {} if reason else {seed: _points(points, axes)}
-    if not chosen:
+        points, used = _chosen(frame, labels)
+        if points.empty:
+            words.append(NOT_HERE if len(frame) else NOT_RUN)
+            continue
+        _check_one(name, points)
+        source = str(points["run"].iloc[0])
+        if reason := _words(points):
+            words.append(reason)
+            continue
+        by_seed[seed] = _points(points, axes)
+        one_field = {"row", "column"} <= {*used}
+    if not by_seed:
         reason = next(iter(words), NOT_RUN)
-        missing = reason in (NOT_RUN, NOT_HERE, "not recorded")
+        missing = reason in (NOT_RUN, NOT_HERE, NOT_RECORDED)
         return Curve(name, source, {}, reason, missing)
-    made = Curve(name, source, chosen)
-    one_field = {"row", "column"} <= {*fields}
+    made = Curve(name, source, by_seed)
     return made.number("", lambda points: points[VALUE].iloc[0]) if one_field else made
 
 
-def _chosen(frame: "DataFrame", labels: list[str]) -> "tuple[DataFrame, tuple[str, ...]]":
+def _chosen(frame: "DataFrame", labels: list[str]) -> "tuple[DataFrame, list[str]]":
     """Return the points that have some labels, and which columns the labels are in."""
     columns = [column for column in _LABELLED if column in frame]
     used: list[str] = []
     for label in labels:
-        if len(frame) and frame["words"].fillna("").astype(bool).all():
-            break
-        for column in columns[columns.index(used[-1]) + 1 if used else 0 :]:
-            # Lines that are close share a label: `0%, 20%`.
-            has = (
-                frame[column].astype(str).str.split(", ").map(lambda names, one=label: one in names)
-            )
-            if has.any():
-                frame = frame.loc[has]
-                used.append(column)
-                break
-        else:
-            return frame.iloc[:0], tuple(used)
-    return frame, tuple(used)
+        at = next((column for column in columns if _has(frame, column, label)), None)
+        if at is None:
+            # Without points there are no rows and columns to choose.
+            return (frame if _words(frame) else frame.head(0)), used
+        rows = [label in _names(column=at, text=text) for text in frame[at]]
+        frame = frame.loc[rows]
+        columns = columns[columns.index(at) + 1 :]
+        used.append(at)
+    return frame, used
+
+
+def _has(frame: "DataFrame", column: str, label: str) -> bool:
+    return any(label in _names(column, text) for text in frame[column].unique())
+
+
+def _names(column: str, text: object) -> list[str]:
+    """Return what a column calls a point; lines that are close share a label: `0%, 20%`."""
+    return str(text).split(", ") if column == "label" else [str(text)]
+
+
+def _words(points: "DataFrame") -> str:
+    """Return why there are no points; nothing where there are some."""
+    words = [*points["words"].fillna("")]
+    return str(words[0]) if words and all(words) else ""
+
+
+def _check_one(name: str, points: "DataFrame") -> None:
+    for column in ("panel", "label"):
+        several = [*points[column].unique()] if column in points else []
+        if len(several) > 1:
+            names = " or ".join(map(str, several))
+            raise Unfit(f"{name} names several curves; add {names}")
 
 
 def _points(points: "DataFrame", axes: Mapping[str, str]) -> "DataFrame":
     """Return the places of points by the names of their axes, and the values that are drawn."""
+    from pandas import DataFrame
+
+    named = {}
+    for place in ("x", "row", "column"):
+        if place in points:
+            name = axes.get(place, place)
+            named[f"{name}_2" if name in named else name] = points[place]
     value = points[_SMOOTHED if _SMOOTHED in points else VALUE].astype(float)
-    places, named = [place for place in ("x", "row", "column") if place in points], {}
-    for place in places:
-        name = axes.get(place, place)
-        named[f"{name}_2" if name in named else name] = points[place]
-    return points.assign(**{VALUE: value})[[VALUE]].assign(**named)[[*named, VALUE]]
+    return DataFrame({**named, VALUE: value})

@@ -150,7 +150,7 @@ def sd(curve: Curve, axis: str) -> Curve:
         others = [name for name in points if name not in (axis, VALUE)]
         if not others:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
-        return points.groupby(others, sort=False, as_index=False)[[VALUE]].std()
+        return points.groupby(others, sort=False, as_index=False).agg({VALUE: "std"})
 
     return _curve(curve).chosen(f"deviations over {axis} of {curve.name}", along)
 
@@ -225,7 +225,7 @@ def _runs(cells: Quantity) -> Iterable[Term]:
 def _terms(cells: Quantity) -> Iterator[Term]:
     """Yield the term of each cell."""
     for item in items_of(cells):
-        if not isinstance(item, Sum) or len(item.weights) != 1:
+        if not isinstance(item, Sum) or [*item.weights.values()] != [1.0] or item.constant:
             raise Unfit("cells are needed, without arithmetic")
         yield from item.weights
 

@@ -13,8 +13,8 @@ from fathom.claims.references import name_of, places, quantity, worst
 from fathom.claims.truths import Interval
 from fathom.papers.cells import Cell
 from fathom.papers.reported import Reported
+from fathom.papers.table_settings import GAIN
 from fathom.papers.tables import Table
-from fathom.tables.comparison import SIGNIFICANT
 
 NOT_PRINTED = "not printed"
 DIGITS = "digits as printed"
@@ -82,6 +82,6 @@ class Printed:
             else:
                 self._terms[key] = Term(name, item.number, stderr=item.deviation, source=row)
                 mark = printed.table.marks.get(item.mark)
-                if mark is not None and mark.means == SIGNIFICANT:
+                if mark is not None and mark.means == GAIN:
                     self._marked.add(self._terms[key])
         return self._terms[key]

@@ -170,7 +170,7 @@ class Curve:
 
     def each(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
-        return self.chosen(name, lambda points: points.assign(value=function(points[VALUE])))
+        return self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
 
     def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
         """Return the curve with other points, chosen or computed in each seed, and with a name."""
@@ -219,5 +219,5 @@ def items_of(value: Quantity) -> tuple[Number, ...]:
     if isinstance(value, Curve):
         if not value.words:
             raise Unfit(f"{value.name} is a curve; summarise it, e.g. by end(…)")
-        return (value.number("", float),)
+        return (value.number("", len),)
     return value.items if isinstance(value, Slice) else (value,)

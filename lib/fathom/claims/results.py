@@ -16,11 +16,12 @@ from fathom.claims.quantities import Quantity, Sum, Term
 from fathom.claims.references import name_of, places, quantity, worst
 from fathom.claims.truths import Interval
 from fathom.papers.cells import Cell
-from fathom.tables.comparison import SIGNIFICANT, ComparedCell, ComparedTable, meeting
+from fathom.papers.table_settings import DIFFERENCE
+from fathom.tables.comparison import ComparedCell, ComparedTable
 from fathom.tables.counts import counts_of, same_references, statistics_of, tasks_of
 from fathom.tables.differences import is_score
 from fathom.tables.notes import DOUBTFUL
-from fathom.tables.results import CellResult, Number, number, result
+from fathom.tables.results import Number, number
 from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 
 if TYPE_CHECKING:
@@ -77,16 +78,8 @@ class Results:
         return over_seeds(weights) or self._over_sentences(weights) or Interval(None, ALONE)
 
     def gains(self, term: Term) -> bool:
-        """Return whether a cell has the paper's mark of significance, and is the better one."""
-        table, item = self._item(term)
-        mark = table.table.marks.get(item.mark)
-        cells = [other.result.cell for other in table.cells]
-        base = meeting(item.result.cell, cells, mark.to) if mark else None
-        if mark is None or mark.means != SIGNIFICANT or base is None:
-            return False
-        other = result(base, table.sources).value
-        bad = worst(item.result.cell, table.table.vocabulary)
-        return other is not None and (term.value > other) == (bad < 0)
+        """Return whether a cell has the paper's mark of a significant gain."""
+        return bool(self._item(term)[1].mark)
 
     def _item(self, term: Term) -> tuple[ComparedTable, ComparedCell]:
         """Return the cell of a term in its table."""
@@ -101,23 +94,18 @@ class Results:
         key = (reference.artefact, *place)
         if key not in self._terms:
             table = self.tables[reference.artefact]
-            own = next(
-                (
-                    item.result
-                    for item in table.cells
-                    if (item.result.cell.id, item.result.cell.column) == place
-                ),
-                None,
-            )
-            self._terms[key] = _term(name_of(reference, place), own, table)
+            cells = {(one.result.cell.id, one.result.cell.column): one for one in table.cells}
+            self._terms[key] = _term(name_of(reference, place), cells.get(place), table)
         return self._terms[key]
 
     def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
         """Return the interval over test sentences; None where some are not stored."""
+        import numpy as np
+
         from fathom.scoring.paired import SAMPLES, Paired
 
         groups: list[Term] = []
-        total = 0.0
+        drawn = []
         for term, factor in weights.items():
             sets = self._counts(term)
             if sets is None:
@@ -126,17 +114,18 @@ class Results:
             if group is None:
                 group = len(groups)
                 groups.append(term)
-            total = total + factor * self._draws(term, group)
+            drawn.append(factor * self._draws(term, group))
         pairs = PAIRED if len(groups) < len(weights) else ""
-        return Interval(Paired(0.0, total).half, DRAWN.format(SAMPLES, pairs))
+        return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
     def _counts(self, term: Term) -> "list[list[Sentences]] | None":
         """Return what was counted in a cell's sentences; None where they cannot be drawn again."""
         if term not in self._sets:
             sets = None
             if term.cell is not None and is_score(term.cell):
-                table, _ = self._item(term)
-                sets = counts_of(term.cell.cell, table.sources)
+                table, item = self._item(term)
+                if not _is_difference(item, table):
+                    sets = counts_of(term.cell.cell, table.sources)
             alike = sets is not None and all(same_references(one) for one in sets)
             several = alike and all(len(one[0].counts) > 1 for one in sets or ())
             self._sets[term] = sets if several else None
@@ -184,10 +173,10 @@ def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
     return Interval(Z * math.hypot(*errors), SEEDS.format(words))
 
 
-def _term(name: str, own: CellResult | None, table: ComparedTable) -> Term:
-    if own is None:
+def _term(name: str, item: ComparedCell | None, table: ComparedTable) -> Term:
+    if item is None:
         return Term(name, math.nan, NO_CELL, missing=True)
-    vocabulary, cell = table.table.vocabulary, own.cell
+    own, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
     if own.value is None:
         missing = not own.words or own.words.startswith(_MISSING)
         value = math.nan if missing else worst(cell, vocabulary)
@@ -197,11 +186,17 @@ def _term(name: str, own: CellResult | None, table: ComparedTable) -> Term:
         name,
         own.value,
         source=cell.source,
-        by_seed=_by_seed(cell, table),
+        by_seed={} if _is_difference(item, table) else _by_seed(cell, table),
         exact=of in ("network", "corpus"),
         cell=own,
         mark=DOUBTFUL if own.doubtful else "",
     )
+
+
+def _is_difference(item: ComparedCell, table: ComparedTable) -> bool:
+    """Return whether a cell shows its difference to another one, as the paper does."""
+    mark = table.table.marks.get(item.reported.mark) if item.reported else None
+    return mark is not None and mark.means == DIFFERENCE
 
 
 def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:

@@ -39,7 +39,12 @@ from fathom.errors import FathomError
 
 HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
-_OPPOSITE: Mapping[Answer, Answer] = {HOLDS: FAILS, FAILS: HOLDS}
+_OPPOSITE: Mapping[Answer, Answer] = {
+    HOLDS: FAILS,
+    FAILS: HOLDS,
+    INCONCLUSIVE: INCONCLUSIVE,
+    ABSENT: ABSENT,
+}
 _ABOVE = (">", ">=")
 _MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _DIGITS = 9  # what binary arithmetic adds to printed decimals is further behind
@@ -191,8 +196,10 @@ class Judge:
             answer: Answer = ABSENT if difference.missing else INCONCLUSIVE
             interval = Interval(None, "")
         else:
-            finite = not math.isinf(gap) and difference.weights
-            interval = self.world.interval(difference.weights) if finite else Interval(None, "")
+            known = difference.weights and all(
+                math.isfinite(one.value) for one in difference.weights
+            )
+            interval = self.world.interval(difference.weights) if known else Interval(None, "")
             answer = _answer(gap, interval.half or 0.0, operator)
         number = size if math.isfinite(gap) and not difference.missing else None
         half = interval.half
@@ -224,13 +231,14 @@ class Judge:
 
     def no(self, truth: Truth) -> Truth:
         """Return `not`."""
-        return Truth(_OPPOSITE.get(truth.answer, truth.answer), truth.evidence)
+        return Truth(_OPPOSITE[truth.answer], truth.evidence)
 
 
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
     parts = list(truths)
-    answer = next((one for one in order if any(part.answer == one for part in parts)), order[-1])
+    given: set[Answer] = {part.answer for part in parts}
+    answer: Answer = next((one for one in order if one in given), order[-1])
     facts = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(facts)))
 

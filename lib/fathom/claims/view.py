@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fathom.claims.judged import Judged
+from fathom.claims.printed import NOT_PRINTED
 from fathom.claims.truths import Evidence
 from fathom.tables.formats import html
 from fathom.tables.view import BlockView, CellView, RowView, TableView
@@ -24,7 +25,7 @@ PARTLY = (
     "Where a run does not have the paper's own settings ({count} of {all} parts), an answer is an "
     "observation of the chain, and no evidence about the paper."
 )
-NONE_AGAINST = "No answer goes against its sentence."
+AGAINST = ", against the sentence"
 DOUBT = "‡: the measurement itself says that its number means little."
 
 
@@ -70,9 +71,9 @@ def summary(claims: Sequence[Judged]) -> list[str]:
     scale = next((one.scale for one in claims), "")
     against = sum(one.against for one in claims)
     text = [
-        f"{len(names)} claims in {len(claims)} parts. Scale {scale}: {ours}. The papers' own cells: "
-        f"{printed}.",
-        f"{against} answers go against their sentence (fails)." if against else NONE_AGAINST,
+        f"{len(names)} claims in {len(claims)} parts.",
+        f"Scale {scale}: {ours}. The papers' own cells: {printed}.",
+        f"Answers that go against their sentence (fails): {against}.",
     ]
     other = sum(not one.comparable for one in claims)
     if other:
@@ -112,10 +113,11 @@ def _row(one: Judged) -> RowView:
 def printed(claims: Iterable[Judged]) -> Iterator[str]:
     """Yield the lines of each claim for the terminal: answers, sentence, numbers."""
     for one in claims:
-        against = ", against the sentence" if one.against else ""
+        against = AGAINST if one.against else ""
         yield f"{one.full_name}: {one.answer}{against} (paper's cells: {one.reported_answer})"
         yield f"  “{one.sentence}” ({one.section})"
-        for title, evidence in (("", one.evidence), ("paper: ", one.reported_evidence)):
+        theirs = () if one.reported_answer == NOT_PRINTED else one.reported_evidence
+        for title, evidence in (("", one.evidence), ("paper: ", theirs)):
             more = f" and {len(evidence) - SHOWN} more" if len(evidence) > SHOWN else ""
             for at, fact in enumerate(evidence[:SHOWN]):
                 end = more if at == SHOWN - 1 else ""

@@ -20,6 +20,7 @@ from fathom.cli.options import (
 Table = Annotated[
     str | None, typer.Option(help="Print what shows this table or figure, as <paper>_<table>.")
 ]
+Counts = Annotated[bool, typer.Option("--counts", help="Print how many have each answer, alone.")]
 
 
 def claims(
@@ -28,6 +29,7 @@ def claims(
     results: Results = None,
     seeds: Seeds = None,
     table: Table = None,
+    counts: Counts = False,
     as_json: Json = False,
 ) -> None:
     """Judge sentences of the papers on our results and on the papers' own cells.
@@ -65,8 +67,6 @@ def claims(
     if as_json:
         print(json.dumps([asdict(one) | {"against": one.against} for one in shown], indent=1))
     else:
-        for line in printed(shown):
-            print(line)
-        for line in summary(shown):
+        for line in (*(() if counts else printed(shown)), *summary(shown)):
             print(line)
     report(f"claims: {path}, html")

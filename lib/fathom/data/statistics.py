@@ -4,7 +4,7 @@ Tokens are those of sacreBLEU's tokenizer 13a, case kept; a type is a distinct t
 split. Text of Chinese, Japanese and Burmese has few blanks, so its tokens are not words.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from fathom.data.prepare import require_built
@@ -42,7 +42,7 @@ def measure(
         records |= _sizes(built, text, split)
         for language in _languages(built):
             counts = {
-                task: _tokens(text.lines(f"{task}/{split}.{language}"))
+                task: _tokens(text.stream(f"{task}/{split}.{language}"))
                 for task in built.tasks
                 if language in built.languages_of(task)
             }
@@ -70,7 +70,8 @@ def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
     """Return how many pairs or sentences each task has, and each task's share of them."""
     name = "pairs" if dataset.pivot else "sentences"
     counts = {
-        task: len(text.lines(f"{task}/{split}.{dataset.language(task)}")) for task in dataset.tasks
+        task: sum(1 for _ in text.stream(f"{task}/{split}.{dataset.language(task)}"))
+        for task in dataset.tasks
     }
     total = sum(counts.values())
     shares = {task: count / total for task, count in counts.items()}
@@ -80,7 +81,7 @@ def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
     }
 
 
-def _tokens(lines: list[str]) -> dict[str, int]:
+def _tokens(lines: Iterable[str]) -> dict[str, int]:
     """Return how often each token occurs in a text."""
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 

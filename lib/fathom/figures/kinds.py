@@ -101,7 +101,7 @@ def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Draw
 
     with matplotlib.rc_context(drawing.style()):
         drawn = _module(figure.kind).draw(figure.settings, frame)
-        drawing.sign(drawn, figure, inputs, _notes(frame))
+        drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
         yield drawn
 
 

@@ -14,6 +14,7 @@ from fathom.tables.sources import NOT_RUN
 from fathom.tables.verdicts import Verdict
 
 OURS = "Not in the paper"
+_SCALED = ("millions", "thousands")
 _COUNTS = 2  # significant digits that a scaled count keeps
 _BOLD = "bold"
 
@@ -175,17 +176,53 @@ def rows_of(
     return rows
 
 
-def row_label(row: str, items: Iterable[ComparedCell], compared: ComparedTable) -> str:
-    """Return what a row of the paper's part of a table is called; an added one is marked."""
-    added = all(item.result.cell.ours for item in items)
-    name = compared.shown_as.get(row, row)
-    return f"{name} {ADDED}" if added else name
+def row_labels(cells: Sequence[ComparedCell], compared: ComparedTable) -> dict[str, str]:
+    """Return what the rows of a part are called; those that the paper does not have are marked.
+
+    A row has the unit of its numbers where those of a column differ.
+    """
+    columns = dict.fromkeys(item.result.cell.column for item in cells)
+    by_row = any(len(_units(_in_column(column, cells))) > 1 for column in columns)
+    # In a part that is not the paper's every row would be marked.
+    mark = not all(_is_added(item, cells) for item in cells)
+    labels = {}
+    for row in dict.fromkeys(item.result.cell.row for item in cells):
+        items = [item for item in cells if item.result.cell.row == row]
+        name = _with_unit(_called(row, compared), items if by_row else ())
+        added = mark and all(item.result.cell.ours for item in items)
+        labels[row] = f"{name} {ADDED}" if added else name
+    return labels
 
 
-def column_label(column: str, cells: Iterable[ComparedCell], compared: ComparedTable) -> str:
-    """Return what a column is called; one with few test sentences is marked."""
-    name = compared.shown_as.get(column, compared.table.vocabulary.title(column))
-    return name + (FEW if _few(column, cells) else "")
+def column_labels(cells: Sequence[ComparedCell], compared: ComparedTable) -> dict[str, str]:
+    """Return what the columns of a part are called; one with few test sentences is marked."""
+    labels = {}
+    for column in dict.fromkeys(item.result.cell.column for item in cells):
+        name = _with_unit(_called(column, compared), _in_column(column, cells))
+        labels[column] = name + (FEW if _few(column, cells) else "")
+    return labels
+
+
+def _called(name: str, compared: ComparedTable) -> str:
+    called = {task.lower(): words for task, words in compared.shown_as.items()}
+    return called.get(name.lower(), compared.table.vocabulary.title(name))
+
+
+def _with_unit(name: str, items: Sequence[ComparedCell]) -> str:
+    """Return a heading with the unit that all of its numbers share, if it does not say it."""
+    units = _units(items)
+    (unit,) = units if len(units) == 1 else ("",)
+    return f"{name} ({unit})" if unit and not name.endswith(")") else name
+
+
+def _units(items: Iterable[ComparedCell]) -> set[str]:
+    """Return the units of some cells; one that is empty is that of the measurement."""
+    values = [item.result.cell.value for item in items]
+    return {value.unit if value.unit in _SCALED else "" for value in values if value}
+
+
+def _in_column(column: str, cells: Iterable[ComparedCell]) -> list[ComparedCell]:
+    return [item for item in cells if item.result.cell.column == column]
 
 
 def _block(
@@ -195,20 +232,18 @@ def _block(
     verdicts: bool,
     added: bool,
 ) -> BlockView:
-    columns = list(dict.fromkeys(item.result.cell.column for item in cells))
+    columns, labels = column_labels(cells, compared), row_labels(cells, compared)
     several = any(item.result.seeds > 1 for item in cells)
     rows: list[RowView] = []
     for row, items in rows_of(cells, compared.table.vocabulary).items():
         in_order = [items[column][0] for column in columns]
         views = [items[column][1] for column in columns]
-        shown_as = compared.shown_as
-        name = shown_as.get(row, row) if added else row_label(row, in_order, compared)
         if several:
             views.append(CellView(str(max(item.result.seeds for item in in_order))))
-        rows.append(RowView(name, "result", tuple(_merged(views))))
+        rows.append(RowView(labels[row], "result", tuple(_merged(views))))
         rows += _reported_rows(in_order, verdicts and not added, several)
-    counts = sentences_row(columns, cells)
-    names = [column_label(column, cells, compared) for column in columns]
+    counts = sentences_row(list(columns), cells)
+    names = list(columns.values())
     if several:
         names.append("Seeds")
         counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
@@ -287,7 +322,7 @@ def _column_digits(column: str, cells: Iterable[ComparedCell], vocabulary: Vocab
 def _decimals(own: CellResult, decimals: int) -> int:
     """Return more decimals for a scaled count that would print as 0 or 1; none for a count."""
     value, unit = abs(own.value or 0.0), own.cell.value and own.cell.value.unit
-    if unit in ("millions", "thousands") and 0 < value < 10:
+    if unit in _SCALED and 0 < value < 10:
         return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
     return 0 if unit is None and own.value == int(value) > FEW_SENTENCES else decimals
 

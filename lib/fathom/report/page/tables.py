@@ -10,12 +10,12 @@ from fathom.tables.comparison import ComparedCell, ComparedTable
 from fathom.tables.notes import notes_on_cells
 from fathom.tables.view import (
     CellView,
-    column_label,
+    column_labels,
     label,
     parts,
     place,
     reported_text,
-    row_label,
+    row_labels,
     rows_of,
     sentences_row,
 )
@@ -144,21 +144,19 @@ def page_table(compared: ComparedTable, runs: Mapping[str, Run]) -> PageTable:
 
 def _parts(compared: ComparedTable, runs: Mapping[str, Run]) -> Iterator[PagePart]:
     for at, (heading, cells, added) in enumerate(parts(compared.cells)):
-        columns = list(dict.fromkeys(item.result.cell.column for item in cells))
-        labels = {column: column_label(column, cells, compared) for column in columns}
-        counts = sentences_row(columns, cells)
+        columns, labels = column_labels(cells, compared), row_labels(cells, compared)
+        counts = sentences_row(list(columns), cells)
         rows = []
         for number, (row, items) in enumerate(rows_of(cells, compared.table.vocabulary).items()):
-            in_row = [item for item, _ in items.values()]
-            name = compared.shown_as.get(row, row) if added else row_label(row, in_row, compared)
             start = f"{compared.table.name}-{at}-{number}"
             shown = tuple(
-                _cell(f"{start}-{columns.index(column)}", name, labels[column], *items[column])
-                for column in columns
+                _cell(f"{start}-{place}", labels[row], name, *items[column])
+                for place, (column, name) in enumerate(columns.items())
             )
-            rows.append(PageRow(name, shown, *_learned(in_row, runs)))
+            in_row = [item for item, _ in items.values()]
+            rows.append(PageRow(labels[row], shown, *_learned(in_row, runs)))
         texts = tuple(cell.text for cell in counts.cells) if counts else ()
-        yield PagePart(heading, tuple(labels.values()), tuple(rows), texts, added)
+        yield PagePart(heading, tuple(columns.values()), tuple(rows), texts, added)
 
 
 def _cell(fragment: str, row: str, column: str, item: ComparedCell, ours: CellView) -> PageCell:
