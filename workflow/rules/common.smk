@@ -81,8 +81,8 @@ def learning_memory_of(wildcards, input):
     return setup.ask(CORPORA.learning_memory, wildcards.data, input)
 
 
-def encoding_memory_of(wildcards, input):
-    """Return the memory that encoding a corpus asks for, in MB."""
+def reading_memory_of(wildcards, input):
+    """Return the memory that a job asks for that reads a corpus line by line, in MB."""
     return stream_memory(input)
 
 
@@ -119,6 +119,16 @@ def measured_of(wildcards):
 def printed_of(wildcards):
     """Return the paper's numbers that a table or figure shows too."""
     return TARGETS.printed(artefact_of(wildcards))
+
+
+def page_results_of(wildcards):
+    """Return the results that a paper's page is made of."""
+    return TARGETS.page_results(wildcards.paper)
+
+
+def page_config_of(wildcards):
+    """Return what config says of a paper, which its page shows too."""
+    return TARGETS.page_config(wildcards.paper)
 
 
 def definition_of(wildcards):

@@ -159,8 +159,11 @@ class Artefacts:
 
     def run(self, name: str) -> RunFiles:
         """Return the training, of a run's first seed, that figures draw."""
-        updates = self.project.spec(name, self.scale).training.updates
-        return RunFiles(self.source(name), updates)
+        return RunFiles(self.source(name), self.updates(name))
+
+    def updates(self, name: str) -> int | str:
+        """Return how many updates a run has at the scale, or `75 epochs`."""
+        return self.project.spec(name, self.scale).training.updates
 
     def require(self, paper: Paper, artefact: Table | Figure) -> None:
         """Refuse to draw what has missing files.

@@ -121,6 +121,10 @@ class Paths:
         """Return the file whose presence says that a training has ended."""
         return self.run(spec, seed) / "training.json"
 
+    def train_log(self, spec: Spec, seed: int) -> Path:
+        """Return what the workflow's last attempt at a training printed."""
+        return self.results / "logs" / "train_run" / spec.paper / f"{spec.folder}.{seed}.log"
+
     def asked(self, spec: Spec, seed: int, decodings: Sequence[tuple[str, str]]) -> Path:
         """Return the file that is written when these decodings, as split and gates, are made."""
         identities = [[*pair, spec.decoding_identity(pair[1])] for pair in decodings]
@@ -155,6 +159,14 @@ class Paths:
     def artefact(self, paper: str, artefact: str, suffix: str) -> Path:
         """Return one file of a table or figure."""
         return self.top / paper / f"{artefact}.{suffix}"
+
+    def page(self, paper: str) -> Path:
+        """Return the page of one paper."""
+        return self.top / f"{paper}.html"
+
+    def curves(self, name: str) -> Path:
+        """Return the common path, without suffix, of learning curves."""
+        return self.top / "curves" / name
 
     @property
     def compare(self) -> Path:

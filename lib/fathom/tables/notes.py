@@ -22,9 +22,18 @@ _MEANS = {
 
 def notes_of(compared: ComparedTable) -> Iterator[str]:
     """Yield the notes of a table, one sentence or more each."""
+    own = [item.result for item in compared.cells]
+    yield from _origin_notes(compared, own)
+    yield from notes_on_cells(compared)
+
+
+def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
+    """Yield the notes of a table that are about its numbers, and not about its rows or scale."""
     items, table = compared.cells, compared.table
     own = [item.result for item in items]
-    yield from _origin_notes(compared, own)
+    if compared.shown_as:
+        names = ", ".join(_shown_names(compared))
+        yield f"Not the paper's text, but what the name says: {names}."
     yield from _metric_notes(own, compared)
     yield from _spread_notes(own)
     if any(item.words == NOT_RUN for item in own):
@@ -35,9 +44,7 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         if source.unused:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
-    if table.settings.first:
-        yield from first_notes(table.settings.first, own)
-    yield from compared.warnings
+    yield from warnings_of(compared)
     for words in (OTHER_DECODING, NOT_MEASURED):
         details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
         if details:
@@ -73,9 +80,6 @@ def _origin_notes(compared: ComparedTable, own: Sequence[CellResult]) -> Iterato
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
             "compared with it."
         )
-    if compared.shown_as:
-        names = ", ".join(_shown_names(compared))
-        yield f"Not the paper's text, but what the name says: {names}."
 
 
 def _shown_names(compared: ComparedTable) -> list[str]:
@@ -151,6 +155,13 @@ def _test(mark: Mark) -> str:
     size = f" of {mark.share:.0%} of the sentences" if mark.share else ""
     agree = f", of which {mark.level or LEVEL:.0%} agree"
     return f", for our numbers too, by {mark.test.replace('_', ' ')} ({draws}{size}{agree})"
+
+
+def warnings_of(compared: ComparedTable) -> Iterator[str]:
+    """Yield which row is to be trained first, of this table and of others."""
+    if first := compared.table.settings.first:
+        yield from first_notes(first, (item.result for item in compared.cells))
+    yield from compared.warnings
 
 
 def first_notes(first: First, own: Iterable[CellResult], place: str = "") -> Iterator[str]:

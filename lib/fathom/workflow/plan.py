@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.workflow.targets import ALL, CLAIMS, COMPARE, Targets
+from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 # Names in one line; Snakemake's own list of jobs has all of them.
 MOST_NAMES = 12
@@ -22,8 +22,8 @@ def lines(targets: Targets, target: str) -> list[str]:
     """
     trainings = _trainings(targets, targets.names_of(target))
     if not trainings:
-        what = {COMPARE: "cells", CLAIMS: "claims"}.get(target)
-        note = f"; {what} without a result say `not run`" if what else ""
+        what = "claims" if target == CLAIMS else "cells"
+        note = f"; {what} without a result say `not run`" if target in READING else ""
         return [f"fathom: {target}: nothing will be trained{note}"]
     missing = [label for label, path in trainings.items() if not path.exists()]
     finished = len(trainings) - len(missing)
@@ -51,6 +51,16 @@ def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
                 label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
                 trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
     return trainings
+
+
+def missing(targets: Targets, target: str) -> list[Path]:
+    """Return the training.json of each training that a target needs and that is not there.
+
+    Raises:
+        FathomError: the target cannot be made.
+    """
+    trainings = _trainings(targets, targets.names_of(target)).values()
+    return [path for path in trainings if not path.exists()]
 
 
 def _first(names: list[str]) -> str:

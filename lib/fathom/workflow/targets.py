@@ -16,8 +16,10 @@ from fathom.workflow.corpora import Corpora
 from fathom.workflow.runs import Runs
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
-ALL, COMPARE, CLAIMS = "all", "compare", "claims"
+ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
 STATISTICS, ROW = "data_statistics", "_row"
+# Targets that read what exists and wait for nothing.
+READING = (COMPARE, CLAIMS, PAGE)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Targets:
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
         rows = tuple(f"{target}{ROW}" for target in self.tables)
-        return (ALL, COMPARE, CLAIMS, STATISTICS, *self.project.papers, *self.artefacts, *rows)
+        return (ALL, *READING, STATISTICS, *self.project.papers, *self.artefacts, *rows)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ class Targets:
             raise FathomError(what, target, remedy if target in self.artefacts else "delete it")
         if target == ALL:
             return list(self.runs.built)
-        if target in (COMPARE, CLAIMS, STATISTICS):
+        if target in (*READING, STATISTICS):
             return []
         if target in self.project.papers:
             items = [item for item in self.artefacts.values() if item.paper.name == target]
@@ -110,13 +112,14 @@ class Targets:
             FathomError: the target cannot be made; the message says why.
         """
         files = [path for name in self.names_of(target) for path in self.runs.files(name)]
-        for artefact in self._drawn(target):
+        for artefact in self.drawn(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
-            files += [self.paths.compare, self.paths.claims]
+            pages = map(self.paths.page, self.project.papers)
+            files += [self.paths.compare, self.paths.claims, *pages]
         return list(dict.fromkeys(files))
 
-    def _drawn(self, target: str) -> list[Artefact]:
+    def drawn(self, target: str) -> list[Artefact]:
         """Return the tables and figures of a target that can be made.
 
         Raises:
@@ -235,6 +238,23 @@ class Targets:
         papers = self.project.papers.values()
         files = [paper.folder / f"{name}.yaml" for paper in papers for name in kinds]
         return [*self.compared_with(), *self._shown(files)]
+
+    def page_results(self, paper: str) -> list[Path]:
+        """Return the files of results that a paper's page is made of, those that are built."""
+        items = [item for item in self.artefacts.values() if item.paper.name == paper]
+        built = [item for item in items if item.target not in self.not_built]
+        names = dict.fromkeys(run for item in items for run in item.runs if run in self.runs.built)
+        files = [path for name in names for path in self.runs.manifests(name)]
+        files += [path for item in built for path in self.measured(item)]
+        return list(dict.fromkeys(files))
+
+    def page_config(self, paper: str) -> list[Path]:
+        """Return the files of config that a paper's page shows."""
+        about = self.project.papers[paper]
+        kinds = ("paper", "tables", "figures", "claims", "deviations")
+        files = [about.folder / f"{kind}.yaml" for kind in kinds]
+        files += [about.reported(name) for name in about.tables]
+        return self._shown([self.project.root / "config" / "columns.yaml", *files])
 
     def _shown(self, files: list[Path]) -> list[Path]:
         """Return the files that exist, relative to the working folder where they are inside."""
