@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TITLE = "Claims"
-COLUMNS = ("Our results", "The paper's own cells", "Sentence", "What must hold", "Our numbers")
+COLUMNS = ("Our results", "The paper's own cells", "Sentence", "Our numbers")
 SHOWN = 3  # numbers of a claim that the terminal has room for
 NOT_EVIDENCE = (
     "The runs do not have the paper's own settings: an answer is an observation of the chain, and "
@@ -103,7 +103,7 @@ def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
 
 
 def _row(one: Judged) -> RowView:
-    texts = (f"“{one.sentence}” ({one.section})", one.expression, _words(one))
+    texts = (f"“{one.sentence}” ({one.section})", _words(one))
     answers = (one.answer, one.reported_answer)
     cells = [CellView(answer, verdict=answer.replace(" ", "-")) for answer in answers]
     label = f"{one.name} [{one.part}]" if one.part else one.name
