@@ -109,6 +109,10 @@ bench-growth: environment ## measure cost by depth, tokens, languages, jobs and 
 bench-estimate: environment ## estimate the cost of all tables and figures at tiny scale (after make bench)
 	$(BIN)/python -m benchmarks.estimate
 
+.PHONY: bench-stages
+bench-stages: environment ## sum the seconds of the jobs that have run, by rule and kind of network
+	$(BIN)/python -m benchmarks.stages
+
 .PHONY: bench-parts
 bench-parts: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
 	$(BIN)/python benchmarks/pruned_inference.py

@@ -24,6 +24,7 @@ FILES = {
     "cuda": "cuda.json",
     "growth": "growth.json",
     "estimate": "estimate.json",
+    "stages": "stages.json",
 }
 
 

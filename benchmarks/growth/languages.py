@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks.peer.workload import Workload
-from fathom.batches.indexed import Sentences, write
+from fathom.batches.indexed import Sentences, writing
 from fathom.batches.places import SIDES, SPLITS, dictionary_path, prefix
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
@@ -54,7 +54,9 @@ def deal(folder: Path, languages: int, out: Path, longest: int | None = None) ->
                 path = prefix(out, name, split, side)
                 path.parent.mkdir(exist_ok=True)
                 rows = [pair[place].tolist() for pair in pairs[number::languages]]
-                write(path, rows, record["dictionaries"][side])
+                with writing(path, record["dictionaries"][side]) as add:
+                    for row in rows:
+                        add(row)
     files = [path for path in out.rglob("*") if path.is_file()]
     hashes = {path.relative_to(out).as_posix(): sha256(path) for path in files}
     write_record(out / "tensors.json", record | {"tasks": names, "files": hashes})

@@ -1,13 +1,15 @@
 import shutil
 from dataclasses import replace
+from itertools import islice, repeat
 
 import numpy as np
 import pytest
 
-from fathom.batches.encode import encode, select
+from fathom.batches.encode import Selection, encode
 from fathom.batches.tensors import EOS, SPLITS, load
 from fathom.io.files import read_json, read_lines, sha256, write_lines
-from fathom.subwords.encode import join
+from fathom.subwords.encode import Encoder, join
+from fathom.subwords.sides import sides
 from fathom.subwords.train import train
 from tests.support.refused import refused
 from tests.support.small_corpus import (
@@ -177,8 +179,15 @@ def test_two_files_of_unequal_lines_are_refused(corpus, subwords, tmp_path):
     with refused("changed file", where="valid.eng"):
         encode(small_data(), copy, subwords, tmp_path / "out", silent)
     record_corpus(copy)
-    with refused("unequal sides", 30, 1):
+    with refused("unequal sides"):
         encode(small_data(), copy, subwords, tmp_path / "out", silent)
+
+
+def test_text_is_cut_line_by_line_and_never_held_in_memory(subwords):
+    endless = repeat("lo ta")
+    sides_of_text = [Encoder(subwords, side).pieces("bel", endless) for side in sides(small_data())]
+    pairs = iter(Selection(sides_of_text, 100, "train", "here"))
+    assert len(list(islice(pairs, 1000))) == 1000
 
 
 def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, subwords, tmp_path):
@@ -196,20 +205,20 @@ def test_unfinished_subwords_are_refused(corpus, tmp_path):
 
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     short, long = ["a"] * 3, ["a"] * 4
-    selected, counts = select(([short, long, short], [short, short, long]), 3, "train", "here")
-    assert selected == [[short], [short]]
-    assert counts["left_out_long"] == 2
+    pairs = Selection(([short, long, short], [short, short, long]), 3, "train", "here")
+    assert list(pairs) == [(short, short)]
+    assert pairs.counts["left_out_long"] == 2
 
 
 def test_long_targets_of_validation_are_kept():
-    (_, target), counts = select(([["a"]], [["a"] * 9]), 3, "valid", "here")
-    assert target == [["a"] * 9]
-    assert counts["cut_sources"] == 0
+    pairs = Selection(([["a"]], [["a"] * 9]), 3, "valid", "here")
+    assert list(pairs) == [(["a"], ["a"] * 9)]
+    assert pairs.counts["cut_sources"] == 0
 
 
 def test_a_split_without_pairs_is_refused():
     with refused("no pairs left", 0, "pairs"):
-        select(([], []), 3, "test", "here")
+        list(Selection(([], []), 3, "test", "here"))
 
 
 @pytest.fixture

@@ -7,9 +7,16 @@ from fairseq.data.indexed_dataset import (
     best_fitting_int_dtype,
 )
 
-from fathom.batches.indexed import Sentences, ids_path, index_path, write
+from fathom.batches.indexed import Sentences, files, ids_path, index_path, writing
 
 ROWS = [[5, 2], [7, 8, 9, 2], [2], [60_000, 2]]
+
+
+def write(prefix, rows, entries):
+    with writing(prefix, entries) as add:
+        for row in rows:
+            add(row)
+    return files(prefix)
 
 
 @pytest.mark.parametrize("entries", [100, 65_499, 65_500, 200_000])
@@ -23,6 +30,12 @@ def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
     builder.finalize(str(theirs[1]))
     assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_an_error_on_the_way_leaves_no_file(tmp_path):
+    with pytest.raises(OverflowError), writing(tmp_path / "text", 100) as add:
+        add([5, -2])
+    assert not list(tmp_path.iterdir())
 
 
 def test_fairseq_and_we_read_the_same_sentences(tmp_path):

@@ -70,7 +70,7 @@ def text_of(run, task):
 
     fairseq would split pieces at some signs, and a long sentence is cut.
     """
-    lines = sides(run.spec.data)[0].lines(run.paths.corpus(run.spec.data), task, "test")
+    lines = sides(run.spec.data)[0].sentences(run.paths.corpus(run.spec.data), task, "test")
     pieces = run.source_encoder.pieces(task, lines)
     longest = run.spec.data.max_pieces
     return [
@@ -190,7 +190,7 @@ def test_whoever_gives_ctranslate2_the_token_first_gets_our_hypotheses(tmp_path)
     tokens = read_record(folder / "export.json")["target_tokens"]["decoder"]
     assert tokens == {"bos": "__bos__", "bel": "__bel__", "kor": "__hangul__"}
     translator = ctranslate2.Translator(str(folder), device="cpu")
-    pieces = run.source_encoder.pieces("bos", ["ta lo mi"])
+    pieces = list(run.source_encoder.pieces("bos", ["ta lo mi"]))
     for task in TASKS:
         given = {"target_prefix": [[tokens[task]]], "max_decoding_length": 15, "beam_size": 5}
         (result,) = translator.translate_batch(pieces, **given)

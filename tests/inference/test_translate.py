@@ -77,7 +77,7 @@ def test_every_sentence_of_a_split_has_a_hypothesis(paths, split):
     assert (content["recipe"], content["weights"]) == (1, [5])
     assert sorted(content["tasks"]) == sorted(TASKS)
     for task in TASKS:
-        sources = sides(PLAIN.data)[0].lines(paths.corpus(PLAIN.data), task, split)
+        sources = sides(PLAIN.data)[0].sentences(paths.corpus(PLAIN.data), task, split)
         found = read_lines(folder / f"{task}.txt")
         assert len(found) == len(sources) == content["tasks"][task]
         assert content["files"][f"{task}.txt"] == sha256(folder / f"{task}.txt")
@@ -125,7 +125,7 @@ def test_gates_change_hypotheses_and_have_folders_of_their_own(paths):
 def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gates, task):
     run = write_trained(DEEP, paths, layers=OWN_LAYERS)
     folder, _, _ = decode(run, gates)
-    lines = sides(DEEP.data)[0].lines(paths.corpus(DEEP.data), task, "test")
+    lines = sides(DEEP.data)[0].sentences(paths.corpus(DEEP.data), task, "test")
     tested = read_lines(folder / f"{task}.txt")
     assert translate_lines(run, gates, task, lines, silent) == tested
     same = [own for own in TASKS if through(run, gates, task, run.task(own)) == tested]
@@ -164,7 +164,7 @@ def test_fairseqs_generator_translates_where_the_kernels_are_fairseqs_and_says_t
 def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
     monkeypatch.setattr("tests.support.trained.SURE", 1.0)
     run = write_trained(DEEP, paths, layers=OWN_LAYERS)
-    lines = sides(DEEP.data)[0].lines(paths.corpus(DEEP.data), "kor", "test")
+    lines = sides(DEEP.data)[0].sentences(paths.corpus(DEEP.data), "kor", "test")
     soft, hard = (translate_lines(run, gates, "kor", lines, silent) for gates in ("soft", "hard"))
     assert soft != hard
     assert soft == through(run, "soft", "kor", run.task("kor"))
@@ -206,7 +206,7 @@ def test_missing_weights_are_one_clear_error_and_leave_nothing(paths):
 def test_a_users_own_sentences_are_translated_as_the_test_sentences_are(paths):
     run = write_trained(PLAIN, paths)
     tested = read_lines(decode(run)[0] / "kor.txt")
-    lines = sides(PLAIN.data)[0].lines(paths.corpus(PLAIN.data), "kor", "test")
+    lines = sides(PLAIN.data)[0].sentences(paths.corpus(PLAIN.data), "kor", "test")
     assert translate_lines(run, "plain", "kor", lines, silent) == tested
     assert translate_lines(run, "plain", "kor", [], silent) == []
     with refused(nearest="kor"):
@@ -305,7 +305,7 @@ def test_own_text_gets_the_token_of_its_target_language(tmp_path, place):
     run = write_trained(spec, paths)
     folder, _, _ = decode(run)
     for task in TASKS:
-        lines = sides(data)[0].lines(paths.corpus(data), task, "test")
+        lines = sides(data)[0].sentences(paths.corpus(data), task, "test")
         assert translate_lines(run, "plain", task, lines, silent) == read_lines(
             folder / f"{task}.txt"
         )

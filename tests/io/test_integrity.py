@@ -81,6 +81,7 @@ def test_a_pipe_in_the_place_of_a_recorded_file_is_refused_and_not_waited_for(re
 def test_files_are_read_as_they_were_recorded(record):
     files = Recorded.of(record)
     assert files.lines("a.txt") == ["a.txt", "second\u2028line"]
+    assert list(files.stream("a.txt")) == files.lines("a.txt")
     assert files.read("deep/c.txt") == (record.parent / "deep" / "c.txt").read_bytes()
     files.require()
     files.require("a.txt", "b.txt")
@@ -100,7 +101,13 @@ def test_files_are_read_as_they_were_recorded(record):
 def test_another_file_than_the_recorded_one_is_refused(record, damage, message):
     path, files = record.parent / "b.txt", Recorded.of(record)
     damage(path)
-    for act in (lambda: files.read("b.txt"), files.require, lambda: files.require("b.txt")):
+    acts = (
+        lambda: files.read("b.txt"),
+        lambda: files.stream("b.txt"),
+        files.require,
+        lambda: files.require("b.txt"),
+    )
+    for act in acts:
         with refused(message, where=path, remedy=f"rm {record} && {AGAIN}"):
             act()
     assert files.unfit("b.txt")

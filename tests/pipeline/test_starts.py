@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from fathom.workflow.steps import steps
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support.refused import says
 from tests.support.targets import TABLE, targets
@@ -79,6 +80,9 @@ def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
     runs = targets(tmp_path).runs
     says("scale", "tiny").check(printed)
     assert jobs(printed)["train_run"] == sum(len(runs.seeds(name)) for name in runs.built)
+    # As many jobs as `fathom plan` counts, and the target itself.
+    files = steps(targets(fresh.folder / "results"), "all")
+    assert sum(jobs(printed).values()) == sum(not path.exists() for path in files) + 1
 
 
 def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):

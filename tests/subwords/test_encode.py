@@ -24,7 +24,7 @@ def test_pieces_join_to_the_text_they_were_cut_from(encoder, corpus, task):
         lines = [
             line for line in encoder.side.lines(corpus, task, split) if line not in (ODD, INVISIBLE)
         ]
-        pieces = encoder.pieces(task, lines)
+        pieces = list(encoder.pieces(task, lines))
         assert [join(sentence) for sentence in pieces] == [
             unicodedata.normalize("NFKC", line) for line in lines
         ]
@@ -51,7 +51,7 @@ def test_full_width_and_composed_characters_are_normalised(encoder):
 
 
 def test_blank_sentences_have_no_pieces(encoder):
-    assert encoder.pieces("bos", ["", "  ", INVISIBLE]) == [[], [], []]
+    assert list(encoder.pieces("bos", ["", "  ", INVISIBLE])) == [[], [], []]
     assert join([]) == ""
 
 

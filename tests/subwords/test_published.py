@@ -69,7 +69,7 @@ def test_no_model_cuts_the_text(corpus, tmp_path):
     data = small_data(MARKED, algorithm="published")
     train(data, corpus, tmp_path / "out", silent)
     encoder = Encoder(tmp_path / "out", sides(data)[0])
-    assert encoder.pieces("kor", ["a@@ b  c", " "]) == [["a@@", "b", "c"], []]
+    assert list(encoder.pieces("kor", ["a@@ b  c", " "])) == [["a@@", "b", "c"], []]
 
 
 def test_a_symbol_of_fairseqs_is_no_piece(corpus, tmp_path):

@@ -1,8 +1,10 @@
+from itertools import pairwise
+
 import pytest
 
 from fathom.errors import FathomError
 from fathom.io.files import write_lines
-from fathom.subwords.texts import Text, require_corpus, text_findings, text_models
+from fathom.subwords.texts import Text, evenly, require_corpus, text_findings, text_models
 from tests.support.refused import refused
 from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_data, write_corpus
 
@@ -94,10 +96,26 @@ def test_training_lines_come_text_by_text(corpus):
     assert list(joint.training_lines(corpus)) == expected
 
 
+def test_a_model_may_learn_from_some_sentences_that_are_drawn_evenly(corpus):
+    (all_of_them,) = text_models(small_data(joint=100))
+    lines = list(all_of_them.training_lines(corpus))
+    (some,) = text_models(small_data(joint=100, sentences=len(lines) // 3))
+    assert list(some.training_lines(corpus)) == lines[2::3][: len(lines) // 3]
+    (more,) = text_models(small_data(joint=100, sentences=2 * len(lines)))
+    assert list(more.training_lines(corpus)) == lines
+
+
+@pytest.mark.parametrize(("total", "most"), [(10, 3), (10, 10), (7, 1), (0, 0)])
+def test_as_many_lines_are_drawn_as_are_asked_for(total, most):
+    numbers = [int(line) for line in evenly(map(str, range(total)), total, most)]
+    assert len(numbers) == most
+    assert len({after - before for before, after in pairwise(numbers)}) <= 2
+
+
 def test_only_line_feeds_end_a_sentence(corpus):
-    lines = Text("bos", "bos").lines(corpus, "train")
+    lines = list(Text("bos", "bos").lines(corpus, "train"))
     assert lines[3] == ODD
-    assert len(lines) == len(Text("bos", "eng").lines(corpus, "train"))
+    assert len(lines) == len(list(Text("bos", "eng").lines(corpus, "train")))
 
 
 def test_a_corpus_without_its_summary_is_not_finished(tmp_path, corpus):

@@ -90,7 +90,7 @@ def write_decoding(
     tasks, target = {}, sides(spec.data)[1]
     for task in spec.data.tasks if ended.finished else ():
         if task not in no_layer:
-            references = target.lines(corpus, task, split)
+            references = target.sentences(corpus, task, split)
             path = folder / f"{task}.txt"
             write_lines(path, [_spoilt(line) for line in references])
             tasks[task] = len(references)

@@ -51,7 +51,16 @@ def record_corpus(folder: Path) -> None:
 
 
 DEFINITION = {"tasks": [[task, LANGUAGES[task]] for task in TASKS], "pivot": "eng"}
-_SUBWORDS = ("algorithm", "joint", "english", "foreign", "per_task", "dictionary", "threshold")
+_SUBWORDS = (
+    "algorithm",
+    "joint",
+    "english",
+    "foreign",
+    "per_task",
+    "sentences",
+    "dictionary",
+    "threshold",
+)
 
 
 def small_data(definition: dict = DEFINITION, pieces: dict | None = None, **changes) -> DataSpec:

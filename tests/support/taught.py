@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from fathom.batches.indexed import write
+from fathom.batches.indexed import writing
 from fathom.batches.tensors import EOS, PAD, prefix
 from fathom.io.integrity import hashes, read_record, write_record
 from fathom.models.network import Network
@@ -114,4 +114,6 @@ def write_sentences(
 
 def _write(path: Path, rows: list[Tensor]) -> None:
     path.parent.mkdir(exist_ok=True)
-    write(path, [row.tolist() for row in rows], entries=int(max(row.max() for row in rows)) + 1)
+    with writing(path, entries=int(max(row.max() for row in rows)) + 1) as add:
+        for row in rows:
+            add(row.tolist())

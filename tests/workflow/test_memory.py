@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.methods.loader import count
-from fathom.workflow.memory import memory, text_memory, vocabulary
+from fathom.workflow.memory import memory, stream_memory, text_memory, vocabulary
 from tests.support.targets import own_project
 
 SMALL, LARGE = "latent_depth/m2o_diverse_6_6", "latent_depth/masked_lm_96"
@@ -38,3 +38,5 @@ def test_a_job_on_text_asks_for_more_where_the_text_is_longer(tmp_path):
     with open(record.parent / "task" / "train.en", "wb") as stream:
         stream.truncate(1_000_000_000)
     assert 10_000 < text_memory([str(record)]) < 20_000
+    assert text_memory([str(record)]) > text_memory([str(record)], 1_000_000) > 5_000
+    assert stream_memory([str(record)]) < 4_000

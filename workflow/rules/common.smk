@@ -71,9 +71,19 @@ def memory_of(wildcards):
     return setup.ask(RUNS.memory, wildcards.run)
 
 
-def text_memory_of(wildcards, input):
-    """Return the memory that a job on text asks for, in MB."""
-    return text_memory(input)
+def preparing_memory_of(wildcards, input):
+    """Return the memory that preparing a corpus asks for, in MB."""
+    return setup.ask(CORPORA.preparing_memory, wildcards.data, input)
+
+
+def learning_memory_of(wildcards, input):
+    """Return the memory that training subword models asks for, in MB."""
+    return setup.ask(CORPORA.learning_memory, wildcards.data, input)
+
+
+def reading_memory_of(wildcards, input):
+    """Return the memory that a job asks for that reads a corpus line by line, in MB."""
+    return stream_memory(input)
 
 
 def asked_of(wildcards):

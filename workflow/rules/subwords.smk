@@ -13,7 +13,7 @@ rule train_subwords:
         "../../envs/fathom.yaml"
     threads: 1
     resources:
-        mem_mb=text_memory_of,
+        mem_mb=learning_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom subwords {wildcards.data:q}"
 
@@ -31,6 +31,6 @@ rule encode_text:
         "../../envs/fathom.yaml"
     threads: 1
     resources:
-        mem_mb=text_memory_of,
+        mem_mb=reading_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom encode {wildcards.data:q}"

@@ -1,6 +1,7 @@
 """Text to ids on disk, in fairseq's formats, with the unigram baseline of its validation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from fathom.batches import indexed
@@ -16,7 +17,8 @@ from fathom.subwords.sides import sides
 from fathom.subwords.texts import require_corpus
 from fathom.subwords.vocabulary import Ids
 
-Pieces = list[list[str]]
+# Of one sentence.
+Pieces = list[str]
 
 
 def encode(
@@ -57,15 +59,12 @@ def encode(
                 encoder.pieces(task, encoder.side.lines(corpus, task, split))
                 for encoder in encoders.values()
             ]
-            selected, counts[task][split] = select(
-                cut, data.max_pieces, split, str(corpus / task / split)
-            )
-            before = {"source": [tokens[task]]} if data.target_token == "source" else {}
-            counts[task][split]["source_tokens"] += len(before) * len(selected[0])
-            for side, pieces in zip(encoders, selected, strict=True):
-                numbers = dictionaries[side]
-                rows = (numbers.of(sentence, *before.get(side, ())) for sentence in pieces)
-                files += indexed.write(prefix(out, task, split, side), rows, len(numbers))
+            before = (tokens[task],) if data.target_token == "source" else ()
+            pairs = Selection(cut, data.max_pieces, split, str(corpus / task / split), len(before))
+            places = {prefix(out, task, split, side): dictionaries[side] for side in encoders}
+            _write(pairs, places, before)
+            counts[task][split] = pairs.counts
+            files += [path for place in places for path in indexed.files(place)]
     summary = {
         "tasks": list(data.tasks),
         "sides": list(encoders),
@@ -81,46 +80,93 @@ def encode(
     write_record(finished, summary)
 
 
-def select(
-    sides: Sequence[Pieces], longest: int, split: str, where: str
-) -> tuple[list[Pieces], dict[str, int]]:
-    """Return the pairs or lines of a split that are kept, and how many are cut or left out.
+class Selection:
+    """The pairs or lines of a split that are kept, one by one.
+
+    Attributes:
+        counts: how many are kept, cut and left out, and their tokens; complete at the end.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[Iterable[Pieces]],
+        longest: int,
+        split: str,
+        where: str,
+        added: int = 0,
+    ):
+        """Read nothing yet.
+
+        Args:
+            sides: pieces of each source sentence and, where there are pairs, of each target
+                sentence.
+            longest: the most pieces of a side, without the end symbol.
+            split: "train", "valid" or "test"; pairs are left out of "train" only.
+            where: the files, for messages.
+            added: tokens before each source, which count.
+        """
+        self._sides, self._longest, self._where = sides, longest, where
+        self._paired = len(sides) == 2
+        self._drops = split == "train" or not self._paired
+        self._unit = "pairs" if self._paired else "sentences"
+        self._added = added
+        self.counts = {"left_out_empty": 0, "left_out_long": 0, "cut_sources": 0, self._unit: 0}
+        self.counts |= {f"{name}_tokens": 0 for name, _ in zip(SIDES, sides, strict=False)}
+
+    def __iter__(self) -> Iterator[tuple[Pieces, ...]]:
+        """Yield the pieces of each side.
+
+        Raises:
+            FathomError: the sides differ in number, or nothing is left.
+        """
+        read = 0
+        for row in self._rows():
+            read += 1
+            if self._drops and not all(row):
+                self.counts["left_out_empty"] += 1
+            elif self._drops and max(map(len, row)) > self._longest:
+                self.counts["left_out_long"] += 1
+            else:
+                yield self._counted(row)
+        if not self.counts[self._unit]:
+            what = f"none of {read} {self._unit} is left"
+            raise FathomError(what, self._where, "check the corpus and data.max_pieces")
+
+    def _rows(self) -> Iterator[tuple[Pieces, ...]]:
+        try:
+            yield from zip(*self._sides, strict=True)
+        except ValueError:
+            what = "source and target differ in their number of sentences"
+            raise FathomError(what, self._where, "prepare the corpus again") from None
+
+    def _counted(self, row: tuple[Pieces, ...]) -> tuple[Pieces, ...]:
+        """Count a row, and return it with its source cut to the most pieces."""
+        counts = self.counts
+        counts["cut_sources"] += len(row[0]) > self._longest
+        row = (row[0][: self._longest], *row[1:])
+        counts[self._unit] += 1
+        counts["source_tokens"] += self._added
+        for name, pieces in zip(SIDES, row, strict=False):
+            counts[f"{name}_tokens"] += len(pieces) + 1
+        return row
+
+
+def _write(pairs: Selection, places: Mapping[Path, Ids], before: Sequence[str]) -> None:
+    """Write the ids of each side.
 
     Args:
-        sides: pieces of each source sentence and, where there are pairs, of each target sentence.
-        longest: the most pieces of a side, without the end symbol.
-        split: "train", "valid" or "test"; pairs are left out of "train" only.
-        where: the files, for messages.
-
-    Raises:
-        FathomError: the sides differ in number, or nothing is left.
+        pairs: their pieces.
+        places: path without the endings, and dictionary, of each side.
+        before: tokens before each source.
     """
-    paired = len(sides) == 2
-    if paired and len(sides[0]) != len(sides[1]):
-        raise FathomError(
-            f"{len(sides[0])} source and {len(sides[1])} target sentences",
-            where,
-            "prepare the corpus again",
-        )
-    rows = list(zip(*sides, strict=True))
-    counts = {"left_out_empty": 0, "left_out_long": 0, "cut_sources": 0}
-    if split == "train" or not paired:
-        complete = [row for row in rows if all(row)]
-        remaining = [row for row in complete if max(map(len, row)) <= longest]
-        counts["left_out_empty"] = len(rows) - len(complete)
-        counts["left_out_long"] = len(complete) - len(remaining)
-    else:
-        remaining = [(source[:longest], target) for source, target in rows]
-        counts["cut_sources"] = sum(len(source) > longest for source, _ in rows)
-    unit = "pairs" if paired else "sentences"
-    if not remaining:
-        what = f"none of {len(rows)} {unit} is left"
-        raise FathomError(what, where, "check the corpus and data.max_pieces")
-    counts[unit] = len(remaining)
-    selected = [[row[side] for row in remaining] for side in range(len(sides))]
-    for name, pieces in zip(SIDES, selected, strict=False):
-        counts[f"{name}_tokens"] = sum(len(sentence) + 1 for sentence in pieces)
-    return selected, counts
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(indexed.writing(place, len(ids))) for place, ids in places.items()
+        ]
+        sides = list(zip(writers, places.values(), (before, ()), strict=False))
+        for row in pairs:
+            for (add, ids, first), pieces in zip(sides, row, strict=True):
+                add(ids.of(pieces, *first))
 
 
 def _dictionary(subwords: Recorded, out: Path, side: str, tokens: Mapping[str, str]) -> Ids:

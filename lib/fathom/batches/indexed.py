@@ -6,7 +6,9 @@ of all ids, not sentence by sentence.
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -62,26 +64,33 @@ class Sentences:
         return np.cumsum(self.lengths) - self.lengths
 
 
-def write(prefix: Path, sentences: Iterable[list[int]], entries: int) -> tuple[Path, Path]:
-    """Write sentences, and return the two files.
+def files(prefix: Path) -> tuple[Path, Path]:
+    """Return the two files of a path without the endings."""
+    return ids_path(prefix), index_path(prefix)
+
+
+@contextmanager
+def writing(prefix: Path, entries: int) -> Iterator[Callable[[list[int]], None]]:
+    """Give a function that adds the ids of one sentence; the files are there at the end.
 
     Args:
-        prefix: their path without the endings.
-        sentences: the ids of each.
+        prefix: the path of the two files without the endings.
         entries: of the dictionary, which choose the type of the ids.
     """
     kind = np.dtype(np.uint16 if entries < _SHORT else np.uint32)
-    sizes = []
+    sizes = array("i")
     with replacing(ids_path(prefix), "wb") as stream:
-        for ids in sentences:
+
+        def add(ids: list[int]) -> None:
             stream.write(np.array(ids, dtype=kind).tobytes())
             sizes.append(len(ids))
+
+        yield add
     lengths = np.array(sizes, dtype="<i4")
     places = (np.cumsum(lengths, dtype="<i8") - lengths) * kind.itemsize
     with replacing(index_path(prefix), "wb") as stream:
         stream.write(_HEADER.pack(_MAGIC, _VERSION, _CODES[kind], len(sizes)))
         stream.write(lengths.tobytes() + places.tobytes())
-    return ids_path(prefix), index_path(prefix)
 
 
 def ids_path(prefix: Path) -> Path:

@@ -17,14 +17,11 @@ from fathom.cluster.schedulers import scheduler_of
 from fathom.cluster.status import AGAIN
 from fathom.io.files import appending, write_json
 from fathom.io.screen import say
-from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY, STATE_FILE
 
 # Attempts without a newer checkpoint, after which a job is not continued.
 STUCK = 2
 LIMIT = "limit"
 TOO_SHORT = "the time limit is too short for one save: raise `runtime` in the profile"
-# States of state.json whose reason says what is wrong (docs/output.md).
-_ERRORS = (OUT_OF_MEMORY, FAILED)
 # What the batch script ends with where the scheduler continues the job.
 REQUEUED = 85
 
@@ -95,6 +92,8 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
     Returns:
         The exit code of the job.
     """
+    from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY
+
     nothing = {"outputs": [None] * len(folder.outputs), "checkpoint": None, "state": {}}
     before, now = nothing | read_or_empty(folder.path / "before.json"), _made(folder)
     made = [
@@ -107,7 +106,7 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
         # It knows the end of the job's time, and stopped by itself.
         why = LIMIT
     result = ending(code, why, all(made), progressed, stuck)
-    if result.code and state.get("state") in _ERRORS:
+    if result.code and state.get("state") in (OUT_OF_MEMORY, FAILED):
         result = replace(result, why=f"{state['state'].replace('_', ' ')}: {state['reason']}")
     _log(folder, number, f"ended with {code} ({why or 'by itself'}): {result.code} {result.why}")
     if result.again:
@@ -124,6 +123,8 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
 
 def _made(folder: Folder) -> dict[str, Any]:
     """Return which outputs and which newest checkpoint there are."""
+    from fathom.provenance.state_file import STATE_FILE
+
     outputs = folder.outputs
     checkpoint = outputs[0].parent / "checkpoints" / "last.pt"
     state = read_or_empty(checkpoint.parents[1] / STATE_FILE)

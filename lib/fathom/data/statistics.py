@@ -1,10 +1,11 @@
 """The statistics of a corpus as measurements: pairs or sentences, tokens and types.
 
 Tokens are those of sacreBLEU's tokenizer 13a, case kept; a type is a distinct token of a task's
-split. Text of Chinese, Japanese and Burmese has few blanks, so its tokens are not words.
+split. Text of Chinese, Japanese and Burmese has few blanks, so its tokens are not words. Text from
+which articles are drawn is too long to be cut into tokens: of it sentences alone are counted.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from fathom.data.prepare import require_built
@@ -15,6 +16,7 @@ from fathom.provenance.recipe import RECIPE
 from fathom.runs.datasets import SPLITS, Dataset
 from fathom.runs.languages import short
 from fathom.runs.sources import Source
+from fathom.runs.text_rules import HeldOut
 
 TOKENS = "sacreBLEU's tokenizer 13a, case kept"
 
@@ -37,12 +39,13 @@ def measure(
     built = require_built(dataset)
     text = Recorded.of(corpus / "corpus.json")
     records: dict[str, Record] = {}
+    drawn = isinstance(built.split, HeldOut)
     for split in SPLITS:
         report(f"{built.name}: counting {split}")
         records |= _sizes(built, text, split)
-        for language in _languages(built):
+        for language in () if drawn else _languages(built):
             counts = {
-                task: _tokens(text.lines(f"{task}/{split}.{language}"))
+                task: _tokens(text.stream(f"{task}/{split}.{language}"))
                 for task in built.tasks
                 if language in built.languages_of(task)
             }
@@ -70,7 +73,8 @@ def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
     """Return how many pairs or sentences each task has, and each task's share of them."""
     name = "pairs" if dataset.pivot else "sentences"
     counts = {
-        task: len(text.lines(f"{task}/{split}.{dataset.language(task)}")) for task in dataset.tasks
+        task: sum(1 for _ in text.stream(f"{task}/{split}.{dataset.language(task)}"))
+        for task in dataset.tasks
     }
     total = sum(counts.values())
     shares = {task: count / total for task, count in counts.items()}
@@ -80,7 +84,7 @@ def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
     }
 
 
-def _tokens(lines: list[str]) -> dict[str, int]:
+def _tokens(lines: Iterable[str]) -> dict[str, int]:
     """Return how often each token occurs in a text."""
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 

@@ -135,7 +135,7 @@ def translate_lines(
         remedy = "choose another run, task or gates"
         raise FathomError("no layer is left", f"{run.name}, {task}", remedy)
     encoded, longest = run.tensors, run.spec.data.max_pieces
-    cut = run.source_encoder.pieces(task, lines)
+    cut = list(run.source_encoder.pieces(task, lines))
     for line, pieces in enumerate(cut, start=first):
         if len(pieces) > longest:
             report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")

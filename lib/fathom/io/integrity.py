@@ -7,7 +7,7 @@ so that a changed number in it is noticed too.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,20 @@ class Recorded:
             FathomError: as for `read`.
         """
         return self.read(name).decode("utf-8").split("\n")[:-1]
+
+    def stream(self, name: str) -> Iterator[str]:
+        """Return the lines of a text that may be too large for memory; the file is read twice.
+
+        Raises:
+            FathomError: as for `read`, before the first line.
+        """
+        self.require(name)
+        return self._stream(name)
+
+    def _stream(self, name: str) -> Iterator[str]:
+        with open(self.path(name), encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                yield line.removesuffix("\n")
 
     def require(self, *names: str) -> None:
         """Check files without holding them in memory.

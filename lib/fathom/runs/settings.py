@@ -40,6 +40,11 @@ class Subwords(Part):
         Count | None, About("Pieces of one model for all languages but the pivot.")
     ] = None
     per_task: Annotated[Count | None, About("Pieces of each task's own model.")] = None
+    sentences: Annotated[
+        Count | None,
+        Absent(None),
+        About("Training sentences that a model learns from at most, evenly drawn; null: all."),
+    ] = None
     dictionary: Annotated[
         Literal["joint"] | None, About("Of published pieces: one dictionary for both sides.")
     ] = None

@@ -1,5 +1,6 @@
 """Text to pieces and back, with the SentencePiece models of a data set, or by its marks."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import sentencepiece
@@ -36,8 +37,8 @@ class SubwordModels:
             self._processors[name] = processor
         return self._processors[name]
 
-    def cut(self, name: str, lines: list[str]) -> list[list[str]]:
-        """Cut sentences into pieces; a blank sentence has none.
+    def cut(self, name: str, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Cut sentences into pieces, one by one; a blank sentence has none.
 
         Args:
             name: the model.
@@ -45,7 +46,7 @@ class SubwordModels:
         """
         processor = self.processor(name)
         # One call for a list would start as many threads as the machine has cores.
-        return [processor.encode(line, out_type=str) for line in lines]
+        return (processor.encode(line, out_type=str) for line in lines)
 
 
 class Encoder:
@@ -64,8 +65,8 @@ class Encoder:
         files = Recorded.of(folder / "subwords.json")
         self.side, self.models = side, SubwordModels(files)
 
-    def pieces(self, task: str, lines: list[str]) -> list[list[str]]:
-        """Cut a task's sentences into pieces; a blank sentence has none.
+    def pieces(self, task: str, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Cut a task's sentences into pieces, one by one; a blank sentence has none.
 
         Args:
             task: whose text it is.
@@ -75,7 +76,7 @@ class Encoder:
             FathomError: the model's file is missing or has changed.
         """
         if self.side.marked:
-            return [marks.cut(line) for line in lines]
+            return map(marks.cut, lines)
         return self.models.cut(self.side.models[task], lines)
 
 

@@ -3,6 +3,7 @@
 A data set without pairs has the source side alone. Text that comes in marked pieces has no models.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,10 @@ class Side:
         Words are complete; the arguments are those of `lines`.
         """
         lines = self.lines(corpus, task, split)
-        return [marks.join(marks.cut(line)) for line in lines] if self.marked else lines
+        return [marks.join(marks.cut(line)) if self.marked else line for line in lines]
 
-    def lines(self, corpus: Path, task: str, split: str) -> list[str]:
-        """Read the lines of one task on this side as the corpus has them.
+    def lines(self, corpus: Path, task: str, split: str) -> Iterator[str]:
+        """Read the lines of one task on this side one by one, as the corpus has them.
 
         Args:
             corpus: the corpus's folder.

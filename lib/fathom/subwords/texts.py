@@ -6,8 +6,9 @@ A text is one task's sentences in one language. `data.subwords` has a key for ea
 other data set. Text that comes in marked pieces (`published`) needs no model.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +25,8 @@ class Text(NamedTuple):
     task: str
     language: str
 
-    def lines(self, corpus: Path, split: str) -> list[str]:
-        """Read the sentences of a split, if they are those that were prepared.
+    def lines(self, corpus: Path, split: str) -> Iterator[str]:
+        """Read the sentences of a split one by one, if they are those that were prepared.
 
         Args:
             corpus: the corpus's folder.
@@ -34,7 +35,7 @@ class Text(NamedTuple):
         Raises:
             FathomError: the corpus is not finished, or the file is missing or has changed.
         """
-        return Recorded.of(corpus / RECORD).lines(f"{self.task}/{split}.{self.language}")
+        return Recorded.of(corpus / RECORD).stream(f"{self.task}/{split}.{self.language}")
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,34 @@ class TextModel:
         key: the key of `data.subwords` that asks for it.
         pieces: how many pieces it has, SentencePiece's own three symbols included.
         texts: the texts that it learns from and cuts, in the order in which they are read.
+        most: how many training sentences it learns from at most; None for all.
     """
 
     name: str
     key: str
     pieces: int
     texts: tuple[Text, ...]
+    most: int | None = None
 
     def training_lines(self, corpus: Path) -> Iterator[str]:
-        """Yield the training sentences that the model learns from, text by text."""
-        for text in self.texts:
-            yield from text.lines(corpus, "train")
+        """Return the training sentences that the model learns from, text by text.
+
+        Where there are more than `most`, every text gives the same share, from equal distances.
+        """
+        if self.most is None:
+            return self._all_lines(corpus)
+        total = sum(1 for _ in self._all_lines(corpus))
+        return evenly(self._all_lines(corpus), total, min(self.most, total))
+
+    def _all_lines(self, corpus: Path) -> Iterator[str]:
+        return chain.from_iterable(text.lines(corpus, "train") for text in self.texts)
+
+
+def evenly(lines: Iterable[str], total: int, most: int) -> Iterator[str]:
+    """Yield `most` of `total` lines, at equal distances, the last one among them."""
+    for number, line in enumerate(lines):
+        if (number + 1) * most // total > number * most // total:
+            yield line
 
 
 def text_models(data: DataSpec) -> tuple[TextModel, ...]:
@@ -70,16 +88,15 @@ def text_models(data: DataSpec) -> tuple[TextModel, ...]:
     definition = data.pieces_definition or data.definition
     own = tuple(Text(task, language) for task, language in definition["tasks"])
     pivot = tuple(Text(text.task, definition["pivot"]) for text in own if definition.get("pivot"))
-    models = []
+    models, most = [], data.subwords.sentences
     for key in ("joint", "english", "foreign"):
         pieces = getattr(data.subwords, key)
         texts = {"joint": own + pivot, "english": pivot, "foreign": own}[key]
         if pieces is not None:
-            models.append(TextModel(key, key, pieces, texts))
-    if data.subwords.per_task is not None:
+            models.append(TextModel(key, key, pieces, texts, most))
+    if (pieces := data.subwords.per_task) is not None:
         models += [
-            TextModel(f"per_task.{text.task}", "per_task", data.subwords.per_task, (text,))
-            for text in own
+            TextModel(f"per_task.{text.task}", "per_task", pieces, (text,), most) for text in own
         ]
     return tuple(models)
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from fathom.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
 from fathom.project.demands import Demands
-from fathom.runs.datasets import BuiltDataset
+from fathom.runs.datasets import BuiltDataset, Dataset
 from fathom.runs.paths import Paths
 from fathom.runs.spec import DataSpec
+from fathom.runs.text_rules import HeldOut
+from fathom.workflow.memory import stream_memory, text_memory
 
 
 @dataclass(frozen=True)
@@ -49,21 +51,37 @@ class Corpora:
             raise FathomError(what, folder, nearest(folder, self._data))
         return self._data[folder]
 
+    def dataset(self, folder: str) -> Dataset:
+        """Return the data set of a folder of clean text.
+
+        Raises:
+            FathomError: no data set has the folder.
+        """
+        if folder not in self._datasets:
+            raise FathomError(
+                "no data set has this folder", folder, nearest(folder, self._datasets)
+            )
+        return self.demands.project.datasets[self._datasets[folder]]
+
+    def preparing_memory(self, folder: str, records: list[str]) -> int:
+        """Return the memory of preparing a corpus from its sources, in MB."""
+        streamed = isinstance(getattr(self.dataset(folder), "split", None), HeldOut)
+        return stream_memory(records) if streamed else text_memory(records)
+
+    def learning_memory(self, folder: str, records: list[str]) -> int:
+        """Return the memory of training subword models on a corpus, in MB."""
+        return text_memory(records, self.data(folder).subwords.sentences)
+
     def sources(self, folder: str) -> list[Path]:
         """Return the sources of a corpus.
 
         Raises:
             FathomError: no data set has the folder, or it cannot be made yet.
         """
-        if folder not in self._datasets:
-            raise FathomError(
-                "no data set has this folder", folder, nearest(folder, self._datasets)
-            )
-        name = self._datasets[folder]
-        dataset = self.demands.project.datasets[name]
-        for _, reason in dataset.not_built():
-            what = f"cannot be made yet: {reason}"
-            raise FathomError(what, f"data set {name}", "choose another data set")
+        dataset = self.dataset(folder)
+        if dataset.not_built:
+            what = f"cannot be made yet: {dataset.not_built}"
+            raise FathomError(what, f"data set {dataset.name}", "choose another data set")
         sources = dataset.sources if isinstance(dataset, BuiltDataset) else ()
         return [self.paths.source(source) / "source.json" for source in sources]
 

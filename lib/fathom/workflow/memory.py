@@ -16,6 +16,10 @@ _ATTENTIONS, _CELLS = 8, 24
 _MEGABYTE = 1_000_000
 # Lines as text of Python, several copies, and what SentencePiece makes of them.
 _OF_TEXT = 12
+# Of text that is read line by line: a few numbers for each line.
+_OF_STREAM = 0.25
+# Bytes of a long training sentence.
+_SENTENCE = 250
 # Of published pieces, whose number config does not have.
 _PUBLISHED = 50_000
 
@@ -31,15 +35,32 @@ def memory(spec: Spec) -> int:
     return _BASE + _BYTES_A_PARAMETER * parameters // _MEGABYTE
 
 
-def text_memory(records: Iterable[str]) -> int:
-    """Return the memory of a job that works on text, in MB.
+def text_memory(records: Iterable[str], sentences: int | None = None) -> int:
+    """Return the memory of a job that holds its text, in MB.
+
+    Args:
+        records: its inputs; the text is next to them, or below.
+        sentences: how many it holds at most, where it draws from its text.
+    """
+    size = held = _bytes(records)
+    if sentences is not None:
+        held = min(size, sentences * _SENTENCE)
+    return _BASE + int(_OF_TEXT * held + _OF_STREAM * size) // _MEGABYTE
+
+
+def stream_memory(records: Iterable[str]) -> int:
+    """Return the memory of a job that reads its text line by line, in MB.
 
     Args:
         records: its inputs; the text is next to them, or below.
     """
+    return text_memory(records, 0)
+
+
+def _bytes(records: Iterable[str]) -> int:
     folders = {Path(record).parent for record in records}
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return _BASE + _OF_TEXT * sum(path.stat().st_size for path in files) // _MEGABYTE
+    return sum(path.stat().st_size for path in files)
 
 
 def layers(model: Model) -> int:
