@@ -15,7 +15,7 @@ OUTSIDE_PACKAGES = {
     "runs": frozenset({"pydantic", "annotated_types"}),
     "cluster": frozenset(),
     "papers": frozenset({"pydantic"}),
-    "claims": frozenset({"pydantic"}),
+    "claims": frozenset({"pydantic", "pandas", "numpy"}),
     "project": frozenset({"pydantic", "annotated_types"}),
     "workflow": frozenset(),
     "data": FETCHING | {"mwparserfromhell", "polib", "sacrebleu", "sentencex"},

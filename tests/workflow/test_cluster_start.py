@@ -111,9 +111,10 @@ def test_a_start_records_what_it_trains(workflow, made):
     }
 
 
-def test_compare_submits_and_trains_nothing(workflow, tmp_path):
+@pytest.mark.parametrize("target", ["compare", "claims"])
+def test_what_judges_submits_and_trains_nothing(workflow, tmp_path, target):
     made = targets(tmp_path / "results")
-    assert cluster_start.lines(workflow, made, "compare") == []
+    assert cluster_start.lines(workflow, made, target) == []
     assert not made.paths.cluster.exists()
 
 

@@ -35,8 +35,9 @@ def test_what_is_finished_is_found(tmp_path):
     assert made.runs.spec(RUN).folder not in line
 
 
-def test_compare_says_that_nothing_is_trained(tmp_path):
-    says("nothing trained").check(lines(targets(tmp_path), "compare")[0])
+def test_what_judges_says_that_nothing_is_trained(tmp_path):
+    for target in ("compare", "claims"):
+        says("nothing trained").check(lines(targets(tmp_path), target)[0])
 
 
 def test_a_long_list_of_runs_is_cut(tmp_path):

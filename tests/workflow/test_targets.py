@@ -14,7 +14,7 @@ from tests.support.targets import ROOT, TABLE, own_project, targets
 
 def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
     names = targets(tmp_path).names
-    assert {"all", "compare", "latent_depth", TABLE, f"{TABLE}_row"} <= set(names)
+    assert {"all", "compare", "claims", "latent_depth", TABLE, f"{TABLE}_row"} <= set(names)
 
 
 def test_a_mistyped_target_gets_the_nearest_valid_name(tmp_path):
@@ -75,7 +75,7 @@ def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
 def test_all_waits_for_the_manifest_of_every_run_that_is_built(tmp_path):
     made = targets(tmp_path)
     assert set(made.manifests()) < set(made.files("all"))
-    assert made.paths.compare in made.files("all")
+    assert {made.paths.compare, made.paths.claims} <= set(made.files("all"))
 
 
 def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_path):
@@ -87,8 +87,9 @@ def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_pa
     assert not [path for path in made.files("data_statistics") if "runs" in path.parts]
 
 
-def test_compare_alone_waits_for_nothing(tmp_path):
-    assert targets(tmp_path).files("compare") == []
+@pytest.mark.parametrize("target", ["compare", "claims"])
+def test_what_judges_alone_waits_for_nothing(tmp_path, target):
+    assert targets(tmp_path).files(target) == []
 
 
 def test_a_row_needs_its_own_runs(tmp_path):
@@ -171,6 +172,8 @@ def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
     folder = ROOT / "config" / "papers" / "latent_depth"
     wanted = {folder / "reported" / "table5.csv", folder / "paper.yaml", folder / "deviations.yaml"}
     assert wanted <= set(files)
+    claimed = set(targets(tmp_path).claimed())
+    assert {*files, folder / "claims.yaml", folder / "figures.yaml"} <= claimed
 
 
 def test_patterns_match_artefacts_of_their_kind_alone(tmp_path):

@@ -121,6 +121,16 @@ def printed_of(wildcards):
     return TARGETS.printed(artefact_of(wildcards))
 
 
+def page_results_of(wildcards):
+    """Return the results that a paper's page is made of."""
+    return TARGETS.page_results(wildcards.paper)
+
+
+def page_config_of(wildcards):
+    """Return what config says of a paper, which its page shows too."""
+    return TARGETS.page_config(wildcards.paper)
+
+
 def definition_of(wildcards):
     """Return the hash of what config says of a table or figure: a changed one is drawn again."""
     return TARGETS.definition(artefact_of(wildcards))

@@ -40,6 +40,7 @@ class ClaimPart:
         claim: what must hold.
         guard: where it is false, the claim is undecided; None without one.
         supports: what the paper's own cells answer.
+        text, guard_text: both as written, names of `for` replaced; empty without a guard.
         where: file, line and key of the claim.
     """
 
@@ -47,6 +48,8 @@ class ClaimPart:
     claim: Expression
     guard: Expression | None
     supports: Answer
+    text: str
+    guard_text: str
     where: str
 
     def shown(self) -> Iterator[Reference]:
@@ -116,15 +119,17 @@ def _claim(name: str, settings: ClaimSettings, file: YamlFile, paper: str) -> Cl
     claim_parts = []
     for part, chosen in by_name.items():
         try:
-            guard = None
-            if settings.guard is not None:
-                guard = _expression(settings.guard, chosen, file, (name, "guard"))
+            guard_text = _text(settings.guard or "", chosen, file, (name, "guard"))
+            guard = parse(guard_text, file.where((name, "guard"))) if guard_text else None
+            text = _text(settings.claim, chosen, file, (name, "claim"))
             claim_parts.append(
                 ClaimPart(
                     name=part,
-                    claim=_expression(settings.claim, chosen, file, (name, "claim")),
+                    claim=parse(text, file.where((name, "claim"))),
                     guard=guard,
                     supports=_supports(settings, part),
+                    text=text,
+                    guard_text=guard_text,
                     where=file.where((name, "claim")),
                 )
             )
@@ -135,11 +140,13 @@ def _claim(name: str, settings: ClaimSettings, file: YamlFile, paper: str) -> Cl
     return Claim(paper, name, settings.sentence, settings.section, tuple(claim_parts))
 
 
-def _expression(text: str, chosen: dict[str, Any], file: YamlFile, path: tuple) -> Expression:
-    where, full = file.where(path), str(substitute(text, chosen))
+def _text(text: str, chosen: dict[str, Any], file: YamlFile, path: tuple) -> str:
+    """Return an expression with the names of `for` replaced."""
+    full = " ".join(str(substitute(text, chosen)).split())
     for missing in placeholders(full):
+        where = file.where(path)
         raise FathomError(f"`for` gives no <{missing}>", where, nearest(missing, chosen))
-    return parse(full, where)
+    return full
 
 
 def _supports(settings: ClaimSettings, part: str) -> Answer:

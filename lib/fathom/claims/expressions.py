@@ -13,27 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from fathom.claims.functions import FUNCTIONS
 from fathom.errors import FathomError, nearest
 
 # Names of several columns of a table.
 TASKS, RESULTS = "tasks", "results"
-# How many arguments a function takes.
-NUMBERS = {
-    "max": 1,
-    "min": 1,
-    "mean": 1,
-    "median": 1,
-    "spread": 1,
-    "abs": 1,
-    "first": 2,
-    "last": 2,
-    "end": 1,
-    "sd": 2,
-    "agreement": 1,
-    "others": 2,
-}
-TRUTHS = {"near": 3, "rising": 1, "falling": 1, "trained": 1, "failed": 1, "significant": 1}
-FUNCTIONS = NUMBERS | TRUTHS
 Operator = Literal["<", ">", "<=", ">="]
 _COMPARED: Mapping[type[ast.cmpop], Operator] = {
     ast.Lt: "<",
@@ -83,7 +67,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of FUNCTIONS with its arguments."""
+    """A function of claims/functions.py with its arguments."""
 
     function: str
     arguments: tuple["Expression", ...]
@@ -177,7 +161,7 @@ class _Parser:
         if isinstance(node, ast.Compare):
             return self._comparison(node)
         if isinstance(node, ast.Call):
-            return self._call(node, TRUTHS, "true or false")
+            return self._call(node, True)
         raise self._refused(node, "is not true or false", "compare it, or use trained(…)")
 
     def number(self, node: ast.expr) -> Expression:
@@ -192,7 +176,7 @@ class _Parser:
         if isinstance(node, ast.Subscript):
             return self._shown(node)
         if isinstance(node, ast.Call):
-            return self._call(node, NUMBERS, "a number")
+            return self._call(node, False)
         if isinstance(node, ast.Name):
             remedy = f'write {node.id}["row", "column"]'
             raise self._refused(node, "needs rows or labels", remedy)
@@ -207,14 +191,16 @@ class _Parser:
         operands = tuple(self.number(operand) for operand in (node.left, *node.comparators))
         return Comparison(operands, tuple(operators))
 
-    def _call(self, node: ast.Call, functions: Mapping[str, int], gives: str) -> Expression:
+    def _call(self, node: ast.Call, truth: bool) -> Expression:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
         if name not in FUNCTIONS:
             raise FathomError(f"no function '{name}'", self.where, nearest(name, FUNCTIONS))
-        if name not in functions:
-            raise self._refused(node, f"does not give {gives}", f"use {', '.join(functions)}")
-        if node.keywords or len(node.args) != functions[name]:
-            remedy = f"give {functions[name]} arguments, without names"
+        if FUNCTIONS[name].truth != truth:
+            fitting = ", ".join(own for own, one in FUNCTIONS.items() if one.truth == truth)
+            gives = "true or false" if truth else "a number"
+            raise self._refused(node, f"does not give {gives}", f"use {fitting}")
+        if node.keywords or len(node.args) != FUNCTIONS[name].arguments:
+            remedy = f"give {FUNCTIONS[name].arguments} arguments, without names"
             raise self._refused(node, "has other arguments", remedy)
         return Call(name, tuple(self._argument(argument) for argument in node.args))
 

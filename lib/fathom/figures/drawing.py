@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
 LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
 NOTES = 6  # that are printed
+_METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,16 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str
 
 
 def save(drawing: "Drawing", stem: Path) -> None:
-    """Write a figure as pdf and png, without the time, so that equal figures are equal bytes.
+    """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
+    for suffix in _METADATA:
+        # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
+        drawn = rendered(drawing, suffix)
+        with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
+            stream.write(drawn)
+
+
+def rendered(drawing: "Drawing", suffix: str) -> bytes:
+    """Return a figure as the bytes of a pdf or png.
 
     Its text is printed as it is: `$` begins a formula in the axes' own numbers alone.
     """
@@ -127,9 +137,6 @@ def save(drawing: "Drawing", stem: Path) -> None:
     for text in drawing.findobj(Text):
         if text not in numbers:
             text.set_parse_math(False)
-    for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
-        # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
-        drawn = BytesIO()
-        drawing.savefig(drawn, format=suffix, metadata=metadata)
-        with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
-            stream.write(drawn.getbuffer())
+    drawn = BytesIO()
+    drawing.savefig(drawn, format=suffix, metadata=_METADATA[suffix])
+    return drawn.getvalue()

@@ -5,6 +5,7 @@ A module has `Settings` (its keys in figures.yaml), `findings` (names that do no
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from fathom.papers.known import Known
 from fathom.papers.tables import Table
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
 
 _NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "settings")
@@ -46,6 +48,15 @@ def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Itera
     yield from _module(figure.kind).findings(figure, known, tables)
 
 
+def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
+    """Return the numbers of a figure's csv.
+
+    Raises:
+        FathomError: a file that it is drawn from cannot be used.
+    """
+    return _module(figure.kind).rows(figure.settings, inputs)
+
+
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     """Write a figure's numbers as csv and its drawing as png and pdf.
 
@@ -59,18 +70,39 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     Raises:
         FathomError: a file that it is drawn from cannot be used.
     """
-    import matplotlib
-
     from fathom.figures import drawing
     from fathom.tables.comparison import write_csv
 
-    module = _module(figure.kind)
-    frame = module.rows(figure.settings, inputs)
+    frame = rows(figure, inputs)
     write_csv(frame, stem.with_suffix(".csv"))
-    with matplotlib.rc_context(drawing.style()):
-        drawn = module.draw(figure.settings, frame)
-        drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
+    with _drawn(figure, inputs, frame) as drawn:
         drawing.save(drawn, stem)
+
+
+def png(figure: Figure, inputs: Inputs) -> bytes:
+    """Return a figure's drawing as a PNG: the bytes that `draw` writes.
+
+    Raises:
+        FathomError: a file that it is drawn from cannot be used.
+    """
+    from fathom.figures import drawing
+
+    frame = rows(figure, inputs)
+    with _drawn(figure, inputs, frame) as drawn:
+        return drawing.rendered(drawn, "png")
+
+
+@contextmanager
+def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Drawing]":
+    """Give a figure's drawing, inside the style with which it must be saved."""
+    import matplotlib
+
+    from fathom.figures import drawing
+
+    with matplotlib.rc_context(drawing.style()):
+        drawn = _module(figure.kind).draw(figure.settings, frame)
+        drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
+        yield drawn
 
 
 def _notes(frame: "DataFrame") -> list[str]:

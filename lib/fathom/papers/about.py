@@ -46,6 +46,13 @@ class Citation(Part):
         return {key: value for key, value in self.model_dump().items() if value}
 
 
+class Summary(Part):
+    """What reproducing the paper was like; a page of its own shows it."""
+
+    easy: Annotated[tuple[str, ...], Several, About("What was easy, a sentence or more each.")] = ()
+    hard: Annotated[tuple[str, ...], Several, About("What was hard, a sentence or more each.")] = ()
+
+
 class PaperSettings(Part):
     """The form of paper.yaml."""
 
@@ -59,6 +66,7 @@ class PaperSettings(Part):
         dict[EquationName, Equation],
         About("Numbered equations and algorithms, all; others by their symbol."),
     ] = Field(default_factory=dict)
+    summary: Annotated[Summary, About("What was easy and what was hard.")] = Summary()
     metric: Annotated[Metric, About("How tables score that do not say otherwise.")] = Metric()
     marks: Annotated[Marks, About("What marks mean in tables that have none.")] = Field(
         default_factory=dict

@@ -13,6 +13,7 @@ from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure
 from fathom.papers.known import full_name
 from fathom.papers.paper import Paper
+from fathom.papers.reported import Reported
 from fathom.papers.tables import Table
 from fathom.project.demands import Demands
 from fathom.project.project import Project
@@ -103,10 +104,18 @@ class Artefacts:
         targets = {full_name(table.paper, mark.to) for mark in table.marks.values()}
         names = {cell.source for cell in cells if cell.source} | targets & {*self.project.entries}
         sources = {name: self.source(name) for name in names}
-        path = paper.reported(table.name)
-        printed = reported.read(path, table.cells(self.project.known()), self.project.root)
+        printed = self.reported(paper, table)
         compared = compare_table(table, cells, printed, sources, self.scale)
         return replace(compared, warnings=self._warnings(paper, sources, table))
+
+    def reported(self, paper: Paper, table: Table) -> tuple[Reported, ...]:
+        """Return the paper's cells of a table.
+
+        Raises:
+            FathomError: they cannot be used.
+        """
+        cells = table.cells(self.project.known())
+        return reported.read(paper.reported(table.name), cells, self.project.root)
 
     def _warnings(
         self, paper: Paper, runs: Iterable[str], table: Table | None = None
@@ -143,15 +152,18 @@ class Artefacts:
         return Inputs(
             reference=paper.about.reference,
             scale=self.scale,
-            runs={name: self._run(full_name(paper.name, name)) for name in figure.settings.runs},
+            runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
             warnings=self._warnings(paper, names),
         )
 
-    def _run(self, name: str) -> RunFiles:
+    def run(self, name: str) -> RunFiles:
         """Return the training, of a run's first seed, that figures draw."""
-        updates = self.project.spec(name, self.scale).training.updates
-        return RunFiles(self.source(name), updates)
+        return RunFiles(self.source(name), self.updates(name))
+
+    def updates(self, name: str) -> int | str:
+        """Return how many updates a run has at the scale, or `75 epochs`."""
+        return self.project.spec(name, self.scale).training.updates
 
     def require(self, paper: Paper, artefact: Table | Figure) -> None:
         """Refuse to draw what has missing files.
@@ -169,7 +181,7 @@ class Artefacts:
         else:
             missing = self._without_files(paper.tables[name] for name in artefact.settings.tables)
             for name in artefact.settings.runs:
-                run = self._run(full_name(paper.name, name))
+                run = self.run(full_name(paper.name, name))
                 if not (run.folder / "training.json").is_file():
                     missing[f"{run.name} seed {run.seed}"] = None
         if missing:

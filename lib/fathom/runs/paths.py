@@ -160,7 +160,20 @@ class Paths:
         """Return one file of a table or figure."""
         return self.top / paper / f"{artefact}.{suffix}"
 
+    def page(self, paper: str) -> Path:
+        """Return the page of one paper."""
+        return self.top / f"{paper}.html"
+
+    def curves(self, name: str) -> Path:
+        """Return the common path, without suffix, of learning curves."""
+        return self.top / "curves" / name
+
     @property
     def compare(self) -> Path:
         """The comparison of all papers' cells."""
         return self.top / "compare.csv"
+
+    @property
+    def claims(self) -> Path:
+        """The answers to all papers' claims."""
+        return self.top / "claims.csv"

@@ -101,15 +101,40 @@ def paired_bootstrap(
         share: the size of a draw as a share of the sentences. Below 1 only `wins` and `losses`
             have a meaning: smaller draws scatter more.
     """
-    # One test set keeps the seed itself: sacreBLEU's draws.
-    root = np.random.SeedSequence(seed)
-    streams = [root] if len(first) == 1 else root.spawn(len(first))
     values, drawn = [], []
+    streams = _streams(np.random.SeedSequence(seed), len(first))
     for own, other, stream in zip(first, second, streams, strict=True):
         picks = draws(len(own[0].counts), samples, stream, share)
         values.append(fmean(one.value for one in own) - fmean(one.value for one in other))
         drawn.append(_mean(own, picks) - _mean(other, picks))
     return Paired(fmean(values), np.mean(drawn, axis=0))
+
+
+def drawn_scores(system: TestSets, samples: int = SAMPLES, group: int = 0) -> np.ndarray:
+    """Return a system's score in each draw, (samples,).
+
+    Systems on the same test sets are scored on the same draws, which are those of
+    `paired_bootstrap`, so that the draws of a sum of scores are the sum of their draws.
+
+    Args:
+        system: the statistics of each training, for each test set.
+        samples: number of draws.
+        group: test sets of another group are drawn independently.
+    """
+    root = np.random.SeedSequence(SEED, spawn_key=(group, group) if group else ())
+    sets = zip(system, _streams(root, len(system)), strict=True)
+    return np.mean(
+        [
+            _mean(trainings, draws(len(trainings[0].counts), samples, stream))
+            for trainings, stream in sets
+        ],
+        axis=0,
+    )
+
+
+def _streams(root: np.random.SeedSequence, sets: int) -> list[np.random.SeedSequence]:
+    """Return the seed of each test set; one alone keeps the seed itself: sacreBLEU's draws."""
+    return [root] if sets == 1 else root.spawn(sets)
 
 
 def _mean(trainings: Sequence[Statistics], picks: np.ndarray) -> np.ndarray:

@@ -5,16 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fathom.errors import FathomError
-from fathom.papers.cells import Cell
 from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import words_of
-from fathom.tables.results import CellResult, Number, number
+from fathom.tables.counts import counts_of, same_references, statistics_of, tasks_of
+from fathom.tables.results import CellResult
 from fathom.tables.sources import Source
 
 if TYPE_CHECKING:
     from fathom.scoring.paired import Paired
-    from fathom.scoring.sentences import Sentences
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
 OVER_SEEDS = "1.96 standard errors of the difference over seeds"
@@ -22,7 +20,6 @@ OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
 NO_INTERVAL = "no interval of the difference"
 NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
 LEVEL = 0.95  # of a mark that names none
-ROUNDING = 1e-5  # Scores are stored with six decimals.
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
         deviation=_hypotenuse(cell.deviation, base.deviation),
         doubtful=cell.doubtful or base.doubtful,
     )
-    if not _scores(cell) or not _scores(base):
+    if not is_score(cell) or not is_score(base):
         return Difference(bare)
     paired = pair(cell, base, sources)
     over_seeds = bare.deviation is not None
@@ -115,20 +112,16 @@ def pair(
 
     if _metric(cell) != _metric(base):
         return OTHER_METRIC
-    if _tasks(cell.cell) != _tasks(base.cell):
+    if tasks_of(cell.cell) != tasks_of(base.cell):
         return OTHER_SENTENCES
-    first, second = _counts(cell.cell, sources), _counts(base.cell, sources)
+    first, second = counts_of(cell.cell, sources), counts_of(base.cell, sources)
     if first is None or second is None:
         return NO_COUNTS
-    if not all(_same_references([*own, *other]) for own, other in zip(first, second, strict=True)):
+    if not all(same_references([*own, *other]) for own, other in zip(first, second, strict=True)):
         return OTHER_SENTENCES
     if any(len(trainings[0].counts) < 2 for trainings in first):
         return ONE_SENTENCE
-    metric = _name(cell.cell)
-    systems = (
-        [[one.statistics(metric) for one in trainings] for trainings in sets]
-        for sets in (first, second)
-    )
+    systems = statistics_of(cell.cell, first), statistics_of(cell.cell, second)
     drawn = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
     factor = cell.cell.value.factor if cell.cell.value else 1.0
     # The difference that the cells show, so that the interval and p are about the same number.
@@ -156,7 +149,7 @@ def significantly_better(
     Raises:
         FathomError: counts of sentences are damaged, or are not those of the scores.
     """
-    if mark.test is None or not _scores(cell) or not _scores(base):
+    if mark.test is None or not is_score(cell) or not is_score(base):
         return False
     paired = pair(cell, base, sources, mark.draws, mark.share)
     if isinstance(paired, str):
@@ -164,7 +157,7 @@ def significantly_better(
     return (paired.losses if lower else paired.wins) >= (mark.level or LEVEL)
 
 
-def _scores(item: CellResult) -> bool:
+def is_score(item: CellResult) -> bool:
     """Return whether a cell has a score of test sentences."""
     value = item.cell.value
     return item.value is not None and value is not None and value.counts_sentences
@@ -175,49 +168,6 @@ def _metric(cell: CellResult) -> tuple:
     name, qualifiers = words_of(cell.cell.key)
     qualifiers.pop("gates", None)
     return name, qualifiers, cell.cell.value and cell.cell.value.unit, cell.how
-
-
-def _name(cell: Cell) -> str:
-    """Return the metric's name among the counts of sentences: a tokenizer of BLEU, or chrF."""
-    from fathom.scoring import chrf
-
-    return cell.metric or chrf.NAME
-
-
-def _tasks(cell: Cell) -> tuple[str, ...]:
-    return (cell.task,) if cell.task else cell.tasks
-
-
-def _counts(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences]] | None":
-    """Return the counts of each task's sentences, of each seed that has a value."""
-    source = sources[cell.source]
-    readings = [
-        (seed, reading.record)
-        for seed, reading in source.readings(cell.key)
-        if reading.record is not None and isinstance(number(cell, reading), Number)
-    ]
-    sets = []
-    for task in _tasks(cell):
-        trainings = []
-        for seed, record in readings:
-            read = source.sentences(cell.key, seed, task)
-            if read is None:
-                return None
-            counted, measured = read.statistics(_name(cell)).value, record.tasks[task].value
-            if abs(counted - measured) > ROUNDING:
-                raise FathomError(
-                    f"the counts of {task} give {counted:.6f}, and the measurement is {measured}",
-                    str(source.files(cell.key)[seed]),
-                    "score again: fathom score",
-                )
-            trainings.append(read)
-        sets.append(trainings)
-    return sets
-
-
-def _same_references(trainings: "list[Sentences]") -> bool:
-    first, *others = [one.references for one in trainings]
-    return all(first.shape == other.shape and (first == other).all() for other in others)
 
 
 def _hypotenuse(first: float | None, second: float | None) -> float | None:

@@ -22,9 +22,18 @@ _MEANS = {
 
 def notes_of(compared: ComparedTable) -> Iterator[str]:
     """Yield the notes of a table, one sentence or more each."""
+    own = [item.result for item in compared.cells]
+    yield from _origin_notes(compared, own)
+    yield from notes_on_cells(compared)
+
+
+def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
+    """Yield the notes of a table that are about its numbers, and not about its rows or scale."""
     items, table = compared.cells, compared.table
     own = [item.result for item in items]
-    yield from _origin_notes(compared, own)
+    if compared.shown_as:
+        names = ", ".join(_shown_names(compared))
+        yield f"Not the paper's text, but what the name says: {names}."
     yield from _metric_notes(own, compared)
     yield from _spread_notes(own)
     if any(item.words == NOT_RUN for item in own):
@@ -71,9 +80,6 @@ def _origin_notes(compared: ComparedTable, own: Sequence[CellResult]) -> Iterato
             f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
             "compared with it."
         )
-    if compared.shown_as:
-        names = ", ".join(_shown_names(compared))
-        yield f"Not the paper's text, but what the name says: {names}."
 
 
 def _shown_names(compared: ComparedTable) -> list[str]:

@@ -86,10 +86,14 @@ def label(name: str, title: str) -> str:
     return f"{match[1].capitalize()} {match[2]} · {title}" if match else f"{name} · {title}"
 
 
+def place(section: str) -> str:
+    """Return where an artefact is in its paper."""
+    return section if section.startswith(("§", "App.")) else f"“{section}”"
+
+
 def caption(section: str, reference: str, scale: str) -> str:
     """Return where an artefact is in its paper, and at which scale it was reproduced."""
-    where = section if section.startswith(("§", "App.")) else f"“{section}”"
-    return f"{where} of {reference.rstrip('.')}. Scale: {scale}."
+    return f"{place(section)} of {reference.rstrip('.')}. Scale: {scale}."
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
@@ -102,9 +106,8 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
     """
     table = compared.table
     blocks = [
-        part
-        for heading, cells in groupby(compared.cells, lambda item: item.result.cell.block)
-        for part in _blocks(heading, list(cells), compared, verdicts)
+        _block(heading, cells, compared, verdicts, added)
+        for heading, cells, added in parts(compared.cells)
     ]
     return TableView(
         name=f"{table.paper}_{table.name}",
@@ -137,18 +140,20 @@ def reported_text(reported: Reported | None) -> CellView:
     return CellView(reported.value + delta + misprint, spread, bold=reported.mark == _BOLD)
 
 
-def _blocks(
-    heading: str, cells: Sequence[ComparedCell], compared: ComparedTable, verdicts: bool
-) -> Iterator[BlockView]:
-    """Yield a block as the paper has it, with added rows; then the added columns."""
-    own = {item.result.cell.column for item in cells if _is_added(item, cells)}
-    printed = [item for item in cells if item.result.cell.column not in own]
-    yield _block(heading, printed, compared, verdicts)
-    added = [item for item in cells if item.result.cell.column in own]
-    rows = {item.result.cell.row for item in added if _has_text(item)}
-    added = [item for item in added if item.result.cell.row in rows]
-    if added:
-        yield _block(f"{heading}: {OURS.lower()}" if heading else OURS, added, compared, False)
+def parts(cells: Iterable[ComparedCell]) -> Iterator[tuple[str, list[ComparedCell], bool]]:
+    """Yield each part of a table with its heading: as the paper has it, then added columns.
+
+    Rows that we add are in the first part. The last item says whether the part is not the paper's.
+    """
+    for heading, group in groupby(cells, lambda item: item.result.cell.block):
+        block = list(group)
+        own = {item.result.cell.column for item in block if _is_added(item, block)}
+        yield heading, [item for item in block if item.result.cell.column not in own], False
+        added = [item for item in block if item.result.cell.column in own]
+        rows = {item.result.cell.row for item in added if _has_text(item)}
+        added = [item for item in added if item.result.cell.row in rows]
+        if added:
+            yield f"{heading}: {OURS.lower()}" if heading else OURS, added, True
 
 
 def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
@@ -157,40 +162,50 @@ def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
     return all(other.result.cell.ours for other in cells if other.result.cell.column == column)
 
 
-def _block(
-    heading: str, cells: Sequence[ComparedCell], compared: ComparedTable, verdicts: bool
-) -> BlockView:
-    vocabulary = compared.table.vocabulary
-    called = {name.lower(): words for name, words in compared.shown_as.items()}
-    columns = list(dict.fromkeys(item.result.cell.column for item in cells))
+def rows_of(
+    cells: Sequence[ComparedCell], vocabulary: Vocabulary
+) -> dict[str, dict[str, tuple[ComparedCell, CellView]]]:
+    """Return the rows of a part by id: each column's cell and its text."""
+    columns = dict.fromkeys(item.result.cell.column for item in cells)
     decimals = {column: _column_digits(column, cells, vocabulary) for column in columns}
-    several = any(item.result.seeds > 1 for item in cells)
-    of_columns = {column: _in_column(column, cells) for column in columns}
-    by_row = any(len(_units(own)) > 1 for own in of_columns.values())
-    rows: list[RowView] = []
-    for row, items in _by_row(cells).items():
-        in_order = [items[column] for column in columns]
-        views = [
-            _shown(item, 0 if _is_count(item, vocabulary) else decimals[item.result.cell.column])
-            for item in in_order
-        ]
-        added = all(item.result.cell.ours for item in in_order)
-        name = called.get(row.lower(), vocabulary.title(row))
-        name = _with_unit(name, in_order if by_row else ())
-        name = f"{name} {ADDED}" if added and OURS.lower() not in heading.lower() else name
-        if several:
-            views.append(CellView(str(max(item.result.seeds for item in in_order))))
-        rows.append(RowView(name, "result", tuple(_merged(views))))
-        rows += _reported_rows(in_order, verdicts, several)
-    counts = _sentences(columns, cells)
-    names = []
-    for column, own in of_columns.items():
-        name = called.get(column.lower(), vocabulary.title(column))
-        names.append(_with_unit(name, own) + (FEW if _few(column, cells) else ""))
-    if several:
-        names.append("Seeds")
-        counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
-    return BlockView(heading, tuple(names), (*rows, counts) if counts else tuple(rows))
+    rows: dict[str, dict[str, tuple[ComparedCell, CellView]]] = {}
+    for item in cells:
+        cell = item.result.cell
+        digits = 0 if _is_count(item, vocabulary) else decimals[cell.column]
+        rows.setdefault(cell.row, {})[cell.column] = (item, _shown(item, digits))
+    return rows
+
+
+def row_labels(cells: Sequence[ComparedCell], compared: ComparedTable) -> dict[str, str]:
+    """Return what the rows of a part are called; those that the paper does not have are marked.
+
+    A row has the unit of its numbers where those of a column differ.
+    """
+    columns = dict.fromkeys(item.result.cell.column for item in cells)
+    by_row = any(len(_units(_in_column(column, cells))) > 1 for column in columns)
+    # In a part that is not the paper's every row would be marked.
+    mark = not all(_is_added(item, cells) for item in cells)
+    labels = {}
+    for row in dict.fromkeys(item.result.cell.row for item in cells):
+        items = [item for item in cells if item.result.cell.row == row]
+        name = _with_unit(_called(row, compared), items if by_row else ())
+        added = mark and all(item.result.cell.ours for item in items)
+        labels[row] = f"{name} {ADDED}" if added else name
+    return labels
+
+
+def column_labels(cells: Sequence[ComparedCell], compared: ComparedTable) -> dict[str, str]:
+    """Return what the columns of a part are called; one with few test sentences is marked."""
+    labels = {}
+    for column in dict.fromkeys(item.result.cell.column for item in cells):
+        name = _with_unit(_called(column, compared), _in_column(column, cells))
+        labels[column] = name + (FEW if _few(column, cells) else "")
+    return labels
+
+
+def _called(name: str, compared: ComparedTable) -> str:
+    called = {task.lower(): words for task, words in compared.shown_as.items()}
+    return called.get(name.lower(), compared.table.vocabulary.title(name))
 
 
 def _with_unit(name: str, items: Sequence[ComparedCell]) -> str:
@@ -210,11 +225,29 @@ def _in_column(column: str, cells: Iterable[ComparedCell]) -> list[ComparedCell]
     return [item for item in cells if item.result.cell.column == column]
 
 
-def _by_row(cells: Iterable[ComparedCell]) -> dict[str, dict[str, ComparedCell]]:
-    rows: dict[str, dict[str, ComparedCell]] = {}
-    for item in cells:
-        rows.setdefault(item.result.cell.row, {})[item.result.cell.column] = item
-    return rows
+def _block(
+    heading: str,
+    cells: Sequence[ComparedCell],
+    compared: ComparedTable,
+    verdicts: bool,
+    added: bool,
+) -> BlockView:
+    columns, labels = column_labels(cells, compared), row_labels(cells, compared)
+    several = any(item.result.seeds > 1 for item in cells)
+    rows: list[RowView] = []
+    for row, items in rows_of(cells, compared.table.vocabulary).items():
+        in_order = [items[column][0] for column in columns]
+        views = [items[column][1] for column in columns]
+        if several:
+            views.append(CellView(str(max(item.result.seeds for item in in_order))))
+        rows.append(RowView(labels[row], "result", tuple(_merged(views))))
+        rows += _reported_rows(in_order, verdicts and not added, several)
+    counts = sentences_row(list(columns), cells)
+    names = list(columns.values())
+    if several:
+        names.append("Seeds")
+        counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
+    return BlockView(heading, tuple(names), (*rows, counts) if counts else tuple(rows))
 
 
 def _shown(item: ComparedCell, decimals: int) -> CellView:
@@ -222,7 +255,7 @@ def _shown(item: ComparedCell, decimals: int) -> CellView:
     cell = shown(item.result, decimals)
     delta = f" ({item.delta:+.{decimals}f})" if item.delta is not None else ""
     bold = item.mark == _BOLD
-    return CellView(cell.text + delta, cell.spread, bold=bold, verdict=_colour(item.verdict))
+    return CellView(cell.text + delta, cell.spread, bold=bold, verdict=colour(item.verdict))
 
 
 def _reported_rows(items: Sequence[ComparedCell], verdicts: bool, several: bool) -> list[RowView]:
@@ -243,10 +276,10 @@ def _verdict(verdict: Verdict | None) -> CellView:
     if verdict is None:
         return CellView()
     delta = "" if verdict.delta is None else f"{verdict.delta:+.2f} "
-    return CellView(delta + verdict.words, verdict=_colour(verdict))
+    return CellView(delta + verdict.words, verdict=colour(verdict))
 
 
-def _colour(verdict: Verdict | None) -> str:
+def colour(verdict: Verdict | None) -> str:
     """Return the verdict's words as the name of a style."""
     return re.sub(r"\W+", "-", verdict.words.partition("(")[0].strip()) if verdict else ""
 
@@ -304,7 +337,7 @@ def _few(column: str, cells: Iterable[ComparedCell]) -> bool:
     return any(count is not None and count < FEW_SENTENCES for count in counts)
 
 
-def _sentences(columns: Sequence[str], cells: Sequence[ComparedCell]) -> RowView | None:
+def sentences_row(columns: Sequence[str], cells: Sequence[ComparedCell]) -> RowView | None:
     """Return the row that counts each column's test sentences."""
     views = []
     for column in columns:

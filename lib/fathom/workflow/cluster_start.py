@@ -13,7 +13,7 @@ from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
 from fathom.errors import FathomError
 from fathom.project.switches import require_even_shares
 from fathom.workflow import plan
-from fathom.workflow.targets import COMPARE, Targets
+from fathom.workflow.targets import READING, Targets
 
 TRAIN, PREPARE = "train_run", "prepare_corpus"
 
@@ -34,7 +34,7 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         return []
     missing, profile = plan.missing(targets, target), _profile(workflow)
     stop, remarks = _how_to_stop_here() if missing else [], []
-    if profile is not None and target != COMPARE:
+    if profile is not None and target not in READING:
         scheduler = scheduler_of(profile)
         names = targets.names_of(target)
         asked = _asked(workflow, targets, names)

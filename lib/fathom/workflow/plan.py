@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.workflow.targets import ALL, COMPARE, Targets
+from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 # Names in one line; Snakemake's own list of jobs has all of them.
 MOST_NAMES = 12
@@ -22,7 +22,8 @@ def lines(targets: Targets, target: str) -> list[str]:
     """
     trainings = _trainings(targets, targets.names_of(target))
     if not trainings:
-        note = "; cells without a result say `not run`" if target == COMPARE else ""
+        what = "claims" if target == CLAIMS else "cells"
+        note = f"; {what} without a result say `not run`" if target in READING else ""
         return [f"fathom: {target}: nothing will be trained{note}"]
     missing = [label for label, path in trainings.items() if not path.exists()]
     finished = len(trainings) - len(missing)

@@ -16,7 +16,10 @@ from fathom.workflow.corpora import Corpora
 from fathom.workflow.runs import Runs
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
-ALL, COMPARE, STATISTICS, ROW = "all", "compare", "data_statistics", "_row"
+ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
+STATISTICS, ROW = "data_statistics", "_row"
+# Targets that read what exists and wait for nothing.
+READING = (COMPARE, CLAIMS, PAGE)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Targets:
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
         rows = tuple(f"{target}{ROW}" for target in self.tables)
-        return (ALL, COMPARE, STATISTICS, *self.project.papers, *self.artefacts, *rows)
+        return (ALL, *READING, STATISTICS, *self.project.papers, *self.artefacts, *rows)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -89,7 +92,7 @@ class Targets:
             raise FathomError(what, target, remedy if target in self.artefacts else "delete it")
         if target == ALL:
             return list(self.runs.built)
-        if target in (COMPARE, STATISTICS):
+        if target in (*READING, STATISTICS):
             return []
         if target in self.project.papers:
             items = [item for item in self.artefacts.values() if item.paper.name == target]
@@ -112,7 +115,8 @@ class Targets:
         for artefact in self.drawn(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
-            files.append(self.paths.compare)
+            pages = map(self.paths.page, self.project.papers)
+            files += [self.paths.compare, self.paths.claims, *pages]
         return list(dict.fromkeys(files))
 
     def drawn(self, target: str) -> list[Artefact]:
@@ -227,6 +231,30 @@ class Targets:
             files += [paper.folder / f"{name}.yaml" for name in ("paper", "tables", "deviations")]
             files += [paper.reported(name) for name in paper.tables]
         return self._shown(files)
+
+    def claimed(self) -> list[Path]:
+        """Return the files by which claims are judged: those of the comparison, and the claims."""
+        kinds = ("claims", "figures")
+        papers = self.project.papers.values()
+        files = [paper.folder / f"{name}.yaml" for paper in papers for name in kinds]
+        return [*self.compared_with(), *self._shown(files)]
+
+    def page_results(self, paper: str) -> list[Path]:
+        """Return the files of results that a paper's page is made of, those that are built."""
+        items = [item for item in self.artefacts.values() if item.paper.name == paper]
+        built = [item for item in items if item.target not in self.not_built]
+        names = dict.fromkeys(run for item in items for run in item.runs if run in self.runs.built)
+        files = [path for name in names for path in self.runs.manifests(name)]
+        files += [path for item in built for path in self.measured(item)]
+        return list(dict.fromkeys(files))
+
+    def page_config(self, paper: str) -> list[Path]:
+        """Return the files of config that a paper's page shows."""
+        about = self.project.papers[paper]
+        kinds = ("paper", "tables", "figures", "claims", "deviations")
+        files = [about.folder / f"{kind}.yaml" for kind in kinds]
+        files += [about.reported(name) for name in about.tables]
+        return self._shown([self.project.root / "config" / "columns.yaml", *files])
 
     def _shown(self, files: list[Path]) -> list[Path]:
         """Return the files that exist, relative to the working folder where they are inside."""

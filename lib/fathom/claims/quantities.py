@@ -1,0 +1,223 @@
+"""What claims compute with: sums of measured numbers, the largest of several, curves."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from fathom.tables.results import CellResult
+
+VALUE = "value"
+
+
+class Unfit(Exception):
+    """Values that do not fit together, in words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A number that a table or a curve gives; compared by identity.
+
+    Attributes:
+        name: what the output calls it.
+        value: mean over seeds; infinite for a run without a result, at the bad end of the
+            measurement; nan where the measurement has no bad end.
+        words: what takes the place of a number: an outcome, `not run`.
+        missing: whether there is neither a number nor an outcome.
+        stderr: as printed; None where the paper prints none.
+        source: the run or corpus; numbers of one training belong together.
+        by_seed: the number of each seed, where numbers are compared seed by seed.
+        exact: whether another training would give the same number, e.g. of parameters.
+        cell: our cell, for the counts of its sentences.
+        mark: a sign that its number is in doubt.
+    """
+
+    name: str
+    value: float
+    words: str = ""
+    missing: bool = False
+    stderr: float | None = None
+    source: str = ""
+    by_seed: Mapping[int, float] = field(default_factory=dict)
+    exact: bool = False
+    cell: "CellResult | None" = None
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A weighted sum of terms and a constant.
+
+    Attributes:
+        weights: the factor of each term; a term that cancels is left out.
+        constant: what is added.
+    """
+
+    weights: Mapping[Term, float] = field(default_factory=dict)
+    constant: float = 0.0
+
+    @property
+    def of_terms(self) -> float:
+        """The sum without the constant; two runs without a result are equally bad."""
+        items = [(term.value, factor) for term, factor in self.weights.items()]
+        infinite = math.fsum(
+            math.copysign(1.0, value) * factor for value, factor in items if math.isinf(value)
+        )
+        if infinite:
+            return math.copysign(math.inf, infinite)
+        return math.fsum(value * factor for value, factor in items if not math.isinf(value))
+
+    @property
+    def value(self) -> float:
+        """The number; it may be infinite, or nan."""
+        return self.of_terms + self.constant
+
+    @property
+    def missing(self) -> bool:
+        """Whether a term has neither a number nor an outcome."""
+        return any(term.missing for term in self.weights)
+
+    def times(self, factor: float) -> "Sum":
+        """Return the sum times a number."""
+        weights = {term: factor * weight for term, weight in self.weights.items() if factor}
+        return Sum(weights, factor * self.constant)
+
+    def plus(self, other: "Number") -> "Number":
+        """Return the sum of two numbers."""
+        if isinstance(other, Largest):
+            return Largest(other.sign, tuple(self.plus(option) for option in other.options))
+        weights = dict(self.weights)
+        for term, factor in other.weights.items():
+            weights[term] = weights.get(term, 0.0) + factor
+        weights = {term: factor for term, factor in weights.items() if factor}
+        return Sum(weights, self.constant + other.constant)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest or the smallest of several numbers.
+
+    A comparison with it is one with each of them: `max(a, b) > c` is `a > c or b > c`. So it needs
+    no interval of its own.
+
+    Attributes:
+        sign: 1 for the largest, -1 for the smallest.
+        options: the numbers.
+    """
+
+    sign: Literal[1, -1]
+    options: "tuple[Number, ...]"
+
+    @property
+    def value(self) -> float:
+        """The number; what is missing is left out."""
+        values = [option.value for option in self.options]
+        known = [value for value in values if not math.isnan(value)] or [math.nan]
+        return max(known) if self.sign > 0 else min(known)
+
+    def times(self, factor: float) -> "Number":
+        """Return it times a number; a negative one makes the largest the smallest."""
+        sign: Literal[1, -1] = 1 if self.sign * factor >= 0 else -1
+        return Largest(sign, tuple(option.times(factor) for option in self.options))
+
+    def plus(self, other: "Number") -> "Number":
+        """Return the sum of two numbers."""
+        return Largest(self.sign, tuple(option.plus(other) for option in self.options))
+
+
+Number = Sum | Largest
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Several cells, in the order of the table.
+
+    Attributes:
+        items: their numbers.
+    """
+
+    items: tuple[Number, ...]
+
+    def each(self, function: Callable[[Number], Number]) -> "Slice":
+        """Return the slice with a function of each of its numbers."""
+        return replace(self, items=tuple(map(function, self.items)))
+
+    def __iter__(self) -> Iterator[Number]:
+        """Yield the numbers."""
+        return iter(self.items)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve or a picture of one run, as it is drawn, of each of its seeds.
+
+    Attributes:
+        name: what the output calls it.
+        source: the run.
+        by_seed: for each seed a line for each point: places on the axes, and `value`.
+        words: why there is no curve; empty with one.
+        missing: whether nobody trained the run, or it recorded no such series.
+    """
+
+    name: str
+    source: str
+    by_seed: "Mapping[int, DataFrame]"
+    words: str = ""
+    missing: bool = False
+
+    def each(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
+        """Return the curve with a function of its values, and with a name."""
+        return self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+
+    def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
+        """Return the curve with other points, chosen or computed in each seed, and with a name."""
+        by_seed = {seed: function(one) for seed, one in self.by_seed.items()}
+        return replace(self, name=name, by_seed=by_seed)
+
+    def number(self, name: str, function: "Callable[[DataFrame], Any]") -> Sum:
+        """Return one number of the curve, computed in each seed.
+
+        Args:
+            name: of the function, for the output; the curve's alone if empty.
+            function: from the points of a seed to the number.
+        """
+        name = f"{name} of {self.name}" if name else self.name
+        if self.words:
+            return Sum({Term(name, math.nan, self.words, self.missing, source=self.source): 1.0})
+        by_seed = {seed: float(function(points)) for seed, points in self.by_seed.items()}
+        mean = math.fsum(by_seed.values()) / len(by_seed)
+        return Sum({Term(name, mean, source=self.source, by_seed=by_seed): 1.0})
+
+
+Quantity = Number | Slice | Curve
+
+
+def constant(value: float) -> Sum:
+    """Return a number that is written in a claim."""
+    return Sum(constant=value)
+
+
+def largest(numbers: Iterable[Number]) -> Largest:
+    """Return the largest of some numbers."""
+    return Largest(1, tuple(numbers))
+
+
+def smallest(numbers: Iterable[Number]) -> Largest:
+    """Return the smallest of some numbers."""
+    return Largest(-1, tuple(numbers))
+
+
+def items_of(value: Quantity) -> tuple[Number, ...]:
+    """Return the numbers of a slice, or the one number; a curve that is not there is one too.
+
+    Raises:
+        Unfit: a curve.
+    """
+    if isinstance(value, Curve):
+        if not value.words:
+            raise Unfit(f"{value.name} is a curve; summarise it, e.g. by end(…)")
+        return (value.number("", len),)
+    return value.items if isinstance(value, Slice) else (value,)

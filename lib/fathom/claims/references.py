@@ -1,0 +1,62 @@
+"""Which cells a claim shows, and what their numbers are where there is no result."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from fathom.claims.expressions import RESULTS, TASKS, Key, Reference
+from fathom.claims.quantities import Number, Quantity, Slice
+from fathom.papers.cells import Cell
+from fathom.papers.vocabulary import Vocabulary
+
+
+def places(reference: Reference, cells: Iterable[Cell]) -> list[tuple[str, str]]:
+    """Return the row and column of each cell that a claim shows, row by row.
+
+    `:` are all that the paper prints; a row alone is its results, which are no parameters.
+
+    Args:
+        reference: a table with its keys.
+        cells: of the table.
+    """
+    shown = [cell for cell in cells if cell.kind != "empty"]
+    printed = dict.fromkeys(cell.column for cell in shown if not cell.ours)
+    rows, columns = (*reference.keys, Key(every=RESULTS, several=True))[:2]
+    every_row = dict.fromkeys(cell.id for cell in shown if not cell.ours)
+    return [
+        (row, column)
+        for row in rows.ids or every_row
+        for column in columns.ids
+        or [
+            cell.column
+            for cell in shown
+            if cell.id == row and cell.column in printed and _is_meant(columns, cell)
+        ]
+    ]
+
+
+def _is_meant(columns: Key, cell: Cell) -> bool:
+    """Return whether a name of several columns means a cell."""
+    if columns.every == TASKS:
+        return cell.task is not None
+    return columns.every != RESULTS or not _is_parameters(cell)
+
+
+def _is_parameters(cell: Cell) -> bool:
+    return cell.value is not None and cell.value.measurement == "parameters"
+
+
+def quantity(reference: Reference, numbers: Sequence[Number]) -> Quantity:
+    """Return a number where each key names one row or column, or else a slice."""
+    one = len(reference.keys) == 2 and not any(key.several for key in reference.keys)
+    return numbers[0] if one else Slice(tuple(numbers))
+
+
+def worst(cell: Cell, vocabulary: Vocabulary) -> float:
+    """Return the bad end of what a cell measures; nan where it has none."""
+    better = vocabulary.measurement(cell.value).better if cell.value else None
+    return {"higher": -math.inf, "lower": math.inf}.get(better or "", math.nan)
+
+
+def name_of(reference: Reference, place: tuple[str, str]) -> str:
+    """Return what the output calls a cell: `table5 “12/12” avg`."""
+    return f"{reference.artefact} “{place[0]}” {place[1]}"

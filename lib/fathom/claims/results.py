@@ -1,0 +1,207 @@
+"""Our results as numbers of claims, and the intervals of what is computed from them.
+
+Where all runs have several seeds, the interval is over seeds. Otherwise the test sets are drawn
+again, in pairs where rows translate the same sentences. Numbers of tokens, checkpoints or curves of
+one seed have no interval, and decide alone.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import stdev
+from typing import TYPE_CHECKING
+
+from fathom.claims.expressions import Reference
+from fathom.claims.quantities import Quantity, Sum, Term
+from fathom.claims.references import name_of, places, quantity, worst
+from fathom.claims.truths import Interval
+from fathom.papers.cells import Cell
+from fathom.papers.table_settings import DIFFERENCE
+from fathom.tables.comparison import ComparedCell, ComparedTable
+from fathom.tables.counts import counts_of, same_references, statistics_of, tasks_of
+from fathom.tables.differences import is_score
+from fathom.tables.notes import DOUBTFUL
+from fathom.tables.results import Number, number
+from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fathom.scoring.sentences import Sentences
+
+EXACT = "the same for each training"
+SEEDS = "1.96 standard errors over {} seeds"
+DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
+PAIRED = ", in pairs"
+ALONE = "one seed, no interval: the numbers alone decide"
+NO_CELL = "not in this scale's table"
+Z = 1.96
+_MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The numbers of one scale.
+
+    Attributes:
+        tables: the tables that claims show, by name.
+        curves: from a figure's labels to a curve, a picture or a number.
+    """
+
+    tables: Mapping[str, ComparedTable]
+    curves: Callable[[Reference], Quantity]
+    _terms: dict[tuple[str, str, str], Term] = field(default_factory=dict, repr=False)
+    _sets: "dict[Term, list[list[Sentences]] | None]" = field(default_factory=dict, repr=False)
+    _drawn: "dict[tuple[Term, int], np.ndarray]" = field(default_factory=dict, repr=False)
+
+    def shown(self, reference: Reference) -> Quantity:
+        """Return cells, or a curve.
+
+        Raises:
+            FathomError: a file cannot be used.
+        """
+        if reference.artefact not in self.tables:
+            return self.curves(reference)
+        cells = [item.result.cell for item in self.tables[reference.artefact].cells]
+        terms = [self._term(reference, place) for place in places(reference, cells)]
+        return quantity(reference, [Sum({term: 1.0}) for term in terms])
+
+    def interval(self, weights: Mapping[Term, float]) -> Interval:
+        """Return the 95 % interval of a sum of terms.
+
+        Raises:
+            FathomError: counts of sentences are damaged, or are not those of the scores.
+        """
+        weights = {term: factor for term, factor in weights.items() if not term.exact}
+        if not weights:
+            return Interval(None, EXACT)
+        return over_seeds(weights) or self._over_sentences(weights) or Interval(None, ALONE)
+
+    def gains(self, term: Term) -> bool:
+        """Return whether a cell has the paper's mark of a significant gain."""
+        return bool(self._item(term)[1].mark)
+
+    def _item(self, term: Term) -> tuple[ComparedTable, ComparedCell]:
+        """Return the cell of a term in its table."""
+        return next(
+            (table, item)
+            for table in self.tables.values()
+            for item in table.cells
+            if item.result is term.cell
+        )
+
+    def _term(self, reference: Reference, place: tuple[str, str]) -> Term:
+        key = (reference.artefact, *place)
+        if key not in self._terms:
+            table = self.tables[reference.artefact]
+            cells = {(one.result.cell.id, one.result.cell.column): one for one in table.cells}
+            self._terms[key] = _term(name_of(reference, place), cells.get(place), table)
+        return self._terms[key]
+
+    def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
+        """Return the interval over test sentences; None where some are not stored."""
+        import numpy as np
+
+        from fathom.scoring.paired import SAMPLES, Paired
+
+        groups: list[Term] = []
+        drawn = []
+        for term, factor in weights.items():
+            sets = self._counts(term)
+            if sets is None:
+                return None
+            group = next((at for at, one in enumerate(groups) if self._same(one, term)), None)
+            if group is None:
+                group = len(groups)
+                groups.append(term)
+            drawn.append(factor * self._draws(term, group))
+        pairs = PAIRED if len(groups) < len(weights) else ""
+        return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
+
+    def _counts(self, term: Term) -> "list[list[Sentences]] | None":
+        """Return what was counted in a cell's sentences; None where they cannot be drawn again."""
+        if term not in self._sets:
+            sets = None
+            if term.cell is not None and is_score(term.cell):
+                table, item = self._item(term)
+                if not _is_difference(item, table):
+                    sets = counts_of(term.cell.cell, table.sources)
+            alike = sets is not None and all(same_references(one) for one in sets)
+            several = alike and all(len(one[0].counts) > 1 for one in sets or ())
+            self._sets[term] = sets if several else None
+        return self._sets[term]
+
+    def _same(self, first: Term, second: Term) -> bool:
+        """Return whether two cells are scored on the same sentences."""
+        cells = [one.cell.cell for one in (first, second) if one.cell]
+        if len({tasks_of(cell) for cell in cells}) > 1:
+            return False
+        sets = zip(self._counts(first) or [], self._counts(second) or [], strict=True)
+        return all(same_references([own[0], other[0]]) for own, other in sets)
+
+    def _draws(self, term: Term, group: int) -> "np.ndarray":
+        from fathom.scoring.paired import drawn_scores
+
+        if (term, group) not in self._drawn and term.cell is not None:
+            cell = term.cell.cell
+            factor = cell.value.factor if cell.value else 1.0
+            system = statistics_of(cell, self._counts(term) or [])
+            self._drawn[term, group] = factor * drawn_scores(system, group=group)
+        return self._drawn[term, group]
+
+
+def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
+    """Return 1.96 standard errors over seeds; None unless all runs have the same several.
+
+    Numbers of one run are added seed by seed, runs are independent.
+    """
+    by_run: dict[str, list[tuple[Term, float]]] = {}
+    for term, factor in weights.items():
+        by_run.setdefault(term.source, []).append((term, factor))
+    errors, counts = [], set()
+    for terms in by_run.values():
+        seeds = {frozenset(term.by_seed) for term, _ in terms}
+        if len(seeds) > 1 or len(next(iter(seeds))) < 2:
+            return None
+        numbers = [
+            math.fsum(factor * term.by_seed[seed] for term, factor in terms)
+            for seed in next(iter(seeds))
+        ]
+        errors.append(stdev(numbers) / math.sqrt(len(numbers)))
+        counts.add(len(numbers))
+    words = " and ".join(map(str, sorted(counts)))
+    return Interval(Z * math.hypot(*errors), SEEDS.format(words))
+
+
+def _term(name: str, item: ComparedCell | None, table: ComparedTable) -> Term:
+    if item is None:
+        return Term(name, math.nan, NO_CELL, missing=True)
+    own, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
+    if own.value is None:
+        missing = not own.words or own.words.startswith(_MISSING)
+        value = math.nan if missing else worst(cell, vocabulary)
+        return Term(name, value, own.words or NO_CELL, missing, source=cell.source, cell=own)
+    of = vocabulary.measurement(cell.value).of if cell.value else ""
+    return Term(
+        name,
+        own.value,
+        source=cell.source,
+        by_seed={} if _is_difference(item, table) else _by_seed(cell, table),
+        exact=of in ("network", "corpus"),
+        cell=own,
+        mark=DOUBTFUL if own.doubtful else "",
+    )
+
+
+def _is_difference(item: ComparedCell, table: ComparedTable) -> bool:
+    """Return whether a cell shows its difference to another one, as the paper does."""
+    mark = table.table.marks.get(item.reported.mark) if item.reported else None
+    return mark is not None and mark.means == DIFFERENCE
+
+
+def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
+    """Return a cell's number of each seed that has one, in the unit that it prints."""
+    factor = cell.value.factor if cell.value else 1.0
+    readings = table.sources[cell.source].readings(cell.key)
+    numbers = ((seed, number(cell, reading)) for seed, reading in readings)
+    return {seed: one.value * factor for seed, one in numbers if isinstance(one, Number)}

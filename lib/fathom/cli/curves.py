@@ -1,0 +1,64 @@
+"""`fathom curves`: learning curves of runs, or of all rows of a table."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+
+if TYPE_CHECKING:
+    from fathom.project.artefacts import Artefacts
+
+Names = Annotated[
+    list[str], typer.Argument(help="Runs, as `fathom list runs` names them, or one table.")
+]
+
+
+def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Seeds = None) -> None:
+    """Draw training and validation NLL of runs, or of a table's rows, as svg and csv.
+
+    The unigram baseline is dashed. Trains nothing; what was not started is left out.
+
+    Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
+    """
+    from fathom.errors import FathomError
+    from fathom.io.files import write_text
+    from fathom.report.curves import curve, rows, svg
+    from fathom.tables.comparison import write_csv
+
+    artefacts = open_artefacts(scale, results, seeds)
+    title, labels = _labels(artefacts, names)
+    drawn = [
+        curve(label, artefacts.source(run), artefacts.updates(run)) for run, label in labels.items()
+    ]
+    drawn = [item for item in drawn if item.seeds]
+    if not drawn:
+        what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
+        command = artefacts.paths.command("train", next(iter(labels)))
+        raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
+    for item in drawn:
+        print(f"{item.label}: {item.words}")
+    stem = artefacts.paths.curves(title.replace("/", "_").replace(" ", "_"))
+    write_csv(rows(drawn), stem.with_suffix(".csv"))
+    write_text(stem.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
+    report(f"curves: {stem}.svg, csv")
+
+
+def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, dict[str, str]]:
+    """Return what the curves are of, and what each run is called, by its full name.
+
+    Raises:
+        FathomError: there is no such run or table.
+    """
+    from fathom.papers.paper import find
+    from fathom.report.page.curves import run_labels
+
+    project = artefacts.project
+    papers = project.papers.values()
+    tables = {f"{paper.name}_{table}" for paper in papers for table in paper.tables}
+    if len(names) == 1 and names[0] in tables:
+        _, table = find(project.papers, names[0], "table")
+        return names[0], run_labels(artefacts.cells(table))
+    runs = [project.run_name(name) for name in names]
+    others = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+    return f"{runs[0]}{others}", {run: run.rpartition("/")[2] for run in runs}

@@ -1,0 +1,26 @@
+"""`fathom page`: one HTML file for each paper."""
+
+from fathom.cli.options import Paper, Results, Scale, Seeds, open_artefacts, papers_named, report
+
+
+def page(
+    paper: Paper = None, scale: Scale = None, results: Results = None, seeds: Seeds = None
+) -> None:
+    """Write the page of a paper, or of all papers: one HTML file each, made of what exists.
+
+    Trains nothing: a cell of a run without measurements says `not run`. The
+    page needs no network; its links lead to the files of the results.
+
+    Example: fathom page latent_depth --scale tiny
+    """
+    from fathom.io.files import write_text
+    from fathom.project.judgement import judged
+    from fathom.report.page.page import page as content
+
+    artefacts = open_artefacts(scale, results, seeds)
+    for name in papers_named(artefacts.project, paper, "page"):
+        own = artefacts.project.papers[name]
+        tables = {key: artefacts.compared(own, table) for key, table in own.tables.items()}
+        path = artefacts.paths.page(name)
+        write_text(path, content(artefacts, own, tables, judged(artefacts, own)))
+        report(f"page: {path}")

@@ -1,0 +1,1 @@
+"""The page of one paper: each part is a module and a template of the same name."""

@@ -1,0 +1,56 @@
+// The page works without this: it adds arrow keys in tables, Escape, focus, and open details in print.
+const grids = [...document.querySelectorAll('table.grid')].map(table =>
+  [...table.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('.cell a')]))
+const cells = grids.flat(2)
+const linkOf = hash => cells.find(link => link.hash === hash)
+let scroll = 0
+
+function follow() {
+  cells.forEach(link => link.removeAttribute('aria-current'))
+  const link = linkOf(location.hash)
+  if (!link) return
+  link.setAttribute('aria-current', 'true')
+  document.getElementById(location.hash.slice(1)).closest('.panel').scrollTop = 0
+  link.focus({preventScroll: true})
+  if (scroll) scrollTo({top: scroll, behavior: 'instant'})
+  link.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'})
+}
+
+function close() {
+  const link = linkOf(location.hash)
+  if (!link) return
+  location.hash = 'closed'
+  link.focus({preventScroll: true})
+}
+
+addEventListener('keydown', event => {
+  if (event.key === 'Escape') return close()
+  const step = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key]
+  const grid = step && grids.find(rows => rows.some(row => row.includes(document.activeElement)))
+  if (!grid) return
+  const row = grid.findIndex(links => links.includes(document.activeElement))
+  const next = grid[row + step[0]]?.[grid[row].indexOf(document.activeElement) + step[1]]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+  scroll = scrollY
+  if (linkOf(location.hash)) location.hash = next.hash
+})
+
+// Enter opens a cell; Enter again moves into its details; Escape comes back.
+cells.forEach(link => link.addEventListener('click', () => {
+  scroll = scrollY
+  if (link.hash === location.hash) document.getElementById(link.hash.slice(1)).focus()
+}))
+document.querySelectorAll('.close').forEach(link => link.addEventListener('click', event => {
+  event.preventDefault()
+  close()
+}))
+// A link to an entry of the deviations opens it.
+addEventListener('hashchange', () => {
+  const target = document.getElementById(location.hash.slice(1))
+  if (target?.matches('details')) target.open = true
+  follow()
+})
+addEventListener('load', () => requestAnimationFrame(follow))
+addEventListener('beforeprint', () => document.querySelectorAll('main details').forEach(item => { item.open = true }))

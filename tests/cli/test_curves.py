@@ -1,0 +1,36 @@
+"""`fathom curves`: of runs and of a table, and what is refused."""
+
+import csv
+
+from tests.support.refused import says
+from tests.support.small_project import GATED, RUN
+
+
+def test_a_run_that_was_not_trained_is_refused_with_the_command(project, call):
+    answer = call("curves", RUN)
+    says(remedy=f"`fathom train sample/{RUN} --scale small`").check(answer.one_line)
+    assert not (project / "results").exists()
+
+
+def test_a_misspelled_run_gets_the_nearest_name(project, call):
+    says(nearest=RUN).check(call("curves", "static_2_3").one_line)
+
+
+def test_runs_are_drawn_with_all_their_points(own, summarised, call):
+    folder = own(summarised)
+    answer = call("curves", RUN, GATED)
+    assert answer.code == 0
+    assert [line.partition(":")[0] for line in answer.lines] == [RUN, GATED]
+    (path,) = folder.glob("results/small/curves/*.csv")
+    with open(path, encoding="utf-8", newline="") as stream:
+        points = list(csv.DictReader(stream))
+    assert {point["series"] for point in points} == {"nll.train", "nll.valid", "unigram"}
+    assert len([point for point in points if point["series"] == "nll.train"]) == 8
+    assert path.with_suffix(".svg").read_text(encoding="utf-8").count("<polyline") == 4
+
+
+def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
+    folder = own(summarised)
+    answer = call("curves", "sample_table1")
+    assert [line.partition(":")[0] for line in answer.lines] == ["Static", "Gated"]
+    assert (folder / "results/small/curves/sample_table1.svg").is_file()

@@ -1,0 +1,44 @@
+# What the papers say, judged on the results and on the papers' own cells.
+
+
+# As `compare`, it waits for nothing.
+rule claims:
+    """Judge claims on the results that exist; trains nothing."""
+    input:
+        needed_for("claims"),
+    log:
+        f"{SCALE}/logs/claims.log",
+    priority: -1
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    threads: 10000
+    params:
+        scale=TARGETS.scale,
+    shell:
+        "exec fathom-logged {log:q} fathom claims --counts --scale {params.scale:q}"
+
+
+rule claims_all:
+    """Judge all claims, after every run."""
+    input:
+        manifests=TARGETS.manifests(),
+        claimed=TARGETS.claimed(),
+    output:
+        csv=TARGETS.paths.claims,
+        page=report(
+            TARGETS.paths.claims.with_suffix(".html"),
+            caption="../report/claims.rst",
+            category="Comparison",
+            labels={"artefact": "All claims"},
+        ),
+    log:
+        f"{SCALE}/logs/claims_all.log",
+    localrule: True
+    conda:
+        "../../envs/fathom.yaml"
+    params:
+        scale=TARGETS.scale,
+        manifests=TARGETS.manifests_hash,
+    shell:
+        "exec fathom-logged {log:q} fathom claims --counts --scale {params.scale:q}"
