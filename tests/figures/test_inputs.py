@@ -7,7 +7,7 @@ from shutil import copytree
 import pytest
 
 from fathom.errors import FathomError
-from fathom.figures.inputs import DIAGNOSTICS, SERIES, series_named, title_of
+from fathom.figures.inputs import DIAGNOSTICS, SERIES, series_named, shared_title, title_of
 from fathom.io.integrity import hashes, write_record
 from fathom.provenance.recipe import RECIPE
 from tests.house.tree import ROOT, library
@@ -189,3 +189,9 @@ def test_an_epoch_ends_at_the_first_update_logged_after_it(small):
 )
 def test_an_axis_names_a_series_in_words(name, title):
     assert title_of(name) == title
+
+
+def test_series_of_both_stacks_have_the_title_that_they_share():
+    stacks = ["gradient_norm.encoder", "gradient_norm.decoder"]
+    assert shared_title(stacks) == "gradient norm"
+    assert shared_title(stacks[:1]) == "gradient norm, encoder"

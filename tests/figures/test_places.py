@@ -3,7 +3,14 @@
 import pytest
 from pandas import DataFrame, Series
 
-from fathom.figures.places import at_place, in_order, selected, smoothed, smoothing_notes
+from fathom.figures.places import (
+    at_place,
+    in_order,
+    place_notes,
+    selected,
+    smoothed,
+    smoothing_notes,
+)
 from tests.support.refused import refused
 from tests.support.small_figures import run, write_metrics
 
@@ -36,6 +43,13 @@ def test_an_epoch_is_its_end_or_that_of_the_training(tmp_path, frame, epoch, upd
     small = run(tmp_path, updates=100)
     write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
     assert at_place(frame, f"epoch {epoch}", small)["update"].tolist() == [update]
+
+
+def test_an_epoch_that_did_not_end_is_noted(tmp_path, frame):
+    small = run(tmp_path, updates=100)
+    write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
+    assert place_notes(frame, ["epoch 1", "50%"], small) == []
+    assert place_notes(frame, ["epoch 2"], small) == ["epoch 2 did not end, update 100 is drawn"]
 
 
 def test_numbers_are_in_order_of_size_and_names_as_they_come():

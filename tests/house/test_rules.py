@@ -171,7 +171,7 @@ def test_the_plugins_profile_asks_for_a_gpu_once():
 
 
 def test_nothing_is_submitted_again_by_itself_and_no_training_is_in_a_group():
-    """A retry trains again what a user has cancelled, inside the job that is being stopped."""
+    """Field fault 2: a retry trains again what a user has cancelled, inside the stopped job."""
     texts = [path.read_text(encoding="utf-8") for path in rule_files(ROOT)]
     assert not [text for text in texts if re.search(r"^ *(retries|group):", text, re.MULTILINE)]
     for name in ("slurm", "pbs"):

@@ -115,6 +115,18 @@ def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
     assert set(counts(tables)) == {"not run", "not measured"}
 
 
+def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_in_its_band(
+    project, tmp_path
+):
+    paper_scale = Artefacts(project, Paths(tmp_path / "results", "paper"))
+    for name, warns in {"table5": False, "table6": True, "table3": False, "table2": False}.items():
+        compared = paper_scale.compared(*drawn(paper_scale, "latent_depth", name))
+        assert bool(compared.warnings) == warns, name
+    for name, warns in {"figure7": True, "figure8": False}.items():
+        inputs = paper_scale.inputs(*drawn(paper_scale, "latent_depth", name))
+        assert bool(inputs.warnings) == warns, name
+
+
 def test_one_table_shows_a_run_that_others_share(artefacts):
     write_scores(artefacts, RUN)
     compared = artefacts.compared(*drawn(artefacts, "latent_depth", "table5"))

@@ -19,7 +19,7 @@ title: Deep
 metric: {tokenize: 13a}  # §4
 marks:
   bold:
-    means: significant  # Table 1
+    means: gain  # Table 1
     to: base
 """
 

@@ -69,7 +69,7 @@ def table(folder, name="table1", text=TABLES, marks=None):
     path = folder / "tables.yaml"
     path.write_text(text, encoding="utf-8")
     file = read(path, folder)
-    marks = marks or {"bold": Mark(means="significant", to="6/6")}
+    marks = marks or {"bold": Mark(means="gain", to="6/6")}
     metric = Metric(tokenize="13a", unknown_for=())
     return tables.load(file, "p", vocabulary_of_the_project(), metric, marks)[name]
 

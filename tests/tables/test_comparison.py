@@ -11,7 +11,7 @@ from fathom.tables.view import view
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
 
 BLEU = "bleu.test.plain.13a"
-MARK = Mark(means="significant", to="6/6", test="paired_bootstrap", draws=1000, share=0.5)
+MARK = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=1000, share=0.5)
 PRINTED = (
     reported("6/6", "avg", "29.5"),
     reported("6/6", "bos", "22.0"),

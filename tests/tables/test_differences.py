@@ -11,13 +11,13 @@ from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import Number, Record
 from fathom.scoring.paired import paired_bootstrap
 from fathom.scoring.sentences import path_of, read
-from fathom.tables.differences import difference, pair, significant
+from fathom.tables.differences import difference, pair, significantly_better
 from fathom.tables.results import result
 from tests.support.refused import prose, refused
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
 BLEU = "bleu.test.plain.13a"
-MARK = Mark(means="significant", to="6/6", test="paired_bootstrap", draws=200, share=0.5)
+MARK = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=200, share=0.5)
 GOOD, BAD = texts(0.1), texts(0.4, seed=2)
 
 
@@ -119,17 +119,20 @@ def test_chrf_is_paired_too(results, less):
     assert 0 < one.half < one.result.value
 
 
-def test_a_clear_difference_passes_the_test_of_a_mark_in_both_directions(results):
+def test_a_clear_gain_passes_the_test_of_a_mark_and_a_clear_loss_does_not(results):
     for rows in (("24/24", "6/6"), ("6/6", "24/24")):
-        assert significant(MARK, *cells(results, *rows), results.sources)
+        own, base = cells(results, *rows)
+        gained = own.value > base.value
+        assert significantly_better(MARK, own, base, results.sources) == gained
+        assert significantly_better(MARK, own, base, results.sources, lower=True) != gained
 
 
 def test_equal_rows_and_rows_that_cannot_be_paired_pass_no_test(results):
     own, base = cells(results, "24/24", "6/6")
-    assert not significant(MARK, own, own, results.sources)
-    assert not significant(Mark(means="significant", to="6/6"), own, base, results.sources)
+    assert not significantly_better(MARK, own, own, results.sources)
+    assert not significantly_better(Mark(means="gain", to="6/6"), own, base, results.sources)
     no_counts(results)
-    assert not significant(MARK, own, base, results.sources)
+    assert not significantly_better(MARK, own, base, results.sources)
 
 
 def test_a_small_difference_passes_a_low_level_alone(results):
@@ -139,7 +142,7 @@ def test_a_small_difference_passes_a_low_level_alone(results):
     assert 0.6 < wins < 0.95
     for level in (wins, wins + 0.001):
         mark = MARK.model_copy(update={"level": level})
-        assert significant(mark, own, base, results.sources) == (level == wins)
+        assert significantly_better(mark, own, base, results.sources) == (level == wins)
 
 
 def other_sentences(results):

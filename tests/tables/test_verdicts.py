@@ -6,7 +6,7 @@ from fathom.papers.cells import Cell
 from fathom.papers.values import Value
 from fathom.papers.vocabulary import Tolerance
 from fathom.tables.results import CellResult
-from fathom.tables.verdicts import Verdict, allowed_difference, judge
+from fathom.tables.verdicts import Verdict, allowed_difference, judge, with_difference
 from tests.support.small_tables import reported
 
 
@@ -32,8 +32,8 @@ def cell(**changes):
 
 def verdict(printed, comparable=True, known=True, scale="paper", **result):
     """Return the verdict on a cell; half a point is allowed."""
-    own = CellResult(cell(metric_known=known), **result)
-    return judge(printed, own, 0.5, comparable, scale)
+    own = CellResult(cell(metric_known=known), comparable=comparable, **result)
+    return judge(printed, own, 0.5, scale)
 
 
 NUMBER = reported("6/6", "bos", "20.0")
@@ -105,9 +105,39 @@ def test_what_nobody_measured_is_no_lack_of_a_result(words):
 
 @pytest.mark.parametrize("comparable", [True, False])
 def test_a_corpus_that_nobody_counted_is_not_measured_at_any_scale(comparable):
-    own = CellResult(cell(kind="corpus", source="text"), words="not measured", note="which")
-    judged = judge(NUMBER, own, 0.0, comparable, "tiny")
+    own = CellResult(
+        cell(kind="corpus", source="text"),
+        words="not measured",
+        note="which",
+        comparable=comparable,
+    )
+    judged = judge(NUMBER, own, 0.0, "tiny")
     assert judged == Verdict("not measured", "which")
+
+
+def test_a_difference_to_what_was_not_run_was_not_run_either():
+    judged = verdict(NUMBER, words="not run (6/6)")
+    assert judged == Verdict("not run", "6/6")
+    assert verdict(NUMBER, False, words="not run") == Verdict("not run")
+
+
+REPRODUCED = Verdict("reproduced", "", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("ours", "words"),
+    [(-0.6, "reproduced"), (-1.1, "reproduced"), (-0.05, "higher"), (-1.2, "lower")],
+)
+def test_a_number_with_a_difference_is_reproduced_if_both_are(ours, words):
+    judged = with_difference(REPRODUCED, -0.6, ours, 0.5)
+    assert judged.words == words
+    assert bool(judged.cause) == (words != "reproduced")
+
+
+def test_another_verdict_on_the_number_comes_before_that_on_its_difference():
+    lower = Verdict("lower", "", -3.0)
+    assert with_difference(lower, -0.6, 5.0, 0.5) == lower
+    assert with_difference(REPRODUCED, -0.6, None, 0.5).words == "not measured"
 
 
 def test_a_misprint_is_compared_by_what_it_must_mean():

@@ -134,7 +134,7 @@ def test_each_block_has_its_heading_and_columns(tmp_path):
     first, second = laid_out(tmp_path, results, (), "table3").blocks
     assert (first.heading, first.columns) == ("First", ("bos", "fra"))
     assert (second.heading, second.columns) == ("Second", ("kor",))
-    assert row(first, "train")["bos"].text == "5.6"
+    assert row(first, "train (thousands)")["bos"].text == "5.6"
     assert row(first, "valid")["bos"].text == "not measured"
 
 
@@ -148,7 +148,8 @@ def test_a_number_of_things_has_no_decimals_next_to_one_in_thousands(tmp_path):
     results.corpus("text", records)
     printed = (reported("train", "bos", "5.64"), reported("valid", "bos", "474"))
     block = laid_out(tmp_path, results, printed, "table3").blocks[0]
-    assert [row(block, name)["bos"].text for name in pairs] == ["5.64", "28"]
+    names = ("train (thousands)", "valid")
+    assert [row(block, name)["bos"].text for name in names] == ["5.64", "28"]
 
 
 def test_a_difference_is_printed_next_to_the_number(tmp_path):

@@ -106,7 +106,8 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str
     lines = [f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."]
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
-    lines += wrap(". ".join(shown) + "." if shown else "", LINE)
+    words = [figure.caption, ". ".join(shown) + "." if shown else ""]
+    lines += wrap(" ".join(filter(None, words)), LINE)
     height = drawing.get_figheight() + LEADING * (len(lines) - 1)
     drawing.set_figheight(height)
     bottom = (0.02 + LEADING * len(lines)) / height

@@ -15,9 +15,9 @@ from fathom.figures.inputs import (
     RunFiles,
     named,
     series_named,
-    title_of,
+    shared_title,
 )
-from fathom.figures.places import at_place, in_order, smoothed, smoothing_notes
+from fathom.figures.places import at_place, in_order, place_notes, smoothed, smoothing_notes
 from fathom.figures.settings import (
     At,
     Unique,
@@ -45,6 +45,7 @@ LOWEST = "lowest possible"
 PLACE = "place"
 MASKS = "masks"
 TICKS = 6
+LONG = 5  # letters of a name; longer ones are turned below the axis
 _SHOWN = ("row_shown", "column_shown")  # what its tasks are called
 
 
@@ -63,11 +64,6 @@ class Map(Part):
     ] = None
     order: Annotated[Unique, About("Names along both axes of tasks, in this order.")] = ()
     numbers: Annotated[bool, About("Whether each field shows its number.")] = False
-    range: Annotated[
-        tuple[float | Literal["lowest possible"], float] | None,
-        Several,
-        About("The values at both ends of the colours."),
-    ] = None
     smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
 
     def over(self, figure: "Map") -> "Map":
@@ -87,6 +83,11 @@ class Settings(Map, KindSettings):
     panels: Annotated[dict[str, str | Map], About("The run of each panel, by title.")] = Field(
         default_factory=dict
     )
+    range: Annotated[
+        tuple[float | Literal["lowest possible"], float] | None,
+        Several,
+        About("The values at both ends of the colours, in all panels."),
+    ] = None
 
     def parts(self) -> dict[str, Map]:
         """Return the panels with all that they take from the figure."""
@@ -114,6 +115,10 @@ def findings(
     figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
+    low, high = figure.settings.range or (LOWEST, 0.0)
+    if low != LOWEST and low >= high:
+        place = figure.entry.where(("range",))
+        yield FathomError(f"{low} is not below {high}", place, "write [low, high]")
     for title, part in figure.settings.parts().items():
 
         def where(path: tuple[str | int, ...], title: str = title) -> str:
@@ -125,9 +130,6 @@ def findings(
         if (part.rows == NONE) != (len(part.places) > 1):
             what = "several places need `rows: none`, and it needs several places"
             yield FathomError(what, where(("at",)), "change `at` or `rows`")
-        low, high = part.range or (LOWEST, 0.0)
-        if low != LOWEST and low >= high:
-            yield FathomError(f"{low} is not below {high}", where(("range",)), "write [low, high]")
         yield from _axes(part, where)
         if part.run is not None:
             names = known.names(figure.paper)
@@ -168,7 +170,8 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
         lowest = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
         fields = _fields(frame, part, run)
         recorded = max(fields["row"].value_counts())
-        notes = [*run.notes(series), *smoothing_notes(recorded, part.smooth)]
+        notes = [*run.notes(series), *place_notes(frame, part.places, run)]
+        notes += smoothing_notes(recorded, part.smooth)
         for axis, places in (("row", part.rows), ("column", part.columns)):
             about[f"{axis}_shown"] = run.called(str(places), fields[axis])
         about |= {"lowest": lowest, "words": "", NOTE: named(title or run.name, notes)}
@@ -220,10 +223,8 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
     first = next(iter(parts.values()))
     axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
     if images:
-        # Of encoder and decoder, what both are.
-        titles = [title_of(part.series or "").split(", ") for part in parts.values()]
-        shared = [words[0] for words in zip(*titles, strict=False) if len({*words}) == 1]
-        figure.colorbar(images[-1], ax=axes, label=", ".join(shared))
+        title = shared_title(part.series or "" for part in parts.values())
+        figure.colorbar(images[-1], ax=axes, label=title)
     return figure
 
 
@@ -245,6 +246,10 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
     ):
         shown = dict(zip(fields[name], fields[f"{name}_shown"], strict=True))
         _ticks(axis, labels, shown)
+    if max(map(len, fields["column_shown"])) > LONG:
+        axes.tick_params(axis="x", rotation=45)
+        for words in axes.get_xticklabels():
+            words.set(ha="right", rotation_mode="anchor")
     axes.set_xlabel(part.columns or "")
     if part.numbers:
         middle = (low + high) / 2

@@ -96,6 +96,12 @@ def title_of(text: str) -> str:
     return f"{words} ({unit})" if unit else words
 
 
+def shared_title(texts: Iterable[str]) -> str:
+    """Return what several series are: of `gradient_norm.encoder` and `….decoder` the norm."""
+    titles = [title_of(text).split(", ") for text in texts]
+    return ", ".join(words[0] for words in zip(*titles, strict=False) if len({*words}) == 1)
+
+
 @dataclass(frozen=True)
 class RunFiles:
     """One training that a figure draws: the first seed of a run.
@@ -256,9 +262,11 @@ class Inputs:
         scale: the scale of the runs.
         runs: by the names that the figure uses.
         tables: the tables that the figure draws from, by name.
+        warnings: what a table says of the data of these runs.
     """
 
     reference: str
     scale: str
     runs: Mapping[str, RunFiles] = field(default_factory=dict)
     tables: Mapping[str, ComparedTable] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

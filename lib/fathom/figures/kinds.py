@@ -69,7 +69,7 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
     write_csv(frame, stem.with_suffix(".csv"))
     with matplotlib.rc_context(drawing.style()):
         drawn = module.draw(figure.settings, frame)
-        drawing.sign(drawn, figure, inputs, _notes(frame))
+        drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
         drawing.save(drawn, stem)
 
 

@@ -15,9 +15,16 @@ from fathom.figures.inputs import (
     RunFiles,
     named,
     series_named,
-    title_of,
+    shared_title,
 )
-from fathom.figures.places import at_place, in_order, selected, smoothed, smoothing_notes
+from fathom.figures.places import (
+    at_place,
+    in_order,
+    place_notes,
+    selected,
+    smoothed,
+    smoothing_notes,
+)
 from fathom.figures.settings import (
     At,
     Colour,
@@ -157,8 +164,10 @@ def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
             if frame is None:
                 frames.append(DataFrame([about | {"words": run.words}]))
                 continue
+            places = [] if part.at is None else [part.at]
             for names, points in _curves(frame, part, run):
-                notes = [*run.notes(series), *smoothing_notes(len(points), part.smooth)]
+                notes = [*run.notes(series), *place_notes(frame, places, run)]
+                notes += smoothing_notes(len(points), part.smooth)
                 about |= {**names, NOTE: named(label, notes), "words": ""}
                 frames.append(points.assign(**about))
     columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words", NOTE]
@@ -208,7 +217,8 @@ def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
         _draw_lines(panel, lines, part)
         panel.set_title(title, loc="left")
         panel.set_xlabel(part.x or "")
-        panel.set_ylabel(title_of(part.series or ""))
+        drawn = [part.line(label).series or "" for label in part.lines]
+        panel.set_ylabel(shared_title(drawn))
         if part.log_y and (lines[SMOOTHED] > 0).any():
             panel.set_yscale("log")
         if part.reference is not None:

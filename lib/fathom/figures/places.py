@@ -1,5 +1,6 @@
 """Places in a training, such as `50%` or `epoch 1`, and smoothed curves."""
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +25,13 @@ def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame"
     update = min(_update(place, run), max(recorded))
     nearest = min(recorded, key=lambda item: (abs(item - update), item))
     return frame.loc[frame[UPDATE] == nearest]
+
+
+def place_notes(frame: "DataFrame", places: Iterable[int | str], run: RunFiles) -> list[str]:
+    """Return a note for each epoch whose end the training has not reached."""
+    epochs = [place for place in places if str(place).startswith("epoch")]
+    far = [epoch for epoch in epochs if math.isinf(_update(epoch, run))]
+    return [f"{epoch} did not end, update {frame[UPDATE].max()} is drawn" for epoch in far]
 
 
 def smoothed(values: "Series", points: int | None) -> "Series":

@@ -10,6 +10,7 @@ from pathlib import Path
 from fathom.errors import Dependent, FathomError, Partly, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
+from fathom.papers.table_settings import WITH_DIFFERENCE
 from fathom.papers.tables import Table, mark_findings
 
 HEADER = ("row", "column", "value", "stderr", "mark", "right", "note")
@@ -18,6 +19,7 @@ EMPTY = "N/A as printed"
 _OF_A_HUNDRED = ("BLEU", "chrF")
 # Python also reads digits of other scripts, and 1_000, as numbers.
 _PRINTED = re.compile(r"-?[0-9]+([.][0-9]+)?")
+_SIGNED, EQUAL = re.compile(r"[+-]?[0-9]+([.][0-9]+)?"), "="
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,13 @@ class Reported:
     def number(self) -> float | None:
         """The number that is compared: the correct one of a misprint."""
         return float(self.right or self.value) if self.value else None
+
+    @property
+    def difference(self) -> float | None:
+        """The difference to another cell that is printed with the number; `=` is none at all."""
+        if self.note == EQUAL:
+            return 0.0
+        return float(self.note) if self.value and _SIGNED.fullmatch(self.note) else None
 
     @property
     def deviation(self) -> float | None:
@@ -134,6 +143,10 @@ def findings(
             what, remedy = f"mark '{item.mark}' has no meaning", _unknown_mark(item.mark, table)
             yield Dependent(what, item.where, remedy, [("mark", item.mark)])
         used.setdefault(item.mark, item)
+        mark = table.marks.get(item.mark)
+        if mark and mark.means == WITH_DIFFERENCE and item.difference is None:
+            what = f"'{item.note}' is no difference, which the mark '{item.mark}' says it is"
+            yield FathomError(what, item.where, f"write it as -0.6, or {EQUAL}")
         cell = places[item.row, item.column]
         unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
         number = item.right or item.value

@@ -39,12 +39,16 @@ class Metric(Part):
         return self.model_copy(update=given)
 
 
+# What marks mean: a significant gain over `to`; the number is a difference; it has one next to it.
+GAIN, DIFFERENCE, WITH_DIFFERENCE = "gain", "difference", "with difference"
+
+
 class Mark(Part):
     """What a mark on a printed cell means."""
 
     means: Annotated[
-        Literal["significant", "difference", "with difference"],
-        About("A significant difference to `to`; the number is one; one is printed with it."),
+        Literal["gain", "difference", "with difference"],
+        About("A significant gain over `to`; the number is a difference; one is printed with it."),
     ]
     to: Annotated[str, About("A row, a column or a run.")]
     test: Annotated[Literal["paired_bootstrap"] | None, About("Of significance.")] = None
@@ -60,7 +64,7 @@ class Mark(Part):
 def _explained(value: Any) -> Any:
     """Refuse a mark that is explained by a word, before it is checked as a mapping."""
     if isinstance(value, str):
-        remedy = "write {means: significant, to: <row>}, or delete it if it only means the best"
+        remedy = "write {means: gain, to: <row>}, or delete it if it only means the best"
         raise ValueError(f"'{value}' is no meaning of a mark; {remedy}")
     return value
 

@@ -157,7 +157,11 @@ def _first(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
 
 def _unknown_metric(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
     tasks = {task for cell in cells for task in (*cell.tasks, cell.task) if task}
-    for name in table.settings.metric.unknown_for if table.settings.metric else ():
-        if name not in tasks:
-            where = table.entry.where(("metric", "unknown_for"))
-            yield FathomError(f"no task '{name}'", where, nearest(name, sorted(tasks)))
+    known = {task.lower() for task in tasks}
+    places = {(): table.settings.metric}
+    places |= {("blocks", name): block.metric for name, block in table.settings.blocks.items()}
+    for place, metric in places.items():
+        for name in metric.unknown_for if metric else ():
+            if name.lower() not in known:
+                where = table.entry.where((*place, "metric", "unknown_for"))
+                yield FathomError(f"no task '{name}'", where, nearest(name, sorted(tasks)))

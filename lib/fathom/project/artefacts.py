@@ -1,7 +1,7 @@
 """What tables and figures are drawn from: the files of runs and corpora at a scale."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -19,8 +19,12 @@ from fathom.project.project import Project
 from fathom.project.switches import seeds_text
 from fathom.provenance.measurements import file_of
 from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
 from fathom.tables.comparison import ComparedTable, compare_table
+from fathom.tables.notes import first_notes
+from fathom.tables.results import result
 from fathom.tables.sources import CORPUS, Source
+from fathom.tables.view import label
 
 NAMED = 3  # missing runs that a message names
 
@@ -69,6 +73,7 @@ class Artefacts:
             tuple(seed for seed in self._trained(name) if seed not in seeds),
             partial(self.paths.decoding, spec),
             self.project.datasets[spec.data.dataset].shown_as,
+            _hard_gates(spec),
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:
@@ -100,7 +105,31 @@ class Artefacts:
         sources = {name: self.source(name) for name in names}
         path = paper.reported(table.name)
         printed = reported.read(path, table.cells(self.project.known()), self.project.root)
-        return compare_table(table, cells, printed, sources, self.scale)
+        compared = compare_table(table, cells, printed, sources, self.scale)
+        return replace(compared, warnings=self._warnings(paper, sources, table))
+
+    def _warnings(
+        self, paper: Paper, runs: Iterable[str], table: Table | None = None
+    ) -> tuple[str, ...]:
+        """Return what other tables say of the data of runs: which row is to be trained first."""
+        data = {self._data(name) for name in runs if name in self.project.entries}
+        notes: list[str] = []
+        for other in paper.tables.values():
+            first = other.settings.first
+            if first is None or other is table:
+                continue
+            row = [cell for cell in self.cells(other) if cell.id == first.row]
+            cells = [cell for cell in row if cell.column in first.bands]
+            own = {name: self.source(name) for name in {cell.source for cell in cells}}
+            if data & {self._data(name) for name in own}:
+                place = f" of {label(other.name, '').partition(' ·')[0]}"
+                notes += first_notes(first, [result(cell, own) for cell in cells], place)
+        return tuple(notes)
+
+    def _data(self, name: str) -> tuple[str, str | None]:
+        """Return the text of a run, and its direction."""
+        data = self.project.spec(name, self.scale).data
+        return data.dataset, data.settings.direction
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:
         """Return everything that a figure is drawn from.
@@ -109,11 +138,14 @@ class Artefacts:
             FathomError: a measurement file or the reported cells cannot be used.
         """
         tables = {name: paper.tables[name] for name in figure.settings.tables}
+        names = [full_name(paper.name, name) for name in figure.settings.runs]
+        names += [cell.source for table in tables.values() for cell in self.cells(table)]
         return Inputs(
             reference=paper.about.reference,
             scale=self.scale,
             runs={name: self._run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
+            warnings=self._warnings(paper, names),
         )
 
     def _run(self, name: str) -> RunFiles:
@@ -177,3 +209,13 @@ class Artefacts:
     def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
         """Return the common path, without suffix, of an artefact's files."""
         return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
+
+
+def _hard_gates(spec: Spec) -> str:
+    """Return which layers the hard gates of a run leave out, in words."""
+    threshold = spec.method.settings.get("hard_threshold")
+    if threshold is None:
+        return ""
+    most = spec.decoding.hard_at_least if spec.decoding else 0
+    but = {0: "", 1: " but for the likeliest one"}.get(most, f" but for the {most} likeliest")
+    return f"layers with p < {threshold:g}{but}"

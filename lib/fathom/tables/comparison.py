@@ -11,16 +11,15 @@ from fathom.io.files import write_text
 from fathom.papers.cells import Cell
 from fathom.papers.known import full_name
 from fathom.papers.reported import Reported
+from fathom.papers.table_settings import DIFFERENCE, GAIN, WITH_DIFFERENCE
 from fathom.papers.tables import Table
-from fathom.tables.differences import difference, significant
+from fathom.tables.differences import Difference, difference, significantly_better
 from fathom.tables.results import CellResult, result
 from fathom.tables.sources import Source
-from fathom.tables.verdicts import Verdict, allowed_difference, judge
+from fathom.tables.verdicts import Verdict, allowed_difference, judge, with_difference
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-DIFFERENCE, WITH_DIFFERENCE, SIGNIFICANT = "difference", "with difference", "significant"
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class ComparedCell:
         reported: the paper's cell; None for a cell that the paper does not have.
         verdict: None where there is nothing to compare.
         delta: our difference to another cell, where the paper prints one next to its number.
-        mark: the paper's mark of a significant difference, where our cell passes its test.
+        mark: the paper's mark of a significant gain, where our cell passes its test.
     """
 
     result: CellResult
@@ -51,12 +50,14 @@ class ComparedTable:
         scale: the scale of its runs.
         cells: the cells, in their order.
         sources: runs and corpora by name, for differences between cells.
+        warnings: what another table says of the data or the recipe of these runs.
     """
 
     table: Table
     scale: str
     cells: tuple[ComparedCell, ...]
     sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
 
     @property
     def shown_as(self) -> dict[str, str]:
@@ -88,22 +89,23 @@ def compare_table(
     compared = []
     for cell in cells:
         own = result(cell, sources)
-        delta = None
+        less = None
         item = None if cell.ours else printed.get((cell.id, cell.column))
         printed_as = table.marks.get(item.mark) if item else None
         if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
             base = result(_base(table.paper, cell, cells, printed_as.to), sources)
-            less = difference(own, base, sources).result
-            own, delta = (less, None) if printed_as.means == DIFFERENCE else (own, less.value)
-        verdict = _verdict(table, item, own, scale) if item else None
-        mark = _significant(table, own, cells, sources)
-        compared.append(ComparedCell(own, item, verdict, delta, mark))
+            less = difference(own, base, sources)
+        if less and printed_as and printed_as.means == DIFFERENCE:
+            own, less = less.result, None
+        verdict = _verdict(table, item, own, less, scale) if item else None
+        mark = _gain(table, own, cells, sources)
+        compared.append(ComparedCell(own, item, verdict, less and less.result.value, mark))
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
 def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
     """Return the cell that a difference is taken to: `to` names a row, a column or a run."""
-    return _meeting(cell, cells, to) or replace(cell, source=full_name(paper, to))
+    return _meeting(cell, cells, to) or replace(cell, row=to, source=full_name(paper, to))
 
 
 def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
@@ -119,26 +121,37 @@ def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
     )
 
 
-def _significant(
+def _gain(
     table: Table, own: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
 ) -> str:
-    """Return the paper's mark of a significant difference, if our cell passes its test."""
+    """Return the paper's mark of a significant gain, if our cell passes its test."""
+    if own.cell.value is None:
+        return ""
+    lower = table.vocabulary.measurement(own.cell.value).better == "lower"
     for name, mark in table.marks.items():
-        base = _meeting(own.cell, cells, mark.to) if mark.means == SIGNIFICANT else None
+        base = _meeting(own.cell, cells, mark.to) if mark.means == GAIN else None
         if base in (None, own.cell):
             continue
-        if significant(mark, own, result(base, sources), sources):
+        if significantly_better(mark, own, result(base, sources), sources, lower):
             return name
     return ""
 
 
-def _verdict(table: Table, reported: Reported, own: CellResult, scale: str) -> Verdict | None:
-    """Return the verdict on a cell; none where the paper's table is empty on purpose."""
+def _verdict(
+    table: Table, reported: Reported, own: CellResult, less: Difference | None, scale: str
+) -> Verdict | None:
+    """Return the verdict on a cell; none where the paper's table is empty on purpose.
+
+    A cell that is printed with a difference is reproduced if both are.
+    """
     if own.cell.value is None:
         return None
     within = table.vocabulary.measurement(own.cell.value).tolerance(own.cell.task)
-    allowed = allowed_difference(within, reported.number, own)
-    return judge(reported, own, allowed, own.comparable, scale)
+    verdict = judge(reported, own, allowed_difference(within, reported.number, own), scale)
+    if less is None or reported.difference is None:
+        return verdict
+    allowed = allowed_difference(within, reported.difference, less.result)
+    return with_difference(verdict, reported.difference, less.result.value, allowed)
 
 
 def lines(tables: Iterable[ComparedTable]) -> "DataFrame":

@@ -76,6 +76,7 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
     bare = replace(
         bare,
         value=cell.value - base.value,
+        comparable=cell.comparable and base.comparable,
         stderr=_hypotenuse(cell.stderr, base.stderr),
         deviation=_hypotenuse(cell.deviation, base.deviation),
         doubtful=cell.doubtful or base.doubtful,
@@ -134,18 +135,23 @@ def pair(
     return Paired((cell.value or 0.0) - (base.value or 0.0), drawn.drawn * factor)
 
 
-def significant(
-    mark: Mark, cell: CellResult, base: CellResult, sources: Mapping[str, Source]
+def significantly_better(
+    mark: Mark,
+    cell: CellResult,
+    base: CellResult,
+    sources: Mapping[str, Source],
+    lower: bool = False,
 ) -> bool:
-    """Return whether a cell differs significantly from another one by the test of a paper's mark.
+    """Return whether a cell is significantly better than another one by a paper's test.
 
-    As compare-mt decides: in at least a share of the draws one of the two is better.
+    As compare-mt decides: it is better in at least a share of the draws.
 
     Args:
         mark: the test, its draws, their size and the share that must agree (by default 95 %).
         cell: the cell.
         base: what it is compared with.
         sources: the runs of both, by name.
+        lower: whether lower scores are better.
 
     Raises:
         FathomError: counts of sentences are damaged, or are not those of the scores.
@@ -155,7 +161,7 @@ def significant(
     paired = pair(cell, base, sources, mark.draws, mark.share)
     if isinstance(paired, str):
         return False
-    return max(paired.wins, paired.losses) >= (mark.level or LEVEL)
+    return (paired.losses if lower else paired.wins) >= (mark.level or LEVEL)
 
 
 def _scores(item: CellResult) -> bool:

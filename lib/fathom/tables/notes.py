@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fathom.papers.table_settings import Mark
+from fathom.papers.table_settings import DIFFERENCE, GAIN, WITH_DIFFERENCE, First, Mark
 from fathom.papers.vocabulary import Vocabulary
-from fathom.tables.comparison import DIFFERENCE, ComparedTable
+from fathom.tables.comparison import ComparedTable
 from fathom.tables.differences import LEVEL
 from fathom.tables.results import CellResult
 from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
@@ -14,9 +14,9 @@ FEW = "†"
 ADDED = "*"
 DOUBTFUL = "‡"
 _MEANS = {
-    "significant": "a significant difference",
-    "difference": "the number is the difference",
-    "with difference": "the number in parentheses is the difference",
+    GAIN: "a significant gain over",
+    DIFFERENCE: "the number is the difference to",
+    WITH_DIFFERENCE: "the number in parentheses is the difference to",
 }
 
 
@@ -24,17 +24,8 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
     """Yield the notes of a table, one sentence or more each."""
     items, table = compared.cells, compared.table
     own = [item.result for item in items]
-    if any(item.reported for item in items):
-        yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
-    if any(not item.comparable and item.cell.kind != "empty" for item in own):
-        yield (
-            f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
-            "compared with it."
-        )
-    if compared.shown_as:
-        names = ", ".join(compared.shown_as.values())
-        yield f"Not the paper's text, but what the name says: {names}."
-    yield from _metric_notes(own, table.vocabulary)
+    yield from _origin_notes(compared, own)
+    yield from _metric_notes(own, compared)
     yield from _spread_notes(own)
     if any(item.words == NOT_RUN for item in own):
         yield f"{NOT_RUN}: the run was not trained."
@@ -44,7 +35,7 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         if source.unused:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
-    yield from first_notes(compared)
+    yield from warnings_of(compared)
     for words in (OTHER_DECODING, NOT_MEASURED):
         details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
         if details:
@@ -69,21 +60,44 @@ def metrics_of(own: Iterable[CellResult], vocabulary: Vocabulary) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _metric_notes(own: Sequence[CellResult], vocabulary: Vocabulary) -> Iterator[str]:
+def _origin_notes(compared: ComparedTable, own: Sequence[CellResult]) -> Iterator[str]:
+    """Yield what is shown, and whose numbers they are."""
+    if compared.table.settings.caption:
+        yield compared.table.settings.caption
+    if any(item.reported for item in compared.cells):
+        yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
+    if any(not item.comparable and item.cell.kind != "empty" for item in own):
+        yield (
+            f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
+            "compared with it."
+        )
+    if compared.shown_as:
+        names = ", ".join(_shown_names(compared))
+        yield f"Not the paper's text, but what the name says: {names}."
+
+
+def _shown_names(compared: ComparedTable) -> list[str]:
+    """Return what tasks are called: those of rows and columns, or all where none is one."""
+    cells = [item.result.cell for item in compared.cells]
+    places = {name.lower() for cell in cells for name in (cell.row, cell.column)}
+    own = [words for name, words in compared.shown_as.items() if name.lower() in places]
+    return own or list(compared.shown_as.values())
+
+
+def _metric_notes(own: Sequence[CellResult], compared: ComparedTable) -> Iterator[str]:
     """Yield the metric of the scores with its signatures, and their gates."""
     scored = [item for item in own if item.cell.kind != "empty" and item.how]
     if scored:
-        yield f"Metric: {'; '.join(metrics_of(scored, vocabulary))}."
+        yield f"Metric: {'; '.join(metrics_of(scored, compared.table.vocabulary))}."
     unknown = dict.fromkeys(item.cell.task for item in scored if not item.cell.metric_known)
     if unknown and None not in unknown:
         yield f"The paper's metric is not known for {', '.join(map(str, unknown))}."
     gates = {item.cell.gates for item in scored}
-    if gates >= {"soft", "hard"}:
-        yield "Soft gates have no noise; hard gates leave out layers with p < 0.5."
-    elif "soft" in gates:
-        yield "Rows with gates are scored with soft gates without noise."
-    elif "hard" in gates:
-        yield "Hard gates leave out layers with p < 0.5."
+    if "soft" in gates:
+        yield "Soft gates have no noise."
+    if "hard" in gates:
+        kinds = (source.hard_gates for source in compared.sources.values())
+        yield f"Hard gates leave out {', or '.join(dict.fromkeys(filter(None, kinds)))}."
 
 
 def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
@@ -108,14 +122,23 @@ def _mark_notes(compared: ComparedTable) -> Iterator[str]:
     used |= {item.mark for item in compared.cells}
     for name, mark in compared.table.marks.items():
         if name in used:
-            to = f" to {mark.to}" if mark.to else ""
-            yield f"“{name}”: {_MEANS[mark.means]}{to}{_test(mark)}."
+            to = _called(mark.to, compared)
+            yield f"“{name}”: {_MEANS[mark.means]} {to}{_test(mark)}."
     less = {name for name, mark in compared.table.marks.items() if mark.means == DIFFERENCE}
     differences = (item for item in compared.cells if item.reported and item.reported.mark in less)
     if any(item.result.interval is not None for item in differences):
         yield "± of a difference: by bootstrap of both rows in pairs."
     if any(item.reported and item.reported.right for item in compared.cells):
         yield "In brackets: what a misprint must mean."
+
+
+def _called(name: str, compared: ComparedTable) -> str:
+    """Return the words of a row, a column or a run that a mark names."""
+    vocabulary = compared.table.vocabulary
+    if any(name == item.result.cell.column for item in compared.cells):
+        return compared.shown_as.get(name, vocabulary.title(name))
+    is_row = any(name in (item.result.cell.row, item.result.cell.id) for item in compared.cells)
+    return name if is_row else f"the run {name}"
 
 
 def _test(mark: Mark) -> str:
@@ -128,18 +151,28 @@ def _test(mark: Mark) -> str:
     return f", for our numbers too, by {mark.test.replace('_', ' ')} ({draws}{size}{agree})"
 
 
-def first_notes(compared: ComparedTable) -> Iterator[str]:
-    """Yield a warning while the row to be trained first is outside its band."""
-    first = compared.table.settings.first
-    if first is None:
-        return
-    for column, (low, high) in first.bands.items():
-        for item in compared.cells:
-            cell = item.result.cell
-            if (cell.id, cell.column) == (first.row, column) and item.result.comparable:
-                value = item.result.value
-                if value is None or not low <= value <= high:
-                    yield (
-                        f"Train {first.row} first: its {column} is to be between {low} and {high}, "
-                        f"and is {item.result.words if value is None else format(value, '.2f')}."
-                    )
+def warnings_of(compared: ComparedTable) -> Iterator[str]:
+    """Yield which row is to be trained first, of this table and of others."""
+    if first := compared.table.settings.first:
+        yield from first_notes(first, (item.result for item in compared.cells))
+    yield from compared.warnings
+
+
+def first_notes(first: First, own: Iterable[CellResult], place: str = "") -> Iterator[str]:
+    """Yield a warning while the row to be trained first is outside its band.
+
+    Args:
+        first: the row and its bands.
+        own: cells, among others those of the row.
+        place: the table of the row, in words, where it is another one.
+    """
+    for item in own:
+        band = first.bands.get(item.cell.column)
+        if item.cell.id != first.row or band is None or not item.comparable:
+            continue
+        low, high = band
+        if item.value is None or not low <= item.value <= high:
+            yield (
+                f"Train {first.row}{place} first: its {item.cell.column} is to be between {low} "
+                f"and {high}, and is {item.words if item.value is None else f'{item.value:.2f}'}."
+            )

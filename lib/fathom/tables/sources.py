@@ -56,6 +56,7 @@ class Source:
         unused: further seeds with which the run was trained.
         decoding: the folder of a decoding by seed, split and gates; None for a corpus.
         shown_as: what tasks are called whose text is not what their name says.
+        hard_gates: which layers its hard gates leave out, in words; empty without such gates.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Source:
     unused: tuple[int, ...] = ()
     decoding: Callable[[int, str, str], Path] | None = None
     shown_as: Mapping[str, str] = field(default_factory=dict)
+    hard_gates: str = ""
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
 
     @property

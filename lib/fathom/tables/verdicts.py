@@ -12,10 +12,10 @@ The first that applies:
    has one)`, `result (paper has none)`. The cause names the outcome.
 5. `metric unknown`: both are numbers, but they may not measure the same thing.
 6. `reproduced`, `higher` or `lower`: by the tolerance; a difference of exactly the tolerance is
-   within it.
+   within it. Where the paper prints a difference to another cell with its number, both must be.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fathom.papers.reported import Reported
 from fathom.papers.vocabulary import Tolerance
@@ -43,24 +43,21 @@ class Verdict:
     delta: float | None = None
 
 
-def judge(
-    reported: Reported, result: CellResult, allowed: float, comparable: bool, scale: str
-) -> Verdict:
+def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:
     """Return the verdict on a cell, in the order of this module's docstring.
 
     Args:
         reported: the paper's cell, a number or an outcome.
         result: ours, in the paper's unit; its words say why it has no number.
         allowed: the difference up to which the cell counts as reproduced, in the paper's unit.
-        comparable: whether all settings of the run are the paper's.
         scale: the scale, for the words.
     """
-    if result.words == NOT_RUN:
-        return Verdict(NOT_RUN)
+    if result.words.startswith(NOT_RUN):
+        return Verdict(NOT_RUN, result.words.removeprefix(NOT_RUN).strip(" ()"))
     unmeasured = result.words.startswith((NOT_MEASURED, OTHER_DECODING))
     if result.cell.kind == "corpus" and unmeasured:
         return Verdict(NOT_MEASURED, result.note)
-    if not comparable:
+    if not result.comparable:
         return Verdict(f"not comparable ({scale})", result.words or result.note)
     if unmeasured:
         return Verdict(NOT_MEASURED, result.note or result.words)
@@ -79,6 +76,29 @@ def judge(
     if abs(delta) <= allowed + _rounding(delta):
         return Verdict(REPRODUCED, cause, delta)
     return Verdict(HIGHER if delta > 0 else LOWER, cause, delta)
+
+
+def with_difference(
+    verdict: Verdict, reported: float, reproduced: float | None, allowed: float
+) -> Verdict:
+    """Return the verdict on a number that is printed with its difference to another one.
+
+    Args:
+        verdict: on the number.
+        reported: the printed difference.
+        reproduced: ours; None where the other cell has no number.
+        allowed: the difference between the two up to which the printed one counts as reproduced.
+    """
+    if verdict.words != REPRODUCED:
+        return verdict
+    if reproduced is None:
+        return replace(verdict, words=NOT_MEASURED, cause="the other cell has no number")
+    further = reproduced - reported
+    if abs(further) <= allowed + _rounding(further):
+        return verdict
+    cause = f"its difference is {reproduced:+.2f}, the paper's {reported:+.2f}"
+    words = HIGHER if further > 0 else LOWER
+    return Verdict(words, "; ".join(filter(None, (verdict.cause, cause))), verdict.delta)
 
 
 def allowed_difference(

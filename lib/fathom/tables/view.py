@@ -14,6 +14,7 @@ from fathom.tables.sources import NOT_RUN
 from fathom.tables.verdicts import Verdict
 
 OURS = "Not in the paper"
+_SCALED = ("millions", "thousands")
 _COUNTS = 2  # significant digits that a scaled count keeps
 _BOLD = "bold"
 
@@ -159,10 +160,13 @@ def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
 def _block(
     heading: str, cells: Sequence[ComparedCell], compared: ComparedTable, verdicts: bool
 ) -> BlockView:
-    vocabulary, shown_as = compared.table.vocabulary, compared.shown_as
+    vocabulary = compared.table.vocabulary
+    called = {name.lower(): words for name, words in compared.shown_as.items()}
     columns = list(dict.fromkeys(item.result.cell.column for item in cells))
     decimals = {column: _column_digits(column, cells, vocabulary) for column in columns}
     several = any(item.result.seeds > 1 for item in cells)
+    of_columns = {column: _in_column(column, cells) for column in columns}
+    by_row = any(len(_units(own)) > 1 for own in of_columns.values())
     rows: list[RowView] = []
     for row, items in _by_row(cells).items():
         in_order = [items[column] for column in columns]
@@ -171,21 +175,39 @@ def _block(
             for item in in_order
         ]
         added = all(item.result.cell.ours for item in in_order)
-        name = shown_as.get(row, row)
+        name = called.get(row.lower(), vocabulary.title(row))
+        name = _with_unit(name, in_order if by_row else ())
         name = f"{name} {ADDED}" if added and OURS.lower() not in heading.lower() else name
         if several:
             views.append(CellView(str(max(item.result.seeds for item in in_order))))
         rows.append(RowView(name, "result", tuple(_merged(views))))
         rows += _reported_rows(in_order, verdicts, several)
     counts = _sentences(columns, cells)
-    names = [
-        shown_as.get(column, vocabulary.title(column)) + (FEW if _few(column, cells) else "")
-        for column in columns
-    ]
+    names = []
+    for column, own in of_columns.items():
+        name = called.get(column.lower(), vocabulary.title(column))
+        names.append(_with_unit(name, own) + (FEW if _few(column, cells) else ""))
     if several:
         names.append("Seeds")
         counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
     return BlockView(heading, tuple(names), (*rows, counts) if counts else tuple(rows))
+
+
+def _with_unit(name: str, items: Sequence[ComparedCell]) -> str:
+    """Return a heading with the unit that all of its numbers share, if it does not say it."""
+    units = _units(items)
+    (unit,) = units if len(units) == 1 else ("",)
+    return f"{name} ({unit})" if unit and not name.endswith(")") else name
+
+
+def _units(items: Iterable[ComparedCell]) -> set[str]:
+    """Return the units of some cells; one that is empty is that of the measurement."""
+    values = [item.result.cell.value for item in items]
+    return {value.unit if value.unit in _SCALED else "" for value in values if value}
+
+
+def _in_column(column: str, cells: Iterable[ComparedCell]) -> list[ComparedCell]:
+    return [item for item in cells if item.result.cell.column == column]
 
 
 def _by_row(cells: Iterable[ComparedCell]) -> dict[str, dict[str, ComparedCell]]:
@@ -267,7 +289,7 @@ def _column_digits(column: str, cells: Iterable[ComparedCell], vocabulary: Vocab
 def _decimals(own: CellResult, decimals: int) -> int:
     """Return more decimals for a scaled count that would print as 0 or 1; none for a count."""
     value, unit = abs(own.value or 0.0), own.cell.value and own.cell.value.unit
-    if unit in ("millions", "thousands") and 0 < value < 10:
+    if unit in _SCALED and 0 < value < 10:
         return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
     return 0 if unit is None and own.value == int(value) > FEW_SENTENCES else decimals
 

@@ -109,13 +109,13 @@ class Targets:
             FathomError: the target cannot be made; the message says why.
         """
         files = [path for name in self.names_of(target) for path in self.runs.files(name)]
-        for artefact in self._drawn(target):
+        for artefact in self.drawn(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
             files.append(self.paths.compare)
         return list(dict.fromkeys(files))
 
-    def _drawn(self, target: str) -> list[Artefact]:
+    def drawn(self, target: str) -> list[Artefact]:
         """Return the tables and figures of a target that can be made.
 
         Raises:
