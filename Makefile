@@ -69,11 +69,11 @@ fast: environment ctranslate2 ## the quick tests: all but the chain and those th
 
 .PHONY: test-slurm
 test-slurm: environment ## jobs on a real Slurm, which the tests start: needs root, slurm-wlm and munge (minutes)
-	$(BIN)/pytest -m 'slurm and not slow' tests/slurm
+	$(BIN)/pytest -rs -m 'slurm and not slow' tests/slurm
 
 .PHONY: test-slurm-all
-test-slurm-all: environment ## the same with preemption, a node that goes down, and two nodes
-	$(BIN)/pytest -m slurm tests/slurm
+test-slurm-all: environment ## the same with preemption, a node that goes down, two nodes, accounting
+	$(BIN)/pytest -rs -m slurm tests/slurm
 
 .PHONY: lint
 lint: environment ctranslate2 ## check style, rules and config; zero findings

@@ -59,11 +59,8 @@ def _reasons(demands: Demands, artefact: Artefact) -> Iterator[str]:
     project = demands.project
     datasets = [demands.dataset(corpus) for corpus in artefact.corpora]
     for name in artefact.runs:
-        run = project.run(name, demands.scale)
-        yield from (reason for _, reason in run.not_built())
-        datasets.append(run.data.dataset)
-    for dataset in datasets:
-        yield from (reason for _, reason in project.datasets[dataset].not_built())
+        datasets.append(project.run(name, demands.scale).data.dataset)
+    yield from filter(None, (project.datasets[dataset].not_built for dataset in datasets))
 
 
 def averages(comparison: Path) -> str:

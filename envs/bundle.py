@@ -24,13 +24,22 @@ WHEELS = "wheels"
 BY_HAND = "results/sources/by_hand"
 # The lock of torch as the environment has it: of one build.
 LOCKS = (".venv/torch.lock", "envs/requirements.lock", "envs/fairseq.lock", "envs/ctranslate2.lock")
+# As well, where torch is a build for CUDA.
+CUDA_LOCK = "envs/cuda.lock"
 # Built here without a compiler, and so packed as its source.
 AS_SOURCE = "fairseq-fixed"
 
 
+def locks() -> tuple[str, ...]:
+    """Return the locks of the environment that runs this."""
+    asked = [sys.executable, str(ROOT / "envs" / "doctor.py"), "cuda"]
+    needs_cuda = subprocess.run(asked, check=False).returncode == 0
+    return (*LOCKS, CUDA_LOCK) if needs_cuda else LOCKS
+
+
 def packages(folder: Path) -> None:
     """Download the packages of the locks."""
-    for lock in LOCKS:
+    for lock in locks():
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--require-hashes", "--no-build-isolation", "--no-binary", AS_SOURCE]
         command += ["--dest", str(folder), "-r", str(ROOT / lock)]

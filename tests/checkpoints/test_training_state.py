@@ -40,6 +40,7 @@ def test_the_newest_and_the_one_before_it_are_kept(tmp_path):
 
 @pytest.mark.parametrize("damage", ["truncate", "empty", "flip", "weight"])
 def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, damage):
+    """Field fault 4."""
     for update in (1, 2):
         save(tmp_path, {"update": update, "model": {"a": torch.arange(100)}})
     newest = tmp_path / NEWEST
@@ -227,7 +228,7 @@ def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_p
 
 
 def test_a_kill_in_the_middle_of_a_write_loses_nothing_and_leaves_nothing(tmp_path):
-    """Fault 5: half of a checkpoint is on disk, under a name that nothing reads."""
+    """Field fault 5: half of a checkpoint is on disk, under a name that nothing reads."""
     for update in (1, 2):
         save(tmp_path, {"update": update, "model": {"a": torch.ones(2)}})
 

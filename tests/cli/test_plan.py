@@ -17,6 +17,21 @@ def test_it_prints_a_line_for_each_paper_and_one_for_all(project, call):
     assert not (project / "results").exists()
 
 
+def test_jobs_that_are_made_are_counted(project, call):
+    jobs = json.loads(call("plan", "--json").out)["jobs"]
+    assert jobs["made"] == 0
+    assert jobs["all"] > 10
+
+
+def test_more_devices_shorten_the_wall_time_to_that_of_one_training_at_most(project, call):
+    one, two, many = (
+        json.loads(call("plan", "--devices", count, "--json").out)["wall_hours"]
+        for count in ("1", "2", "99")
+    )
+    assert one / 2 <= two < one
+    assert many == pytest.approx(two, rel=0.5)
+
+
 def test_a_table_and_a_device_can_be_named(project, call):
     content = json.loads(call("plan", "sample_table1", "--table", "--gpu", "a100", "--json").out)
     assert set(content["groups"]) == {"sample_table1", "all"}
@@ -39,3 +54,4 @@ def test_finished_trainings_are_counted_and_measured(own, summarised, call):
     assert states[f"sample/{RUN}"] == "finished"
     assert content["measured_trainings"] >= 1
     assert content["groups"]["all"]["hours_left"] < content["groups"]["all"]["hours"]
+    assert 0 < content["jobs"]["made"] < content["jobs"]["all"]

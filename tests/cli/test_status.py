@@ -1,11 +1,19 @@
 """`fathom status`: counts of what exists."""
 
 import json
+import os
+import time
 
 import pytest
 
+from fathom.cli.options import open_project
+from fathom.cli.status import duration
 from fathom.cluster.jobs import Folder
-from fathom.io.files import write_json
+from fathom.io.files import write_json, write_lines
+from fathom.io.holders import Holder, write_holder
+from fathom.io.locks import HOLDER
+from fathom.provenance.state_file import State, write_state
+from fathom.runs.paths import Paths
 from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
 
@@ -27,19 +35,59 @@ def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):
     assert "scontrol release 7" in json.loads(call("status", "--json").out)["jobs"][0]
 
 
+def test_a_failed_training_is_printed_with_its_last_lines(project, call):
+    text = call("status", "--runs").lines[0].split()[0]
+    spec = open_project().spec(text, "small")
+    folder = Paths(project / "results", "small").run(spec, 1)
+    given = {"attempt": 1, "host": "x", "pid": 1, "job": None, "reason": "this is why"}
+    write_state(folder, State(state="failed", update=2, updates=4, **given))
+    write_lines(folder / "train.log", ["first", "last"])
+    lines = call("status").lines
+    assert lines[0].startswith(f"{text}  failed, update 2 of 4: this is why; its lines: ")
+    assert lines[1:3] == ["    first", "    last"]
+    fields = json.loads(call("status", "--json").out)["papers"]["sample"]["runs"][text]
+    assert (fields["reason"], fields["last_lines"]) == ("this is why", ["first", "last"])
+
+
+def test_a_process_that_lives_without_a_heartbeat_is_seen(project, call):
+    spec = open_project().spec(f"sample/{RUN}", "small")
+    lock = Paths(project / "results", "small").run(spec, 1) / HOLDER
+    lock.parent.mkdir(parents=True)
+    write_holder(lock, Holder.here(), new=True)
+    assert "no sign of life" not in call("status").lines[0]
+    then = time.time() - 600
+    os.utime(lock, (then, then))
+    assert call("status").lines[0].endswith("running, no sign of life for 10 min")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (59.2, "59 s"), (90, "1.5 min"), (7200, "2 h"), (200_000, "2.31 days")],
+)
+def test_a_time_has_the_unit_that_fits(seconds, text):
+    assert duration(seconds) == text
+
+
 @pytest.mark.slow
 def test_it_counts_what_is_drawn_trained_and_compared(own, summarised, call):
     folder = own(summarised)
     invoke(folder, ("table", "sample_table1"), ("compare",))
     (attempts,) = (folder / "results/runs/sample").glob(f"{GATED}-*/1/attempts.json")
     (attempts.parent / "training.json").unlink()
+    write_holder(attempts.parent / HOLDER, Holder.here(), new=True)
     static, gated, summary, cells = call("status", "--runs").lines
     assert static == f"sample/{RUN}  finished"
-    assert gated == f"sample/{GATED}  started at update 4 of 4"
-    assert summary == ("sample: 1 of 1 tables, 0 of 1 figures, 2 runs (1 finished, 1 started)")
+    assert gated.startswith(f"sample/{GATED}  running at update 4 of 4, NLL ")
+    assert gated.endswith(" tokens/s, 0 s left")
+    assert summary == ("sample: 1 of 1 tables, 0 of 1 figures, 2 runs (1 finished, 1 running)")
     assert "not run" not in cells
+    assert call("status").lines == [gated, summary, cells]
     content = json.loads(call("status", "--json").out)
     states = content["papers"]["sample"]["runs"]
     assert states[f"sample/{RUN}"]["state"] == "finished"
-    assert states[f"sample/{GATED}"] == {"state": "started", "update": 4, "of": 4}
+    gated = states[f"sample/{GATED}"]
+    assert (gated["state"], gated["update"], gated["of"]) == ("running", 4, 4)
+    assert gated["nll"] > 0
+    assert gated["tokens_per_second"] > 0
+    assert gated["process"] == str(Holder.here())
     assert sum(content["cells"].values()) > 0

@@ -8,7 +8,7 @@ import pytest
 from fathom.cluster.heads import HEADS, LOCKS, enter
 from fathom.io.files import write_json
 from fathom.io.holders import started
-from tests.support.refused import says
+from tests.support.refused import prose, says
 
 
 @pytest.fixture(autouse=True)
@@ -44,16 +44,16 @@ def test_a_later_process_of_the_same_number_is_another_one():
     says("lock removed").check(enter()[0])
 
 
-def test_a_lock_of_a_start_that_lives_stays():
+def test_a_lock_of_a_start_that_lives_stays_and_its_process_is_named():
     head(os.getppid(), started(os.getppid()))
     head(dead(), "1")
-    assert enter() == []
+    says("runs here, too", os.getppid()).check(enter()[0])
     assert len(list(LOCKS.iterdir())) == 1
 
 
 def test_of_another_host_nothing_is_known():
     head(1, "1", "another")
-    says("may still run", "another").check(enter()[0])
+    says("may still run", "another", remedy=prose("add --unlock")).check(enter()[0])
     assert len(list(LOCKS.iterdir())) == 1
 
 

@@ -66,8 +66,18 @@ def test_a_folder_remembers_what_was_submitted(above, script):
     folder.remember(job, "7", "8", ["runner"])
     record = folder.record()
     assert (record["id"], record["now"], record["rule"]) == ("7", "8", "train_run")
-    assert record["outputs"] == [str(job.outputs[0])]
     assert list(jobs.folders(above)) == [folder]
+
+
+def test_a_job_reads_its_script_and_its_outputs_and_nothing_of_the_one_before(above, script):
+    path = script()
+    job, folder = read(path), Folder(above / read(path).name)
+    folder.path.mkdir()
+    folder.stop.touch()
+    folder.prepare(path, job)
+    assert folder.script.read_text() == path.read_text()
+    assert folder.outputs == list(job.outputs)
+    assert not folder.stop.exists()
 
 
 def test_a_damaged_record_is_as_good_as_none(above):

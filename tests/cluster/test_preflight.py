@@ -24,6 +24,7 @@ def test_where_all_is_well_nothing_is_printed(above):
 
 
 def test_without_slurm_one_message_names_what_is_missing(above, monkeypatch):
+    """Field fault 19."""
     monkeypatch.setenv("PATH", "/nowhere")
     with refused("no program", "sbatch", where="--profile slurm", remedy="login node"):
         check(Slurm(), ASKED, above)

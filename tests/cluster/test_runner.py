@@ -45,8 +45,7 @@ def folder(above, script, answers):
     job = read(path)
     made = Folder(above / job.name)
     made.path.mkdir()
-    made.remember(job, "7", "7", [])
-    made.script.write_text(path.read_text())
+    made.prepare(path, job)
     job.outputs[0].parent.mkdir(parents=True)
     assert begin(Slurm(), made, "7") == (0, 1, 1)
     return made

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from fathom.cluster.jobs import Folder, read
+from fathom.cluster.queued import queued
 from fathom.cluster.scheduler import FAILED, RUNNING, SUCCESS, State
 from fathom.cluster.slurm import Slurm
 from fathom.cluster.status import (
@@ -20,7 +21,6 @@ from fathom.cluster.status import (
     decide,
     marker_of,
     refresh,
-    waiting,
 )
 from fathom.io.files import write_json
 from tests.support.refused import says
@@ -73,6 +73,7 @@ def test_a_job_is_lost_after_misses_and_time_and_not_before():
 
 
 def test_misses_are_counted_in_a_row_and_silence_is_none():
+    """Field fault 8."""
     missed = replace(NEW, misses=MISSES, since=1.0)
     assert decide(state(RUNNING), None, missed, 500.0).misses == 0
     silent = decide(None, None, missed, 500.0)
@@ -127,13 +128,15 @@ def test_a_held_job_is_reported_once_and_found_from_files_alone(above, answers, 
     assert look(above) == look(above) == RUNNING
     printed = capsys.readouterr().err
     assert printed.count("scontrol release 7") == 1
-    assert "scontrol release 7" in next(waiting(above))
+    [job] = queued(above)
+    assert job.waits
+    assert "scontrol release 7" in str(job)
     answers("squeue", "7|PENDING|Priority")
     look(above)
-    assert "Priority" in next(waiting(above))
+    assert "Priority" in str(*queued(above))
     answers("squeue", "7|RUNNING|None")
     look(above)
-    assert list(waiting(above)) == []
+    assert not any(job.waits for job in queued(above))
 
 
 def test_a_lost_job_is_asked_for_by_its_number_first(above, answers, folder):

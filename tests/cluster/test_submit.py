@@ -38,6 +38,16 @@ def test_a_new_job_is_submitted_once_and_remembered(script, calls, above):
     assert folder.script.read_text() == path.read_text()
 
 
+def test_a_job_that_begins_before_its_submission_is_answered_has_what_it_reads(
+    script, answers, above
+):
+    """It took its outputs from what is recorded after the answer, and failed though it had them."""
+    answers("sbatch", script='ls "$FATHOM_CLUSTER"/*/ > "$CALLS.there"; echo 7')
+    start(script())
+    [there] = above.parents[1].glob("*.there")
+    assert {"script.sh", "outputs.json"} < set(there.read_text().split("\n"))
+
+
 def test_a_job_of_an_earlier_start_is_taken_over(script, calls, answers, capsys):
     answers("squeue", "5")
     assert start(script()) == "5"
@@ -64,6 +74,7 @@ def test_a_job_that_has_ended_is_submitted_again(script, calls, answers):
 
 
 def test_silence_submits_nothing(script, calls, answers):
+    """Field fault 8."""
     answers("squeue", code=1)
     with refused("scheduler silent", "Slurm"):
         start(script())

@@ -1,11 +1,11 @@
 """Identity under growth: what keeps a hash, and what must move it."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import pytest
 from pydantic import ValidationError, create_model
 
-from fathom.config.settings import About, Absent, NotBuilt, Part, Several
+from fathom.config.settings import About, Absent, Part, Several
 from fathom.io.hashes import identity
 
 
@@ -70,14 +70,3 @@ def test_numbers_are_canonical():
 def test_a_value_of_another_type_is_refused(values):
     with pytest.raises(ValidationError):
         Training.model_validate(values)
-
-
-def test_a_value_that_is_not_built_gives_its_path_and_reason():
-    class Data(Part):
-        token: Annotated[Literal["none", "source"], NotBuilt({"source": "no reader"})] = "none"
-
-    class Run(Part):
-        data: Data
-
-    assert Run(data=Data()).not_built() == []
-    assert Run(data=Data(token="source")).not_built() == [("data.token", "no reader")]

@@ -36,6 +36,7 @@ def test_wanted_members_are_read_in_order(pack):
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_member_that_points_outside_is_refused_though_it_is_not_wanted(pack, name):
+    """Field fault 14."""
     path = pack({"fine.txt": b"fine", name: b"x"})
     with refused("points outside"):
         check(path)
@@ -65,6 +66,7 @@ INWARDS = ["b", "../b", "./b/../../c"]
 
 @pytest.mark.parametrize("target", OUTWARDS)
 def test_a_link_out_is_refused(tmp_path, target):
+    """Field fault 14."""
     for path in (
         tar_with(tmp_path / "t", tarfile.SYMTYPE, "a/link", target),
         zip_with(tmp_path / "z", stat.S_IFLNK, "a/link", target),
@@ -90,17 +92,20 @@ def test_a_hard_link_is_seen_from_the_archives_top(tmp_path):
 
 @pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
 def test_a_device_in_a_tar_is_refused(tmp_path, kind):
+    """Field fault 14."""
     with refused("device", "d"):
         check(tar_with(tmp_path / "t", kind, "d"))
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK])
 def test_a_device_in_a_zip_is_refused(tmp_path, kind):
+    """Field fault 14."""
     with refused("device", "d"):
         check(zip_with(tmp_path / "z", kind, "d"))
 
 
 def test_a_bomb_is_refused_before_it_is_read(pack):
+    """Field fault 14."""
     path = pack({"zeros": bytes(4 << 20)})
     with refused("bomb", 100):
         check(path)

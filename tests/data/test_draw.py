@@ -1,5 +1,6 @@
 """Sentences on disk: which are held out, and which articles are drawn for training."""
 
+import os
 import random
 import re
 
@@ -94,6 +95,19 @@ def test_nothing_is_left_on_the_disk(tmp_path):
     held, training = drawn(tmp_path, TEXT)
     assert list(tmp_path.iterdir()) == []
     assert (len(held), len(training)) == (10, len([*training]))
+
+
+def test_only_the_drawn_sentences_stay_on_the_disk_for_the_next_dump(tmp_path):
+    """The sentences of 25 dumps were there until all were written."""
+    _, training = drawn(tmp_path, TEXT, most=60)
+    links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    sizes = [os.stat(link).st_size for link in links if own_file(link, tmp_path)]
+    assert sizes == [sum(len(row.text.encode()) + 1 for row in training)]
+
+
+def own_file(link, folder):
+    """Return whether an open file is in a folder."""
+    return os.path.lexists(link) and os.readlink(link).startswith(str(folder))
 
 
 def test_a_full_disk_is_an_error_with_the_folder(tmp_path):

@@ -83,6 +83,7 @@ def test_a_second_fetch_changes_nothing_and_asks_nobody(site, archive, places, l
 
 
 def test_a_download_of_another_file_is_refused(site, archive, places, lines):
+    """Field fault 12."""
     folder, by_hand = places
     talks = source(
         archive, "talks", mirrors=[site.put("/talks.tar.gz", content=archive.read_bytes())]
@@ -171,6 +172,7 @@ def test_a_cut_off_download_goes_on_and_is_checked(site, archive, places, lines)
 
 
 def test_a_part_that_was_altered_on_disk_is_not_trusted(site, archive, places, lines):
+    """Field fault 12."""
     content = archive.read_bytes()
     address = site.put("/talks.tar.gz", content=content, drops=[1000, 0])
     talks = source(archive, "talks", mirrors=[address])
@@ -237,6 +239,7 @@ def test_a_dangerous_archive_is_not_kept_though_its_checksum_is_right(
 
 
 def test_a_full_disk_is_found_before_anything_is_fetched(archive, places, lines):
+    """Field fault 11."""
     talks = source(archive, "talks", mirrors=["http://127.0.0.1:1/"], bytes=10**18)
     with refused("disk", ..., "1,000,000,000,000,000,000"):
         fetch(talks, *places, lines.append)

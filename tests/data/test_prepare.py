@@ -138,7 +138,7 @@ def test_a_wrong_count_leaves_a_finished_corpus_as_it_was(made):
 
 
 def test_a_disk_that_gets_full_leaves_a_finished_corpus_as_it_was(made):
-    """The disk is a limit on the size of files, which a longer file reaches."""
+    """Field fault 11: the disk is a limit on the size of files, which a longer file reaches."""
     out = made()
     before = contents(out)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

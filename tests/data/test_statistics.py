@@ -7,6 +7,7 @@ from fathom.io.integrity import hashes, write_record
 from fathom.provenance import measurements
 from fathom.runs.datasets import SPLITS, PlannedDataset
 from tests.data.small_archives import lines_dataset, messages_dataset
+from tests.data.small_dumps import wikipedia_dataset
 from tests.support.refused import refused
 
 DOMAINS = {
@@ -100,6 +101,18 @@ def test_text_without_pairs_has_sentences_and_a_language_for_each_task(tmp_path,
     assert "pairs.train" not in file.measurements
     assert values(file, "tokens.train.en") == {"en": 3}
     assert values(file, "types.train.hi") == {"hi": 1}
+
+
+def test_of_text_from_which_articles_are_drawn_sentences_alone_are_counted(tmp_path, lines):
+    """Tokens of 25 Wikipedias were counted, which no table shows."""
+    dataset = wikipedia_dataset(["de", "fr"])
+    corpus = write_corpus(tmp_path, dataset, {"de": [("Eins.",), ("Zwei.",)], "fr": [("Un.",)]})
+    measure(dataset, Checksums(), corpus, lines.append)
+    file = measurements.read(corpus / "statistics.json")
+    assert {*file.measurements} == {
+        f"{n}.{split}" for n in ("sentences", "share") for split in SPLITS
+    }
+    assert values(file, "sentences.train") == {"de": 2, "fr": 1}
 
 
 def test_a_corpus_that_is_not_prepared_is_named_with_its_command(tmp_path, domains, lines):

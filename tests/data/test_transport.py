@@ -74,6 +74,7 @@ def stopped(site, part, lines, **page):
 
 
 def test_a_server_that_ignores_ranges_starts_again(site, part, lines):
+    """Field fault 13."""
     address = stopped(site, part, lines, content=FILE, ranges="ignore")
     download(address, part, SIZE, lines.append)
     assert part.read_bytes() == FILE
@@ -81,6 +82,7 @@ def test_a_server_that_ignores_ranges_starts_again(site, part, lines):
 
 
 def test_a_file_that_has_changed_is_not_spliced(site, part, lines):
+    """Field fault 13."""
     address = stopped(site, part, lines, content=OTHER, etag='"two"')
     download(address, part, SIZE, lines.append)
     assert part.read_bytes() == OTHER
@@ -116,6 +118,7 @@ def test_a_part_from_another_address_is_not_gone_on_with(site, part, lines):
 
 
 def test_a_web_page_with_status_200_is_named_and_touches_nothing(site, part, lines):
+    """Field fault 12."""
     page = b"\n<!DOCTYPE html>\n<html><body>I moved.</body></html>"
     address = stopped(site, part, lines, content=page, etag='"two"')
     with refused("web page"):
@@ -139,6 +142,7 @@ def test_too_many_bytes_are_noticed_without_an_announced_length(site, part, line
 
 
 def test_too_few_bytes_are_noticed_without_an_announced_length(site, part, lines):
+    """Field fault 12."""
     address = site.put("/file", content=FILE[:-1], says_length=False, ranges="ignore")
     with refused("at byte", prose("connection ended"), "639,999", "640,000"):
         download(address, part, SIZE, lines.append)

@@ -22,6 +22,7 @@ def test_this_python_and_an_empty_request_are_not_refused():
 
 
 def test_another_python_is_refused_by_name_and_version(monkeypatch):
+    """Field fault 19."""
     monkeypatch.setattr(sys, "version_info", (3, 12, 1))
     monkeypatch.setattr(sys, "executable", "/opt/python3.12")
     assert doctor.lacking_python() == (

@@ -211,11 +211,13 @@ def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
+    """Field fault 17."""
     with refused("hypotheses", len(hypotheses), len(references), where="bos"):
         measure(hypotheses, references, "eng", "bos")
 
 
 def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded):
+    """Field fault 20."""
     spec, lines = decoded("one_to_many"), []
     folder = paths.decoding(spec, 1, "test", "plain")
     record = read_record(folder / "decoding.json")

@@ -171,7 +171,7 @@ def test_the_plugins_profile_asks_for_a_gpu_once():
 
 
 def test_nothing_is_submitted_again_by_itself_and_no_training_is_in_a_group():
-    """A retry trains again what a user has cancelled, inside the job that is being stopped."""
+    """Field fault 2: a retry trains again what a user has cancelled, inside the stopped job."""
     texts = [path.read_text(encoding="utf-8") for path in rule_files(ROOT)]
     assert not [text for text in texts if re.search(r"^ *(retries|group):", text, re.MULTILINE)]
     for name in ("slurm", "pbs"):
@@ -182,6 +182,8 @@ def test_text_is_prepared_on_the_cluster_and_not_where_the_user_is_logged_in():
     for name in ("corpora", "subwords"):
         text = (ROOT / "workflow" / "rules" / f"{name}.smk").read_text(encoding="utf-8")
         for rule in re.findall(
-            r"rule (prepare_corpus|train_subwords|encode_text):(.*?)shell:", text, re.S
+            r"rule (prepare_corpus|measure_corpus|train_subwords|encode_text):(.*?)shell:",
+            text,
+            re.S,
         ):
             assert "localrule" not in rule[1], rule[0]

@@ -275,6 +275,8 @@ def test_hypotheses_have_the_order_of_their_sources():
 
 
 def test_a_search_that_loses_a_sentence_is_an_error():
+    """Field fault 17."""
+
     class Forgetful:
         sentences = 5
 

@@ -144,6 +144,7 @@ def disk(tmp_path):
 
 @pytest.mark.parametrize("library", ["python", "torch"])
 def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(disk, library, record_property):
+    """Field fault 11."""
     torch = pytest.importorskip("torch")
     record_property("what makes the disk small", disk.means)
     path = disk.folder / "a.pt"

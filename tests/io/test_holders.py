@@ -71,7 +71,7 @@ def test_on_this_host_a_holder_is_gone_with_its_process(ended):
 
 @pytest.mark.parametrize(("answer", "gone"), [(True, False), (None, False), (False, True)])
 def test_on_another_host_the_scheduler_decides_and_its_silence_counts_as_life(answer, gone):
-    """Fault 7."""
+    """Field fault 7."""
     other = replace(Holder.here(), host="elsewhere", job="41")
     assert other.is_gone(lambda job: answer, locked=True) == gone
 
@@ -89,6 +89,7 @@ def test_on_another_host_without_a_job_the_kernels_lock_is_the_only_evidence(loc
 
 
 def test_silence_is_counted_by_the_clock_of_the_file_system(tmp_path):
+    """Field fault 7."""
     path = tmp_path / "holder"
     path.touch()
     written = path.stat().st_mtime

@@ -77,7 +77,7 @@ def test_a_second_writer_sees_who_holds_the_lock(tmp_path, holder):
 
 
 def test_a_second_writer_may_wait_and_says_for_whom_once(tmp_path, holder, quick):
-    """Fault 6: a job that was started twice ended in an error while the first one trained."""
+    """Field fault 6: a job that was started twice ended in an error while the first one trained."""
     lines, looks = [], []
 
     def waiting():
@@ -113,7 +113,7 @@ def test_a_lock_that_is_freed_names_nobody(tmp_path):
 def test_a_lock_of_another_host_is_taken_over_when_its_job_is_gone(
     tmp_path, quick, seconds, answer, taken
 ):
-    """Fault 7, where the kernel's lock holds on one host alone."""
+    """Field fault 7, where the kernel's lock holds on one host alone."""
     other = left(tmp_path, seconds, host="elsewhere", job="41")
     lines = []
     expected = nullcontext() if taken else refused("locked", str(other))

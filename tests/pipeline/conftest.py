@@ -36,11 +36,10 @@ class Project:
             code: the exit code that is right.
             text: standard input.
         """
-        program = str(Path(sys.executable).with_name(words[0]))
         done = subprocess.run(
-            [program, *words[1:]],
+            self._program(words),
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(self.folder / "lib"), "COLUMNS": "160"},
+            env=self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             input=text,
@@ -49,6 +48,24 @@ class Project:
         )
         assert done.returncode == code, done.stdout[-8000:]
         return done.stdout
+
+    def start(self, *words: str) -> subprocess.Popen:
+        """Start a command of the environment there, which prints nothing."""
+        nowhere = subprocess.DEVNULL
+        return subprocess.Popen(
+            self._program(words),
+            cwd=self.folder,
+            env=self._environment,
+            stdout=nowhere,
+            stderr=nowhere,
+        )
+
+    def _program(self, words: tuple[str, ...]) -> list[str]:
+        return [str(Path(sys.executable).with_name(words[0])), *words[1:]]
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return os.environ | {"PYTHONPATH": str(self.folder / "lib"), "COLUMNS": "160"}
 
     def training_files(self) -> dict[str, int]:
         """Return the time of the last change of every file that a training leaves."""

@@ -1,8 +1,11 @@
 """What makes Snakemake run a job again, with a stand-in for the commands: nothing is trained."""
 
+import os
 import re
 import shutil
 import sys
+import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from fathom.provenance.recipe import RECIPE
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support import stand_in
+from tests.support.refused import says
 from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
@@ -130,3 +134,50 @@ def test_another_beam_translates_again_although_snakemake_has_no_record(project,
         "summarise_run",
     }
     assert "rule train_run:" not in printed
+
+
+def test_a_start_that_was_killed_locks_nobody_out(project, edited):
+    """Snakemake's lock outlives its process; the next start removes it without --unlock."""
+    gate, waits = project.folder / "gate", project.folder / "waits"
+    waiting = '[ "$1" = train ] && touch waits && until [ -e gate ]; do sleep 0.1; done\nexec '
+    edited(".venv/bin/fathom", "exec ", waiting)
+    words = ["snakemake", "--cores", "2", f"{TABLE}_row", "--config", "row=6/6"]
+    head = project.start(*words)
+    deadline = time.monotonic() + 300
+    while not waits.exists() and head.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    heads = [*project.folder.glob(".snakemake/fathom_heads/*.json")]
+    assert len(heads) == 1
+    head.kill()
+    head.wait()
+    gate.touch()
+    assert any((project.folder / ".snakemake" / "locks").iterdir())
+    printed = project.run(*words)
+    says("lock removed").check(printed)
+    assert not [*project.folder.glob(".snakemake/locks/*")]
+    assert not [*project.folder.glob("results/cluster/starts/*")]
+
+
+@pytest.fixture
+def far_folder(tmp_path):
+    """A folder on another file system where there is one, with a name that must be quoted."""
+    memory = Path("/dev/shm")
+    writable = memory.is_dir() and os.access(memory, os.W_OK)
+    with tempfile.TemporaryDirectory(dir=memory if writable else tmp_path) as folder:
+        yield Path(folder) / "Ergebnisse für $alle, 'π' & (1)"
+
+
+def test_results_may_be_far_away_under_any_name_and_for_one_user_alone(project, far_folder):
+    files = stand_in.outputs(targets(far_folder), TABLE)
+    stand_in.install(project.folder, sys.executable, files)
+    words = ["snakemake", "--cores", "2", f"{TABLE}_row", *ROW, f"results={far_folder}"]
+    before = os.umask(0o077)
+    try:
+        project.run(*words)
+        again = project.run(*words)
+    finally:
+        os.umask(before)
+    assert "train_run" not in again
+    [manifest] = far_folder.glob("runs/latent_depth/m2o_diverse_12_12-*/1/manifest.json")
+    assert manifest.stat().st_mode & 0o077 == 0
+    assert far_folder.stat().st_mode & 0o077 == 0

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from fathom.workflow.steps import steps
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support.refused import says
 from tests.support.targets import TABLE, targets
@@ -57,12 +58,14 @@ def jobs(printed):
     ],
 )
 def test_a_mistake_ends_in_one_message_with_the_nearest_name(fresh, words, message):
+    """Field fault 19."""
     printed = fresh.run("snakemake", "-n", *words, code=1)
     message.check(printed.rstrip("\n").rpartition("\n")[2])
     assert "Traceback" not in printed
 
 
 def test_a_broken_config_file_is_refused_with_file_line_and_key(fresh):
+    """Field fault 19."""
     scale = fresh.folder / "config/scales/tiny.yaml"
     text = scale.read_text(encoding="utf-8")
     scale.write_text(text.replace("width: 1/8", "width: 8"), encoding="utf-8")
@@ -77,6 +80,9 @@ def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
     runs = targets(tmp_path).runs
     says("scale", "tiny").check(printed)
     assert jobs(printed)["train_run"] == sum(len(runs.seeds(name)) for name in runs.built)
+    # As many jobs as `fathom plan` counts, and the target itself.
+    files = steps(targets(fresh.folder / "results"), "all")
+    assert sum(jobs(printed).values()) == sum(not path.exists() for path in files) + 1
 
 
 def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):

@@ -58,6 +58,18 @@ def test_runs_and_text_of_other_settings_are_unused(folder, tmp_path):
     assert (folder / "checkpoints" / "last.pt").exists()
 
 
+def test_of_a_link_to_a_folder_the_link_alone_goes(tmp_path):
+    elsewhere, link = tmp_path / "disk" / "run", tmp_path / "results" / "corpora" / "old-12345678"
+    write_lines(elsewhere / "file", ["unused"])
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    (item,) = deletable("unused", own_project(), tmp_path / "results")
+    assert item.bytes == link.lstat().st_size
+    item.delete()
+    assert not link.is_symlink()
+    assert (elsewhere / "file").exists()
+
+
 def test_text_of_a_data_set_that_only_tables_count_is_used(tmp_path):
     project = own_project()
     for dataset in project.datasets.values():

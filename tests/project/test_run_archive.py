@@ -129,6 +129,7 @@ def test_a_changed_card_is_refused(archive, elsewhere):
 
 
 def test_other_settings_other_text_and_another_recipe_are_refused(archive, elsewhere, monkeypatch):
+    """Field fault 18."""
     with refused("other settings here", RUN, "paper", where=archive.name):
         place(own_project(), replace(elsewhere, scale="paper"), archive)
     spec = own_project().spec(RUN, "tiny")

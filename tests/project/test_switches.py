@@ -165,7 +165,7 @@ def test_seeds_are_written_as_a_user_writes_them(text):
     [(0, 3, True), (8, 1, True), (8, 8, True), (8, 3, False), (8, 16, False)],
 )
 def test_devices_share_the_micro_batches_of_an_update_evenly(micro_batches, processes, even):
-    """Fault 19."""
+    """Field fault 19."""
     refusal = refused("no even shares", micro_batches, processes, where="micro_batches")
     with nullcontext() if even else refusal:
         require_even_shares(micro_batches, processes)

@@ -57,6 +57,7 @@ def test_what_is_written_is_read_again(path):
     ("old", "new"), [(b'"finished"', b"null"), (b"1.5", b"7.5"), (b'"tasks"', b'"tasts"')]
 )
 def test_a_manifest_that_was_edited_by_hand_is_refused(path, old, new):
+    """Field fault 18."""
     manifest.write(path, content())
     text = path.read_bytes()
     assert old in text
@@ -105,6 +106,7 @@ def test_what_is_no_manifest_is_refused_in_writing_and_reading(path, change, whe
 
 
 def test_an_older_schema_is_refused_in_one_line_that_names_the_command(path):
+    """Field fault 18."""
     path = path.parent / "runs/paper/small-12345678/1/manifest.json"
     write_record(path, {"schema": 1, "scores": {}})
     with refused("schema", 1, 2, where=path, remedy="fathom summarise paper/small-12345678"):

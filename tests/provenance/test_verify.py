@@ -111,6 +111,13 @@ def plant(paths, pattern, change):
     return path
 
 
+def check_order(verified, results):
+    """Check that each command comes after those that make what it reads."""
+    stages = [one.remedy.split("fathom ")[-1].split()[0] for one in verified.in_order(results)]
+    assert stages[:5] == ["fetch", "prepare", "subwords", "encode", "encode"]
+    assert stages[-1] == "summarise"
+
+
 def test_results_as_they_were_written_fit(paths):
     verified = verify([paths.results])
     assert verified.findings == {}
@@ -125,11 +132,18 @@ def test_ten_changes_are_ten_findings(paths):
     verified = verify([paths.results])
     findings = verified.findings
     assert set(findings) == set(planted)
-    stages = [one.remedy.split("fathom ")[-1].split()[0] for one in verified.in_order()]
-    assert stages[:5] == ["fetch", "prepare", "subwords", "encode", "encode"]
-    assert stages[-1] == "summarise"
+    check_order(verified, paths.results)
     for path, command in planted.items():
         says(where=path, remedy=command).check(findings[path])
+
+
+def test_folders_above_the_results_change_no_order(paths, tmp_path):
+    """In a checkout below a folder `sources` every finding was one of a source."""
+    below = tmp_path / "sources" / "runs" / "results"
+    shutil.copytree(paths.results, below)
+    for change in CHANGES[:10]:
+        plant(Paths(below, "tiny"), *change[:2])
+    check_order(verify([below]), below)
 
 
 @pytest.mark.parametrize(("pattern", "change", "command"), CHANGES)
@@ -207,5 +221,5 @@ def test_a_pruned_network_is_compared(tmp_path):
     (folder / "network.pt").write_bytes(b"one")
     write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
     (folder / "network.pt").write_bytes(b"two")
-    (finding,) = verify([tmp_path]).in_order()
+    (finding,) = verify([tmp_path]).in_order(tmp_path)
     assert finding.where == str(folder / "network.pt")

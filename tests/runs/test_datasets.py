@@ -18,12 +18,12 @@ def test_each_format_has_its_reader_and_each_reader_its_class():
 def test_a_data_set_without_a_reader_says_why_and_has_a_definition():
     about = {"title": "t", "citation": "c", "licence": "l", "tasks": ["fr", "de"]}
     planned = PlannedDataset(name="far", not_built="no reader", **about)
-    assert planned.not_built() == [("not_built", "no reader")]
+    assert planned.not_built == "no reader"
     assert planned.definition(SOURCES) == {
         "tasks": [["fr", "fr"], ["de", "de"]],
         "not_built": "far",
     }
-    assert dataset_of("po_wheels_czech").not_built() == []
+    assert dataset_of("po_wheels_czech").not_built == ""
 
 
 def test_wikipedia_trains_on_no_more_sentences_than_the_paper_and_holds_some_out():

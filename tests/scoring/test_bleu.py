@@ -32,6 +32,7 @@ def test_the_score_and_signature_are_sacrebleus(variant):
 
 
 def test_a_perfect_hypothesis_scores_100_and_an_empty_one_0():
+    """Field fault 17."""
     assert bleu.statistics(ENGLISH, ENGLISH, "13a").value == pytest.approx(100, abs=TOLERANCE)
     assert bleu.statistics([""] * len(ENGLISH), ENGLISH, "13a").value == 0
 

@@ -1,4 +1,4 @@
-"""A Slurm on this machine: munge, slurmctld, two slurmd with stand-ins for GPUs, no accounting.
+"""A Slurm on this machine: munge, slurmctld, two slurmd with stand-ins for GPUs.
 
 It needs root, and Debian's slurm-wlm and munge. Everything is in one folder, found by SLURM_CONF.
 The daemons are ended by the process numbers that they leave.
@@ -22,6 +22,7 @@ GPUS = 4
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
 # Seconds after which a command, or a wait for a state, is given up.
 COMMAND, LONGEST = 60, 300
+WITHOUT_ACCOUNTING = "AccountingStorageType=accounting_storage/none"
 CONF = """
 ClusterName=toy
 SlurmctldHost=localhost
@@ -55,8 +56,8 @@ SchedulerParameters=bf_interval=2,sched_interval=5,batch_sched_delay=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
-AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
+{accounting}
 NodeName=DEFAULT CPUs=32 RealMemory=8000 Gres=gpu:h200:{gpus}
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]}
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[3]}
@@ -109,8 +110,8 @@ class Cluster:
         for name in ("state", "log", "run", "munge", *(f"spool.{node}" for node in NODES)):
             (self.folder / name).mkdir(mode=0o755)
         self.folder.chmod(0o755)
-        self._ports = _free_ports(4)
-        self._configure(min_job_age=300)
+        self._ports = free_ports(4)
+        self.configure()
         key = self.folder / "munge.key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o600)
@@ -128,10 +129,20 @@ class Cluster:
             self.start_node(node)
         wait(self._all_idle, "both nodes idle")
 
-    def _configure(self, min_job_age: int) -> None:
-        host = socket.gethostname().partition(".")[0]
+    def configure(self, min_job_age: int = 300, accounting: str = WITHOUT_ACCOUNTING) -> None:
+        """Write the settings, which count after a restart.
+
+        Args:
+            min_job_age: seconds after which Slurm forgets a job that has ended.
+            accounting: the settings of accounting.
+        """
         text = CONF.format(
-            folder=self.folder, ports=self._ports, host=host, gpus=GPUS, min_job_age=min_job_age
+            folder=self.folder,
+            ports=self._ports,
+            host=socket.gethostname().partition(".")[0],
+            gpus=GPUS,
+            min_job_age=min_job_age,
+            accounting=accounting,
         )
         (self.folder / "slurm.conf").write_text(text, encoding="utf-8")
         lines = [
@@ -156,11 +167,10 @@ class Cluster:
 
     def end_controller(self) -> None:
         """End slurmctld, as a restart or a failure does."""
-        _end(self.folder / "run" / "slurmctld.pid")
+        end(self.folder / "run" / "slurmctld.pid")
 
-    def forget_soon(self, seconds: int) -> None:
-        """Let Slurm forget jobs that have ended for so long."""
-        self._configure(min_job_age=seconds)
+    def restart(self) -> None:
+        """End slurmctld and start it with the settings of now."""
         self.end_controller()
         self.start_controller()
         wait(lambda: self.call("sinfo", "-h", check=False), "slurmctld answers")
@@ -170,8 +180,8 @@ class Cluster:
         self.call("scancel", "--user=root", check=False)
         wait(lambda: not self.jobs(), "no job left", 60)
         for name in ("slurmctld", *NODES):
-            _end(self.folder / "run" / f"{name}.pid")
-        _end(self.folder / "munge" / "pid")
+            end(self.folder / "run" / f"{name}.pid")
+        end(self.folder / "munge" / "pid")
 
     def jobs(self, *words: str) -> list[list[str]]:
         """Return number, state, reason and name of each job that waits or runs."""
@@ -203,7 +213,7 @@ class Cluster:
         return re.findall(r"JobState=(\w+)", job) if is_again else []
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Return ports that nobody uses now."""
     sockets = [socket.socket() for _ in range(count)]
     try:
@@ -215,7 +225,7 @@ def _free_ports(count: int) -> list[int]:
             one.close()
 
 
-def _end(pid_file: Path) -> None:
+def end(pid_file: Path) -> None:
     """End a daemon and wait until it has gone."""
     try:
         pid = int(pid_file.read_text())

@@ -6,11 +6,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 
+from fathom.project.load import load
+from fathom.runs.paths import Paths
 from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm import cluster as toy
 from tests.slurm.cluster import Cluster, wait
@@ -36,6 +41,8 @@ def cluster():
     """A Slurm that is up."""
     if reason := toy.missing():
         pytest.skip(reason) if os.geteuid() else pytest.fail(reason)
+    # Whoever ends the tests leaves no daemon.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     # munge takes no folder that others cannot enter.
     with tempfile.TemporaryDirectory(prefix="fathom-slurm-") as folder:
         made = Cluster(Path(folder))
@@ -44,6 +51,7 @@ def cluster():
             yield made
         finally:
             made.stop()
+            signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(scope="session")
@@ -81,11 +89,11 @@ class Case:
     variables: dict[str, str] = field(default_factory=dict)
     heads: list[subprocess.Popen] = field(default_factory=list)
 
-    @property
+    @cached_property
     def run(self) -> Path:
         """The folder of the training."""
-        made = targets(self.folder / "results")
-        return made.paths.run(made.runs.spec(RUN), 1)
+        spec = load(self.folder, check=False).spec(RUN, "tiny")
+        return Paths(self.folder / "results", "tiny").run(spec, 1)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -161,17 +169,25 @@ class Case:
         return sum(line.startswith("from ") for line in self.attempts())
 
 
+@contextmanager
+def copied(project: Path, folder: Path, cluster: Cluster) -> Iterator[Case]:
+    """Copy a project; its heads and jobs are ended at the end."""
+    shutil.copytree(project, folder, symlinks=True)
+    made = Case(folder, cluster)
+    try:
+        yield made
+    finally:
+        for head in made.heads:
+            if head.poll() is None:
+                made.kill(head)
+        numbers = [row[0] for row in cluster.jobs() if made.is_mine(row)]
+        if numbers:
+            cluster.call("scancel", *numbers, check=False)
+            wait(lambda: not [row for row in cluster.jobs() if row[0] in numbers], "cancelled", 60)
+
+
 @pytest.fixture
 def case(cluster, base, tmp_path):
-    """A copy of the project; its jobs are cancelled at the end."""
-    folder = tmp_path / "a clone, ü"
-    shutil.copytree(base, folder, symlinks=True)
-    made = Case(folder, cluster)
-    yield made
-    for head in made.heads:
-        if head.poll() is None:
-            made.kill(head)
-    numbers = [row[0] for row in cluster.jobs() if made.is_mine(row)]
-    if numbers:
-        cluster.call("scancel", *numbers, check=False)
-        wait(lambda: not [row for row in cluster.jobs() if row[0] in numbers], "cancelled", 60)
+    """A copy of the project with the stand-in."""
+    with copied(base, tmp_path / "a clone, ü", cluster) as made:
+        yield made

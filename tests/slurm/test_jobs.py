@@ -106,15 +106,18 @@ def test_a_stop_in_the_last_second_costs_no_finished_training(case):
 
 
 def test_slurm_that_is_away_while_the_job_ends_fails_nothing(case):
-    """Field fault 8; accounting is off in all of these tests."""
+    """Field fault 8; there is no accounting here."""
     case.variables["TRIAL_UPDATES"] = "80"
     head = case.start()
     case.wait_for_update(5)
     case.cluster.end_controller()
-    case.wait_for_update(80)
-    time.sleep(5)
-    assert head.poll() is None
-    case.cluster.start_controller()
+    try:
+        case.wait_for_update(80)
+        time.sleep(5)
+        # A job that has ended well is known by its end marker alone.
+        assert head.poll() in (None, 0)
+    finally:
+        case.cluster.start_controller()
     case.end(head)
     assert case.starts() == 1
 
@@ -137,7 +140,8 @@ def test_a_lost_answer_of_sbatch_submits_one_job(case, tmp_path):
 
 def test_a_job_that_slurm_has_forgotten_is_known_by_its_end_marker(case):
     case.variables["TRIAL_UPDATES"] = "40"
-    case.cluster.forget_soon(2)
+    case.cluster.configure(min_job_age=2)
+    case.cluster.restart()
     try:
         head = case.start()
         case.wait_for_update(5)
@@ -147,7 +151,8 @@ def test_a_job_that_slurm_has_forgotten_is_known_by_its_end_marker(case):
         case.signal(head, signal.SIGCONT)
         case.end(head)
     finally:
-        case.cluster.forget_soon(300)
+        case.cluster.configure()
+        case.cluster.restart()
 
 
 def test_a_held_job_is_reported_with_what_frees_it(case):

@@ -41,6 +41,7 @@ def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, 
 
 
 def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
+    """Field fault 19."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for program in Path("/usr/bin").iterdir():
@@ -63,3 +64,11 @@ def test_a_slurm_that_is_away_is_one_message(case):
 def test_more_gpu_hours_than_allowed_are_refused(case):
     printed = case.end(case.start(TARGET, *ROW, "gpu_hours=10"), 1)
     says("GPU-hours", 1, 24, 10).check(printed.strip().split("\n")[-1])
+
+
+def test_devices_that_cannot_share_an_update_are_refused(case):
+    """Field fault 19: a number of GPUs that does not divide."""
+    words = (TARGET, "--set-resources", "train_run:gres=gpu:3", *ROW, "micro_batches=8")
+    printed = case.end(case.start(*words), 1)
+    says("no even shares", 8, 3).check(printed.strip().split("\n")[-1])
+    assert case.cluster.jobs() == []

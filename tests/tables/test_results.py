@@ -88,6 +88,7 @@ def test_seeds_without_a_result_are_counted_by_their_words(results, cell):
 
 @pytest.mark.parametrize("column", ["bos", "avg", "fra"])
 def test_an_outcome_is_in_every_score_column_means_included(tmp_path, cell, column):
+    """Field fault 15."""
     assert cell(typical(tmp_path), "24/24", column).words == "diverged at update 122"
 
 

@@ -42,6 +42,7 @@ def test_a_file_that_is_missing_is_not_measured_and_the_key_is_named(results):
 
 
 def test_scores_of_other_settings_are_never_shown(results):
+    """Field fault 18."""
     results.write("p/deep", {KEY: scores(20.0)})
     path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
     path.rename(path.with_name("scores.test.plain-00000000.json"))
@@ -82,6 +83,7 @@ def test_a_run_without_a_result_has_its_parameters(results):
 
 @pytest.mark.parametrize("stage", RECIPE)
 def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
+    """Field fault 18."""
     results.write("p/deep", {KEY: scores(20.0)})
     before = RECIPE[stage]
     monkeypatch.setitem(RECIPE, stage, before + 1)
@@ -90,6 +92,7 @@ def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
 
 
 def test_files_of_another_run_are_refused(results):
+    """Field fault 18."""
     results.write("p/deep", {KEY: scores(20.0)}, identity="0" * 64)
     with refused("not of this run", "p/deep seed 1"):
         readings(results)

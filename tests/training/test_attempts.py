@@ -45,14 +45,14 @@ def in_job(monkeypatch):
 )
 @pytest.mark.usefixtures("in_job")
 def test_a_kill_at_the_limit_is_told_from_another_by_the_time(tmp_path, last_seen, ended_as):
-    """Fault 3: both are SIGKILL to the process."""
+    """Field fault 3: both are SIGKILL to the process."""
     assert ended_before(tmp_path, None, last_seen) == ended_as
 
 
 @pytest.mark.parametrize(("job", "ended_as"), [("41", "preempted"), ("42", "cancelled")])
 @pytest.mark.usefixtures("in_job")
 def test_a_job_that_runs_again_under_its_id_was_preempted(tmp_path, job, ended_as):
-    """Fault 3: preemption and scancel send the same signal."""
+    """Field fault 3: preemption and scancel send the same signal."""
     assert ended_before(tmp_path, "stopped", job=job) == ended_as
 
 

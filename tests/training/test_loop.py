@@ -32,6 +32,7 @@ from tests.support.small_runs import (
     specification,
     update_batches,
 )
+from tests.support.states import differences, state
 from tests.training.test_two_level import Run
 
 FORK = multiprocessing.get_context("fork")
@@ -58,35 +59,13 @@ def train_and_be_killed(spec, tensors, folder, kill_at, options=OPTIONS):
     assert process.exitcode == -signal.SIGKILL
 
 
-def state(folder):
-    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)
-
-
-def differences(first, second, path="state"):
-    """Yield the places at which two states differ, to the bit; the clock does not count."""
-    if isinstance(first, dict):
-        assert first.keys() == second.keys(), path
-        for key in first:
-            if key != "seconds":
-                yield from differences(first[key], second[key], f"{path}.{key}")
-    elif isinstance(first, list | tuple):
-        assert len(first) == len(second), path
-        for place, (one, other) in enumerate(zip(first, second, strict=True)):
-            yield from differences(one, other, f"{path}.{place}")
-    elif isinstance(first, torch.Tensor):
-        if not torch.equal(first, second):
-            yield path
-    elif first != second:
-        yield path
-
-
 def metrics(folder):
     return (folder / "metrics.tsv").read_bytes()
 
 
 @pytest.mark.slow
 def test_a_run_killed_three_times_ends_bit_identical_also_in_a_second_pass(tensors, tmp_path):
-    """Fault 1."""
+    """Field fault 1."""
     # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
     spec, kills = latent({"training": {"updates": 96}}), (random.randrange(4, 48), 50, 91)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -254,7 +233,7 @@ def test_a_signal_stops_after_the_update_and_keeps_its_state(tensors, tmp_path):
 def test_what_a_job_says_of_its_end_stops_after_the_update_and_keeps_its_state(
     tensors, tmp_path, monkeypatch, ask
 ):
-    """Fault 2, and fault 3: the reason is the limit, which no signal says."""
+    """Field faults 2 and 3: the reason is the limit, which no signal says."""
     run, stop = tmp_path / "run", tmp_path / "stop"
 
     def at_update_two(line):
@@ -302,7 +281,7 @@ def test_a_stop_at_the_last_update_costs_no_second_wait_in_a_queue(tensors, tmp_
 def test_an_error_that_ends_a_training_is_recorded_by_its_kind(
     tensors, tmp_path, monkeypatch, error, kind
 ):
-    """Fault 11 and fault 16: torchrun passes on no exit code."""
+    """Field faults 11 and 16: torchrun passes on no exit code."""
 
     def raises(*_):
         raise error
@@ -341,7 +320,7 @@ def test_a_stop_saves_before_anything_is_printed(tensors, tmp_path, monkeypatch)
 def test_a_full_disk_at_a_checkpoint_leaves_the_newest_state_whole(
     tensors, tmp_path, record_property
 ):
-    """It ended in torch's own error, as a bug."""
+    """Field fault 11: it ended in torch's own error, as a bug."""
     whole = tmp_path / "whole"
     train(specification(), 1, TrainPaths(tensors, whole), OPTIONS, silent)
     with small_disk(tmp_path / "disk") as disk:

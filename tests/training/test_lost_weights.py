@@ -12,7 +12,7 @@ from fathom.training.train import train
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, specification
-from tests.training.test_loop import differences
+from tests.support.states import differences
 
 # It validates after updates 3 and 6, so before_last.pt is of update 3.
 SPEC = specification(changes={"training": {"keep_weights": 2}, "outcome": {"failed_margin": -20.0}})

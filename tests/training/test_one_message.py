@@ -55,7 +55,7 @@ def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt):
 )
 @pytest.mark.parametrize("rank", [0, 2])
 def test_the_process_that_has_an_error_says_it(tmp_path, attempt, rank, error, kind):
-    """Fault 16."""
+    """Field fault 16."""
     with pytest.raises(type(error)):
         end(tmp_path, rank, error, None if rank else attempt)
     assert (read_state(tmp_path).state, read_state(tmp_path).reason) == (kind, str(error))

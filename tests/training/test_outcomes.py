@@ -10,11 +10,13 @@ LIMITS = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0)
 
 @pytest.mark.parametrize(("nll", "norm"), [(math.nan, 1.0), (math.inf, 1.0), (2.0, math.nan)])
 def test_a_loss_or_gradient_that_is_not_finite_has_diverged_at_that_update(nll, norm):
+    """Field fault 15."""
     ending = DivergenceWatch(LIMITS).check(7, nll, norm)
     assert (ending.kind, ending.update) == ("diverged", 7)
 
 
 def test_an_exploding_loss_has_diverged_after_as_many_updates_in_a_row_as_the_limit_says():
+    """Field fault 15."""
     watch = DivergenceWatch(LIMITS)
     seen = [watch.check(n, nll, 1.0) for n, nll in enumerate((25, 25, 3, 25, 25, 25), start=1)]
     assert seen[:5] == [None] * 5

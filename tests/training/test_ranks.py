@@ -182,7 +182,7 @@ def train_alone(spec, tensors, folder):
 
 
 def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tensors, tmp_path):
-    """Fault 19: a number of GPUs that does not divide."""
+    """Field fault 19: a number of GPUs that does not divide."""
     shared = replace(OPTIONS, micro_batches=3)
     (first, kind, line), second = start_together(tensors, 2, trains(tmp_path, shared))
     assert (first, kind, second) == (0, "FathomError", (1, "silent", 1))
@@ -203,7 +203,7 @@ def killed(rank):
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 2])
 def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path, monkeypatch, rank):
-    """Fault 16: it was a bug of fathom, in gloo's words."""
+    """Field fault 16: it was a bug of fathom, in gloo's words."""
     monkeypatch.setattr(one_message, "PATIENCE", 1.0)
     others = start_together(tensors, 3, trains(tmp_path, at=killed(rank)), answers=2)
     speaks = 0 if rank else 1
@@ -220,7 +220,7 @@ def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path,
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_one_process_without_memory_ends_all_with_its_message(tensors, tmp_path, monkeypatch, rank):
-    """Fault 16, by torch's own error."""
+    """Field fault 16, by torch's own error."""
     monkeypatch.setattr(one_message, "PATIENCE", 1.0)
 
     def full(training):

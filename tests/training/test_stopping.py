@@ -49,7 +49,7 @@ def test_outside_of_a_job_a_signal_is_a_user_who_cancels(number):
 
 
 def test_inside_a_job_a_signal_may_be_anyones(monkeypatch):
-    """Fault 3: the next attempt knows whether the job was put back into the queue."""
+    """Field fault 3: the next attempt knows whether the job was put back into the queue."""
     monkeypatch.setenv("PBS_JOBID", "41")
     assert why(Stopping(sent(signal.SIGTERM)))[1] == "stopped"
     assert why(Stopping(sent(signal.SIGINT)))[1] == "cancelled"
@@ -57,7 +57,7 @@ def test_inside_a_job_a_signal_may_be_anyones(monkeypatch):
 
 @pytest.mark.parametrize(("now", "reason"), [(100.0, "stopped"), (9_900.0, "limit")])
 def test_a_signal_near_the_end_of_the_job_is_the_warning_of_its_limit(monkeypatch, now, reason):
-    """Fault 3: by the time that is left, not by the name of the signal."""
+    """Field fault 3: by the time that is left, not by the name of the signal."""
     monkeypatch.setenv("SLURM_JOB_ID", "41")
     monkeypatch.setenv(END_TIME, "10000")
     assert why(Stopping(sent(signal.SIGUSR1), clock=at(now)))[1] == reason
@@ -73,7 +73,7 @@ def test_a_signal_near_the_end_of_the_job_is_the_warning_of_its_limit(monkeypatc
     ],
 )
 def test_a_stop_file_stops_and_may_say_why(tmp_path, monkeypatch, content, reason):
-    """Fault 2: a warning that comes while torch is imported reaches no handler."""
+    """Field fault 2: a warning that comes while torch is imported reaches no handler."""
     path = tmp_path / "stop"
     monkeypatch.setenv(STOP_FILE, str(path))
     stopping = Stopping(Pending())
@@ -101,7 +101,7 @@ def test_a_stop_file_explains_a_signal(tmp_path, monkeypatch):
 def test_a_training_stops_while_there_is_time_for_an_update_and_a_save(
     monkeypatch, update, save, needed
 ):
-    """Fault 2: the time is that of the longest update and twice that of the longest save."""
+    """Field fault 2: the time is that of the longest update and twice that of the longest save."""
     for left, stops in ((needed + 1, False), (needed, True)):
         monkeypatch.setenv(END_TIME, str(1000 + update + left))
         stopping = Stopping(Pending(), clock=at(1000.0, 1000.0 + update))

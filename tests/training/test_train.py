@@ -120,6 +120,7 @@ def test_an_ended_run_is_not_trained_again(tensors, tmp_path):
 
 
 def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensors, tmp_path):
+    """Field fault 15."""
     schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e4, "warmup": 0}
     wild = specification(
         changes={
@@ -169,7 +170,7 @@ def test_the_lock_is_taken_before_the_network_is_built(tmp_path):
 def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
     tensors, tmp_path, monkeypatch, ends
 ):
-    """Fault 6: a job was started twice, and declared failed while the first one trained."""
+    """Field fault 6: a job was started twice, and declared failed while the first one trained."""
     monkeypatch.setattr(locks, "POLL", 0.05)
     begun, go_on = FORK.Event(), FORK.Event()
 

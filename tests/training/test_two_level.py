@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from fathom.batches.fused import collate
 from fathom.batches.sampler import Sampler
@@ -163,6 +164,18 @@ def test_phi_moves_only_at_the_last_of_its_inner_updates(tensors):
         assert (result.gradient_norm_phi is not None) == moved[-1]
     assert moved == [False, False, True, False, False, True, False]
     assert all(theta)
+
+
+def test_an_update_of_phi_computes_no_product_more(tensors):
+    """So `fathom plan` counts updates of Θ alone."""
+    operations = []
+    for every in (1, 3):
+        run = Run(latent(inner_updates=every), tensors)
+        with FlopCounterMode(display=False) as counter:
+            for number in range(1, 4):
+                run.update(number)
+        operations.append(counter.get_total_flops())
+    assert operations[0] == operations[1] > 0
 
 
 def test_phi_takes_the_gradient_of_its_last_inner_update_alone(tensors):

@@ -34,5 +34,13 @@ def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
     assert list(set_back(tmp_path)) == []
 
 
+def test_a_link_to_nothing_has_no_date(tmp_path):
+    future = dated(tmp_path / "sources" / "talks" / "source.json", 3600)
+    future.with_name("other.json").symlink_to("gone.json")
+    future.with_name("circle.json").symlink_to("circle.json")
+    (line,) = set_back(tmp_path)
+    says("from the future", where=future).check(line)
+
+
 def test_no_results_have_no_dates(tmp_path):
     assert list(set_back(tmp_path / "results")) == []

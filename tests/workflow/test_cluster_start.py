@@ -1,10 +1,14 @@
+import os
+import platform
 from types import SimpleNamespace
 
 import pytest
 
-from fathom.cluster import heads, jobs
+from fathom.cluster import heads, jobs, starts
 from fathom.cluster.slurm import Slurm
+from fathom.io.files import write_json
 from fathom.workflow import cluster_start
+from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.refused import refused, says
 from tests.support.targets import TABLE, targets
@@ -72,26 +76,51 @@ def test_a_start_prints_how_to_stop_it_once(workflow, made):
         {"dryrun": True},
         {"touch": True},
         {"executor_plugin": None, "executor_settings": None},
-        {"executor_settings": None},
-        {"executor_settings": SimpleNamespace(submit_cmd="sbatch")},
-        {"executor_settings": SimpleNamespace(submit_cmd="mine/submit")},
     ],
 )
-def test_only_a_start_that_submits_by_our_profile_is_checked(workflow, made, changed):
+def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
     vars(workflow).update(changed)
     assert cluster_start.lines(workflow, made, TARGET) == []
+    assert not heads.HEADS.exists()
+    assert not made.paths.cluster.exists()
 
 
-def test_a_start_on_this_machine_records_itself_too(workflow, made):
-    """Its lock would else be taken for the one of a start that is gone."""
-    workflow.executor_settings = None
+@pytest.mark.parametrize(
+    "settings",
+    [None, SimpleNamespace(submit_cmd="sbatch"), SimpleNamespace(submit_cmd="mine/submit")],
+)
+def test_a_start_that_does_not_submit_by_our_profile_is_not_checked(workflow, made, settings):
+    """It records itself too: its lock would else be taken for the one of a start that is gone."""
+    workflow.executor_settings = settings
+    workflow.rules[0].resources["runtime"] = Resource(1441)
+    says("Ctrl-C here").check("\n".join(cluster_start.lines(workflow, made, TARGET)))
     assert cluster_start.lines(workflow, made, TARGET) == []
     assert len(list(heads.HEADS.iterdir())) == 1
 
 
-@pytest.mark.parametrize("target", ["compare", "claims"])
-def test_what_judges_submits_nothing(workflow, made, target):
+def test_a_start_records_what_it_trains(workflow, made):
+    cluster_start.lines(workflow, made, TARGET)
+    [name] = made.names_of(TARGET)
+    assert starts.trainings(made.paths.cluster) == {
+        made.paths.training(made.runs.spec(name), 1).absolute()
+    }
+
+
+@pytest.mark.parametrize("target", READING)
+def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
+    made = targets(tmp_path / "results")
     assert cluster_start.lines(workflow, made, target) == []
+    assert not made.paths.cluster.exists()
+
+
+def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, made):
+    workflow.executor_settings = None
+    heads.LOCKS.mkdir(parents=True)
+    (heads.LOCKS / "0.input.lock").touch()
+    gone = {"host": platform.node(), "pid": os.getpid(), "start": 1}
+    write_json(heads.HEADS / "gone.json", gone)
+    says("lock removed").check("\n".join(cluster_start.lines(workflow, made, TARGET)))
+    assert not any(heads.LOCKS.iterdir())
 
 
 def test_a_profile_that_is_not_found_from_the_working_folder_is_refused(workflow, made):
@@ -114,3 +143,23 @@ def test_more_gpu_hours_than_the_user_allows_are_refused(workflow, tmp_path):
     path.parent.mkdir(parents=True)
     path.touch()
     assert cluster_start.lines(workflow, made, TARGET) != []
+
+
+def test_gpu_hours_are_those_of_all_targets_of_a_start(workflow, tmp_path):
+    rows = [targets(tmp_path / "results", row=row, gpu_hours=24) for row in ("6/6", "12/12")]
+    assert cluster_start.lines(workflow, rows[0], TARGET) != []
+    with refused("GPU-hours", 2, 48, 24):
+        cluster_start.lines(workflow, rows[1], TARGET)
+
+
+@pytest.mark.parametrize(
+    ("asked", "processes"), [({"gres": "gpu:3"}, 3), ({"gres": "gpu:1", "nodes": 2}, 2)]
+)
+def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
+    workflow, tmp_path, asked, processes
+):
+    """Field fault 19: a number of GPUs that does not divide."""
+    made = targets(tmp_path / "results", row="6/6", micro_batches=5)
+    workflow.rules[0].resources |= {key: Resource(value) for key, value in asked.items()}
+    with refused("no even shares", 5, processes, where="micro_batches"):
+        cluster_start.lines(workflow, made, TARGET)

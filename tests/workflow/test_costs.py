@@ -27,6 +27,15 @@ def test_operations_are_six_for_each_parameter_that_a_token_meets():
     assert known.operations == pytest.approx(6 * met * known.tokens, rel=0.01)
 
 
+def test_a_run_with_inner_updates_costs_what_its_static_network_costs():
+    """An update of φ uses gradients that an update of Θ has computed: nothing is added."""
+    deep, *latent = (
+        cost(own_project().spec(f"latent_depth/{name}"), None)
+        for name in ("m2o_diverse_24_24", "m2o_diverse_ll_d_24_24", "inner_2", "inner_10")
+    )
+    assert latent == [deep] * 3
+
+
 def test_epochs_are_counted_in_sentences_of_thirty_pieces():
     spec = own_project().spec(BIG)
     assert spec.training.updates == "75 epochs"
@@ -85,3 +94,4 @@ def test_a_training_that_runs_is_measured_after_two_hundred_updates(tmp_path):
     assert measured_seconds(tmp_path) is None
     series.write_text("update\tseconds\n100\t50\n200\t80\n300\t500\n")
     assert measured_seconds(tmp_path) == pytest.approx(0.4)
+    assert measured_seconds(tmp_path, "h200") is None

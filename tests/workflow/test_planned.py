@@ -39,6 +39,19 @@ def test_what_has_ended_is_not_left_and_says_how_long_others_take(tmp_path):
     assert named.seconds < first.seconds
 
 
+def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path):
+    made = targets(tmp_path, seeds=2)
+    spec = made.runs.spec(RUN)
+    totals = {"updates": 10, "target_tokens": 1, "seconds": 7.0}
+    device = {"type": "cuda", "name": "NVIDIA H200", "threads": None}
+    write_training(spec, made.paths, totals=totals, device=device)
+    for gpu, count in (("h200", 1), ("a100", 0)):
+        plan = Plan(made, gpu)
+        assert plan.rates.count == count
+        [_, second] = plan.trainings([RUN]).values()
+        assert (second.seconds == pytest.approx(0.7 * spec.training.updates)) == bool(count)
+
+
 def test_sources_that_are_not_there_are_downloads(tmp_path):
     made = targets(tmp_path)
     plan = Plan(made, None)
@@ -53,3 +66,10 @@ def test_sources_that_are_not_there_are_downloads(tmp_path):
 def test_the_row_that_is_trained_first_is_named(tmp_path):
     plan = Plan(targets(tmp_path), None)
     assert dict(plan.first([RUN])) == {f"{TABLE}, row 12/12": [RUN]}
+
+
+def test_a_training_that_starts_from_another_one_has_that_one_too(tmp_path):
+    plan = Plan(targets(tmp_path), "h200")
+    adapters, base = "lamgd/domains_adapters", "lamgd/domains_transformer"
+    assert [name for name, _ in plan.trainings([adapters])] == [base, adapters]
+    assert [name for name, _ in plan.trainings([adapters, base])] == [base, adapters]

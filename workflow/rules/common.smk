@@ -81,8 +81,8 @@ def learning_memory_of(wildcards, input):
     return setup.ask(CORPORA.learning_memory, wildcards.data, input)
 
 
-def encoding_memory_of(wildcards, input):
-    """Return the memory that encoding a corpus asks for, in MB."""
+def reading_memory_of(wildcards, input):
+    """Return the memory that a job asks for that reads a corpus line by line, in MB."""
     return stream_memory(input)
 
 

@@ -19,17 +19,19 @@ rule prepare_corpus:
 
 
 rule measure_corpus:
-    """Count pairs, sentences, tokens and types of a corpus."""
+    """Count pairs or sentences, tokens and types of a corpus."""
     input:
         corpus=rules.prepare_corpus.output.corpus,
     output:
         statistics=f"{RESULTS}/corpora/{{data}}/statistics.json",
     log:
         f"{LOGS}/measure_corpus/{{data}}.log",
-    localrule: True
     conda:
         "../../envs/fathom.yaml"
+    threads: 1
     params:
         recipe=RECIPE["scoring"],
+    resources:
+        mem_mb=reading_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom statistics {wildcards.data:q}"

@@ -31,6 +31,6 @@ rule encode_text:
         "../../envs/fathom.yaml"
     threads: 1
     resources:
-        mem_mb=encoding_memory_of,
+        mem_mb=reading_memory_of,
     shell:
         "exec fathom-logged {log:q} fathom encode {wildcards.data:q}"

@@ -96,7 +96,7 @@ def _states(project: Project, paths: Paths, name: str) -> str:
 
 def _datasets(project: Project, paths: Paths) -> Rows:
     return {
-        name: _state(dataset.title, "", "; ".join(reason for _, reason in dataset.not_built()))
+        name: _state(dataset.title, "", dataset.not_built)
         for name, dataset in project.datasets.items()
     }
 

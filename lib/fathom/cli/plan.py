@@ -13,17 +13,20 @@ from fathom.project.switches import seed_list
 from fathom.runs.sources import Source
 from fathom.workflow.costs import PEAKS
 from fathom.workflow.planned import DEFAULT, Plan, Planned
+from fathom.workflow.steps import steps
 from fathom.workflow.targets import ALL, Targets
 
-_HEADINGS = ("", "trainings", "ended", "10¹⁵ operations", "hours", "hours left", "GB left")
+_HEADINGS = (
+    "", "trainings", "ended", "10¹⁵ operations", "device hours", "hours left", "GB left",
+)  # fmt: skip
 _HOUR, _GIGABYTE, _PETA = 3600, 1e9, 1e15
 
 Target = Annotated[str, typer.Argument(help="A target of Snakemake: all, a paper, a table, …")]
 Gpu = Annotated[
     str | None,
     typer.Option(
-        help=f"{', '.join(PEAKS)} (a core), or 10¹² operations/s. What was measured here then "
-        f"does not count. Default: {DEFAULT}, and what was measured."
+        help=f"{', '.join(PEAKS)} (a core), or 10¹² operations/s. Of what was measured, only "
+        f"trainings on this device then count. Default: {DEFAULT}, and all that was measured."
     ),
 ]
 ByTable = Annotated[bool, typer.Option("--table", help="Print a line for each table and figure.")]
@@ -40,7 +43,7 @@ def plan(
     table: ByTable = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate arithmetic, time, disk and downloads of a target's trainings.
+    """Estimate jobs, arithmetic, time, disk and downloads of a target, and what is done.
 
     A device reaches a stated share of its peak: 33 % for networks of width 1024,
     25 % for narrower ones, 15 % for deep ones, 10 % for recurrent ones. Once
@@ -61,8 +64,11 @@ def plan(
     every = known.trainings(known.targets.names_of(target))
     lines = {title: _sums(own) for title, own in groups.items()} | {"all": _sums(every)}
     downloads = known.downloads(known.targets.names_of(target))
+    jobs = _jobs(known.targets, target)
+    wall = _wall_hours(every, devices)
     if as_json:
-        print(json.dumps(_as_json(lines, every, downloads, known), indent=1, allow_nan=False))
+        content = _as_json(lines, every, downloads, known) | {"jobs": jobs, "wall_hours": wall}
+        print(json.dumps(content, indent=1, allow_nan=False))
         return
     print("\t".join(_HEADINGS))
     for title, sums in lines.items():
@@ -70,8 +76,8 @@ def plan(
     for row, runs in known.first(known.targets.names_of(target)):
         hours = _sums(known.trainings(runs))["hours_left"]
         print(f"do first: {row}, {_shown(hours)} hours; other rows mean little before it is right")
-    left = lines["all"]["hours_left"]
-    print(f"wall time: {_shown(left / devices)} hours on {devices} device(s) that are always busy")
+    print(f"jobs: {jobs['all']:,}, of which {jobs['made']:,} are made")
+    print(f"wall time: {_shown(wall)} hours of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
     report(_basis(known, gpu))
 
@@ -86,6 +92,18 @@ def _sums(trainings: Mapping[tuple[str, int], Planned]) -> dict[str, float]:
         "hours_left": sum(one.seconds * one.left for one in own) / _HOUR,
         "gigabytes_left": sum(one.cost.disk for one in own if not one.state.ended) / _GIGABYTE,
     }
+
+
+def _jobs(targets: Targets, target: str) -> dict[str, int]:
+    """Return how many jobs a target has, and how many of them have made their files."""
+    files = steps(targets, target)
+    return {"all": len(files), "made": sum(path.exists() for path in files)}
+
+
+def _wall_hours(trainings: Mapping[tuple[str, int], Planned], devices: int) -> float:
+    """Return the hours of what is left: devices are always busy, and a training has one."""
+    left = [one.seconds * one.left / _HOUR for one in trainings.values()]
+    return max([sum(left) / devices, *left])
 
 
 def _shown(value: float) -> str:

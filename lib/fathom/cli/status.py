@@ -1,8 +1,9 @@
-"""`fathom status`: what is drawn, trained and compared so far."""
+"""`fathom status`: what is drawn, trained and compared so far, and how each training goes."""
 
 import csv
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,13 +19,24 @@ from fathom.cli.options import (
     papers_named,
     report,
 )
-from fathom.cluster.status import waiting
+from fathom.cli.watching import watch
 from fathom.project.artefacts import Artefacts
 from fathom.project.demands import Demands
-from fathom.provenance.measurements import FINISHED
-from fathom.provenance.run_state import run_state
+from fathom.provenance.run_state import (
+    FAILED,
+    NOT_STARTED,
+    RUNNING,
+    SILENT,
+    STALE,
+    STOPPED,
+)
+from fathom.workflow.progress import QUEUED, WAITING, Progress, Progresses
 
 Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Print it every few seconds until Ctrl-C.")]
+# Printed also without --runs: what runs, and what a user may have to do something about.
+_PRINTED = (RUNNING, QUEUED, STOPPED, FAILED, STALE)
+_SHOWN_AS = ((86_400, "days"), (3600, "h"), (60, "min"))
 
 
 def status(
@@ -33,37 +45,72 @@ def status(
     results: Results = None,
     seeds: Seeds = None,
     runs: Runs = False,
+    watching: Watch = False,
     as_json: Json = False,
 ) -> None:
-    """Count what exists: tables, figures, trainings by their outcome, and cells by verdict.
+    """Print what exists, and how trainings go: tables, figures, trainings, cells by verdict.
 
-    It reads files alone, so it can be called while trainings run. Of jobs on a cluster it prints
-    which wait, and which will not start, with the command that frees them, as the start that waits
-    for them has seen it last.
+    It reads files alone, so it can be called while trainings run, from any
+    machine that has them. A training is waiting (for other jobs of a start that
+    runs), queued (on a cluster, with the command that frees it where it will not
+    start), running (with loss, speed and time left), finished, diverged, failed
+    (with its last lines), stopped, stale (its process is gone; the next start
+    resumes it) or not started.
 
     Example: fathom status latent_depth --runs
     """
     artefacts = open_artefacts(scale, results, seeds)
     names = papers_named(artefacts.project, paper, "status")
-    drawn, trained = _drawn(artefacts), _trained(artefacts)
-    cells = _cells(artefacts.paths.compare, names)
-    if as_json:
-        every = {name: {"drawn": drawn[name], "runs": trained[name]} for name in names}
-        jobs = list(waiting(artefacts.paths.cluster))
-        content = {"papers": every, "cells": cells, "jobs": jobs}
-        print(json.dumps(content, indent=1, allow_nan=False))
+
+    def lines() -> list[str]:
+        now = _Page(artefacts, names)
+        if as_json:
+            return [json.dumps(now.as_json(), indent=None if watching else 1, allow_nan=False)]
+        return [*now.lines(runs)]
+
+    if watching:
+        watch(lines)
         return
-    for name in names:
-        if runs:
-            for run, state in trained[name].items():
-                print(f"{run}  {_words(state)}")
-        print(f"{name}: {_summary(drawn[name], trained[name])}")
-    print(f"cells: {_counted(cells)}" if cells else "cells: not compared yet; snakemake compare")
-    for line in waiting(artefacts.paths.cluster):
-        print(line)
-    top = artefacts.paths.top
-    places = [path for path in (top / "report.html", artefacts.paths.compare) if path.exists()]
-    report(f"see {', '.join(map(str, places))}" if places else f"nothing is drawn in {top} yet")
+    print(*lines(), sep="\n")
+    if not as_json:
+        top = artefacts.paths.top
+        places = [path for path in (top / "report.html", artefacts.paths.compare) if path.exists()]
+        report(f"see {', '.join(map(str, places))}" if places else f"nothing is drawn in {top} yet")
+
+
+class _Page:
+    """What the files say at one moment."""
+
+    def __init__(self, artefacts: Artefacts, papers: list[str]):
+        self.papers, self.drawn = papers, _drawn(artefacts)
+        self.read = Progresses(artefacts.paths)
+        self.trained = _trained(artefacts, self.read)
+        self.cells = _cells(artefacts.paths.compare, papers)
+
+    def lines(self, runs: bool) -> list[str]:
+        """Return what a user reads; `runs` for every training."""
+        lines = []
+        for name in self.papers:
+            for run, progress in self.trained[name].items():
+                if runs or progress.kind in _PRINTED:
+                    lines.append(f"{run}  {described(progress)}")
+                    lines += [f"    {line}" for line in progress.last_lines]
+            lines.append(f"{name}: {_summary(self.drawn[name], self.trained[name])}")
+        counted = _counted(self.cells) if self.cells else "not compared yet; snakemake compare"
+        lines.append(f"cells: {counted}")
+        return [*lines, *(f"{job.name}: {job}" for job in self.read.other_jobs)]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same as JSON has it, of all runs."""
+        every = {
+            name: {
+                "drawn": self.drawn[name],
+                "runs": {run: _fields(one) for run, one in self.trained[name].items()},
+            }
+            for name in self.papers
+        }
+        jobs = [f"{job.name}: {job}" for job in self.read.jobs]
+        return {"papers": every, "cells": self.cells, "jobs": jobs}
 
 
 def _drawn(artefacts: Artefacts) -> dict[str, dict[str, bool]]:
@@ -75,17 +122,15 @@ def _drawn(artefacts: Artefacts) -> dict[str, dict[str, bool]]:
     return drawn
 
 
-def _trained(artefacts: Artefacts) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the state of each training of each paper, by the run's name and seed."""
-    states: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in artefacts.project.papers}
+def _trained(artefacts: Artefacts, read: Progresses) -> dict[str, dict[str, Progress]]:
+    """Return how each training of each paper goes, by the run's name and seed."""
+    trained: dict[str, dict[str, Progress]] = {name: {} for name in artefacts.project.papers}
     for name in artefacts.project.entries:
         spec = artefacts.project.spec(name, artefacts.scale)
         for seed in artefacts.seeds_of(name):
-            state = run_state(artefacts.paths.run(spec, seed))
             label = name if seed == 1 else f"{name} seed {seed}"
-            of = spec.training.updates
-            states[spec.paper][label] = {"state": state.kind, "update": state.update, "of": of}
-    return states
+            trained[spec.paper][label] = read.of(spec, seed)
+    return trained
 
 
 def _cells(path: Path, papers: list[str]) -> dict[str, int]:
@@ -94,26 +139,71 @@ def _cells(path: Path, papers: list[str]) -> dict[str, int]:
         return {}
     with open(path, encoding="utf-8", newline="") as stream:
         verdicts = [row["verdict"] for row in csv.DictReader(stream) if row["paper"] in papers]
-    return dict(Counter(verdicts).most_common())
+    return Counter(verdicts)
 
 
-def _summary(drawn: dict[str, bool], trained: dict[str, dict[str, Any]]) -> str:
+def _summary(drawn: dict[str, bool], trained: dict[str, Progress]) -> str:
     """Return one line on a paper."""
     parts = []
     for verb in ("table", "figure"):
         done = [there for target, there in drawn.items() if target.startswith(f"{verb} ")]
         parts.append(f"{sum(done)} of {len(done)} {verb}s")
-    states = Counter(state["state"] for state in trained.values())
-    parts.append(f"{len(trained)} runs ({_counted(dict(states.most_common()))})")
+    kinds = Counter(progress.kind for progress in trained.values())
+    parts.append(f"{len(trained)} runs" + (f" ({_counted(kinds)})" if kinds else ""))
     return ", ".join(parts)
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {words}" for words, count in counts.items())
+def _counted(counts: Mapping[str, int]) -> str:
+    """Return counts as text, the largest first."""
+    return ", ".join(f"{count} {words}" for words, count in Counter(counts).most_common())
 
 
-def _words(state: dict[str, Any]) -> str:
-    """Return a training's state, with its update where it is not at its end."""
-    if state["update"] is None or state["state"] == FINISHED:
-        return state["state"]
-    return f"{state['state']} at update {state['update']} of {state['of']}"
+def described(progress: Progress) -> str:
+    """Return how a training goes, as the end of a line."""
+    state, pace = progress.state, progress.pace
+    text = progress.kind
+    if state.update and not (state.ended and state.update == progress.updates):
+        of = f" of {progress.updates}" if progress.updates else ""
+        text += f" at update {state.update:,}{of}" if pace else f", update {state.update:,}{of}"
+    if pace:
+        text += f", NLL {pace.nll:.3f} nats" if pace.nll is not None else ""
+        text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
+    if progress.seconds_left is not None:
+        text += f", {duration(progress.seconds_left)} left"
+    if progress.kind == RUNNING and (state.silent or 0) > SILENT:
+        text += f", no sign of life for {duration(state.silent or 0)}"
+    if progress.kind == STALE:
+        text += f": {state.holder} has ended without a word; the next start resumes it"
+    elif progress.kind not in (RUNNING, WAITING, NOT_STARTED, "finished") and progress.reason:
+        text += f": {progress.reason}"
+    if progress.log:
+        text += f"; its lines: {progress.log}"
+    return text
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the largest unit of which there is one or more."""
+    for size, unit in _SHOWN_AS:
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _fields(progress: Progress) -> dict[str, Any]:
+    """Return how a training goes as JSON has it."""
+    state, pace, job = progress.state, progress.pace, progress.job
+    return {
+        "state": progress.kind,
+        "update": state.update,
+        "of": progress.updates,
+        "nll": pace and pace.nll,
+        "tokens_per_second": pace and pace.tokens_per_second,
+        "seconds_left": progress.seconds_left,
+        "reason": progress.reason,
+        "process": str(state.holder) if state.holder else None,
+        "seconds_silent": state.silent,
+        "job": job and job.number,
+        "cure": job and job.cure,
+        "log": str(progress.log) if progress.log else None,
+        "last_lines": progress.last_lines,
+    }

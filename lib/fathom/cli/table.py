@@ -30,7 +30,7 @@ def table(
     """
     from fathom.papers.paper import find
     from fathom.tables import formats
-    from fathom.tables.notes import first_notes
+    from fathom.tables.notes import warnings_of
     from fathom.tables.view import view
 
     artefacts = open_artefacts(scale, results, seeds)
@@ -41,7 +41,7 @@ def table(
     laid_out = view(compared, paper.about.reference)
     stem = artefacts.stem(paper, drawn)
     formats.write(laid_out, formats.numbers(compared), stem)
-    for note in first_notes(compared):
+    for note in warnings_of(compared):
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
     if show:

@@ -31,7 +31,7 @@ def verify(
     project = open_project(check=False)
     name, paths = open_paths(project, scale, results)
     verified = compare(_folders(project, run, name, paths) if run else [_results(paths)])
-    findings = verified.in_order()
+    findings = verified.in_order(paths.results)
     if as_json:
         unfit = [{"path": f.where, "what": f.what, "command": f.remedy} for f in findings]
         shown = {"files": len(verified.files), "unfit": unfit}

@@ -26,7 +26,7 @@ def enter() -> list[str]:
     """
     mine = f"{platform.node()}.{os.getpid()}.json"
     others = [path for path in HEADS.glob("*.json") if path.name != mine]
-    dead = [path for path in others if _is_gone(path)]
+    dead = [path for path in others if is_gone(path)]
     lines = _free(others, dead) if LOCKS.is_dir() and any(LOCKS.iterdir()) else []
     for path in dead:
         path.unlink(missing_ok=True)
@@ -38,25 +38,29 @@ def record() -> None:
     """Record this process in the working folder for as long as it runs."""
     mine = HEADS / f"{platform.node()}.{os.getpid()}.json"
     write_json(mine, {"host": platform.node(), "pid": os.getpid(), "start": started(os.getpid())})
-    atexit.register(_leave, mine, os.getpid())
+    atexit.register(leave, mine, os.getpid())
 
 
 def _free(others: list[Path], dead: list[Path]) -> list[str]:
-    """Remove the locks, if all of those who can hold them are dead."""
+    """Remove the locks, if all of those who can hold them are dead; else say who may live.
+
+    Of a lock that nobody here recorded, Snakemake itself names `--unlock`.
+    """
     if not others:
         return []
     if len(dead) == len(others):
         for path in LOCKS.iterdir():
             path.unlink(missing_ok=True)
         return ["the lock of an earlier start, which is gone, is removed"]
-    hosts = {read_or_empty(path).get("host", "") for path in others if path not in dead}
-    far = sorted(host for host in hosts if host != platform.node())
-    if not far:
-        return []
-    return [f"a start on {', '.join(far)} may still run here; if it is gone, start with --unlock"]
+    alive = [read_or_empty(path) for path in others if path not in dead]
+    here = [str(one["pid"]) for one in alive if one.get("host") == platform.node()]
+    far = sorted({one.get("host", "") for one in alive} - {platform.node()})
+    if far:
+        return [f"a start on {', '.join(far)} may still run here; if it is gone, add --unlock once"]
+    return [f"process {', '.join(here)} runs the workflow here, too; wait for it or stop it"]
 
 
-def _is_gone(path: Path) -> bool:
+def is_gone(path: Path) -> bool:
     """Return whether the process of a record has ended; of another host, nothing is known."""
     record = read_or_empty(path)
     if record and record["host"] != platform.node():
@@ -64,7 +68,7 @@ def _is_gone(path: Path) -> bool:
     return started(int(record.get("pid", 0))) != record.get("start")
 
 
-def _leave(path: Path, pid: int) -> None:
+def leave(path: Path, pid: int) -> None:
     """Delete this process's record, and none in a process that it forked."""
     if os.getpid() == pid:
         with suppress(OSError):

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -126,6 +127,18 @@ class Folder:
         """Return the file of what a job printed."""
         return self.path / f"{number}.out"
 
+    @property
+    def outputs(self) -> list[Path]:
+        """What the job makes."""
+        return [Path(path) for path in read_json(self.path / "outputs.json")["outputs"]]
+
+    def prepare(self, script: Path, job: Job) -> None:
+        """Write what the job reads: it may begin before its submission is answered."""
+        shutil.copy(script, self.script)
+        write_json(self.path / "outputs.json", {"outputs": list(map(str, job.outputs))})
+        for path in (self.stop, self.path / "seen.json", self.path / "stuck.json"):
+            path.unlink(missing_ok=True)
+
     def record(self) -> dict[str, Any]:
         """Return what was submitted last, empty for nothing.
 
@@ -136,7 +149,7 @@ class Folder:
     def remember(self, job: Job, number: str, now: str, batch: list[str]) -> None:
         """Record what was submitted, with the batch script and its arguments."""
         record = {"id": number, "now": now, "rule": job.rule, "label": job.label, "batch": batch}
-        write_json(self.path / "job.json", record | {"outputs": list(map(str, job.outputs))})
+        write_json(self.path / "job.json", record)
 
     def seen(self) -> dict[str, Any]:
         """Return what the cluster answered last of the job, empty for nothing."""

@@ -94,7 +94,7 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
     """
     from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY
 
-    nothing = {"outputs": [None] * len(folder.record()["outputs"]), "checkpoint": None, "state": {}}
+    nothing = {"outputs": [None] * len(folder.outputs), "checkpoint": None, "state": {}}
     before, now = nothing | read_or_empty(folder.path / "before.json"), _made(folder)
     made = [
         new not in (None, old) for old, new in zip(before["outputs"], now["outputs"], strict=True)
@@ -125,8 +125,8 @@ def _made(folder: Folder) -> dict[str, Any]:
     """Return which outputs and which newest checkpoint there are."""
     from fathom.provenance.state_file import STATE_FILE
 
-    outputs = [Path(path) for path in folder.record().get("outputs", [])]
-    checkpoint = outputs[0].parent / "checkpoints" / "last.pt" if outputs else folder.path / "none"
+    outputs = folder.outputs
+    checkpoint = outputs[0].parent / "checkpoints" / "last.pt"
     state = read_or_empty(checkpoint.parents[1] / STATE_FILE)
     versions = list(map(_version, outputs))
     return {"outputs": versions, "checkpoint": _version(checkpoint), "state": state}

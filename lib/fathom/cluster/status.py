@@ -124,7 +124,7 @@ def _word(
 ) -> str:
     """Return the word of one job, and keep what is known of it."""
     number = record["now"]
-    before = _seen(folder, number)
+    before = seen_of(folder, number)
     if before.word != RUNNING:
         return before.word
     marker = marker_of(folder, number)
@@ -171,7 +171,8 @@ def last_line(path: Path) -> str:
     return f", {messages[-1].removeprefix('fathom: ')}" if messages else ""
 
 
-def _seen(folder: Folder, number: str) -> Seen:
+def seen_of(folder: Folder, number: str) -> Seen:
+    """Return what was known of a job when it was asked for last."""
     record = folder.seen()
     return Seen(**record) if record.get("number") == number else Seen(number)
 
@@ -183,22 +184,6 @@ def marker_of(folder: Folder, number: str) -> Marker | None:
         return Marker(int(record["code"]), str(record["why"]))
     except (FathomError, KeyError, ValueError):
         return None
-
-
-def waiting(above: Path) -> Iterator[str]:
-    """Yield a line for each job that waits on the cluster or will not start, from files alone.
-
-    Args:
-        above: the folder with a folder for each job.
-    """
-    for folder in folders(above):
-        record = folder.record()
-        seen = _seen(folder, record.get("now", ""))
-        job = f"{record.get('rule')} {record.get('label')}: job {seen.number}"
-        if seen.word == RUNNING and seen.cure:
-            yield f"{job} will not start by itself ({seen.reason}): {seen.cure}"
-        elif seen.word == RUNNING and seen.name == "PENDING":
-            yield f"{job} waits ({seen.reason})"
 
 
 @contextmanager

@@ -4,7 +4,6 @@ Snakemake has no memory of numbers across starts. A job is found by its name, an
 number. One lock for each job makes the look-up and the submission one step.
 """
 
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -45,9 +44,7 @@ def submit(
         if live:
             say(f"fathom: {job.rule} {job.label}: taken over, still job {live}")
             return _taken_over(job, folder, live)
-        shutil.copy(script, folder.script)
-        for path in (folder.stop, folder.path / "seen.json", folder.path / "stuck.json"):
-            path.unlink(missing_ok=True)
+        folder.prepare(script, job)
         batch = _batch(scheduler, folder, script, runner)
         number = _accepted(scheduler, job, folder, batch, pauses)
         folder.remember(job, number, number, batch)

@@ -72,14 +72,6 @@ class Absent:
         self.value, self.was = value, was
 
 
-class NotBuilt:
-    """Values of a setting that config may hold and that no code implements yet."""
-
-    def __init__(self, reasons: dict[Any, str]):
-        """Keep the reason for each value."""
-        self.reasons = reasons
-
-
 class Part(BaseModel):
     """A part of config: strict, frozen, without unknown keys, NaN and infinity.
 
@@ -108,18 +100,6 @@ class Part(BaseModel):
                 hashed[mark.was or name] = value
         return hashed
 
-    def not_built(self) -> list[tuple[str, str]]:
-        """Return the path and the reason of each value that is not built yet."""
-        reasons: list[tuple[str, str]] = []
-        for name, field in fields_of(type(self)).items():
-            value = getattr(self, name)
-            if isinstance(value, Part):
-                reasons += [(f"{name}.{path}", reason) for path, reason in value.not_built()]
-            for mark in field.metadata:
-                if isinstance(mark, NotBuilt) and _hashable(value) in mark.reasons:
-                    reasons.append((name, mark.reasons[value]))
-        return reasons
-
 
 @cache
 def fields_of(part: type[BaseModel]) -> dict[str, FieldInfo]:
@@ -141,7 +121,3 @@ def plain(value: Any) -> Any:
 def _same(value: Any, other: Any) -> bool:
     """Return whether two values are equal and of one type; True is not 1."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
-
-
-def _hashable(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | None) else NOTHING

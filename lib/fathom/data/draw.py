@@ -10,7 +10,7 @@ import weakref
 from array import array
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import IO
 
@@ -35,11 +35,7 @@ class Draw:
             folder: on a disk with room for the text.
             split: the salt, and how many distinct sentences are held out.
         """
-        self._folder, self._split = folder, split
-        # It is closed with this object, whose sentences are read later.
-        self._file = tempfile.TemporaryFile(  # noqa: SIM115
-            "w+", encoding="utf-8", newline="\n", dir=folder
-        )
+        self._folder, self._split, self._file = folder, split, _nameless(folder)
         weakref.finalize(self, _close, self._file)
         self._titles, self._sizes = array("Q"), array("Q")
         # The least hashes; heapq keeps the smallest number first, so they are negative.
@@ -79,21 +75,29 @@ class Draw:
     def training(self, most: int | None) -> "Training":
         """Draw articles as long as all their sentences together are no more than asked for.
 
+        All others are deleted, so that the next dump has their room.
+
         Args:
             most: the most sentences; None for all.
         """
         with naming(self._folder):
             self._file.flush()
-        sizes = array("Q", (len(sentences) for sentences in self.articles()))
+        sizes = array("Q", (len(sentences) for sentences in self._articles()))
         drawn, count = bytearray(len(sizes)), 0
         for place in sorted(range(len(sizes)), key=self._titles.__getitem__):
             if most is not None and count + sizes[place] > most:
                 break
             drawn[place] = True
             count += sizes[place]
-        return Training(self, drawn, count, sum(sizes))
+        file = _nameless(self._folder)
+        with naming(self._folder):
+            for sentences in compress(self._articles(), drawn):
+                file.writelines(f"{sentence}\n" for sentence in sentences)
+            file.flush()
+        self._file.close()
+        return Training(file, count, sum(sizes))
 
-    def articles(self) -> Iterator[list[str]]:
+    def _articles(self) -> Iterator[list[str]]:
         """Yield the sentences of each article, in the order in which they were added.
 
         Those that equal one that is held out, but for case and punctuation, are left out.
@@ -106,15 +110,16 @@ class Draw:
 
 
 class Training(Collection[Line]):
-    """The sentences of the drawn articles, read from the file at each pass, one pass at a time.
+    """The sentences of the drawn articles, read from a file at each pass, one pass at a time.
 
     Attributes:
         left: how many sentences all articles have, without those that are held out.
     """
 
-    def __init__(self, draw: Draw, drawn: bytearray, count: int, left: int):
-        """Keep which articles were drawn, and how many sentences these and all of them have."""
-        self._draw, self._drawn, self._count, self.left = draw, drawn, count, left
+    def __init__(self, file: IO[str], count: int, left: int):
+        """Keep the file, and how many sentences are in it and in all articles."""
+        self._file, self._count, self.left = file, count, left
+        weakref.finalize(self, _close, file)
 
     def __len__(self) -> int:
         """Return the number of sentences."""
@@ -122,13 +127,17 @@ class Training(Collection[Line]):
 
     def __iter__(self) -> Iterator[Line]:
         """Yield the sentences in the order of the dump."""
-        for taken, sentences in zip(self._drawn, self._draw.articles(), strict=True):
-            if taken:
-                yield from map(Line, sentences)
+        self._file.seek(0)
+        return (Line(line[:-1]) for line in self._file)
 
     def __contains__(self, line: object) -> bool:
         """Return whether a sentence is among them."""
         return any(own == line for own in self)
+
+
+def _nameless(folder: Path) -> IO[str]:
+    """Open a file that vanishes when it is closed."""
+    return tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)
 
 
 def _close(file: IO[str]) -> None:

@@ -77,10 +77,9 @@ def require_built(dataset: Dataset) -> BuiltDataset:
     """
     if isinstance(dataset, BuiltDataset):
         return dataset
-    reason = "; ".join(reason for _, reason in dataset.not_built())
     where = f"config/datasets/{dataset.name}.yaml: not_built"
     remedy = "choose another data set, or a scale that substitutes it"
-    raise FathomError(f"'{dataset.name}' is not built: {reason}", where, remedy)
+    raise FathomError(f"'{dataset.name}' is not built: {dataset.not_built}", where, remedy)
 
 
 @contextmanager

@@ -2,15 +2,19 @@
 
 import os
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from multiprocessing import Pool
 from typing import TypeVar
+
+from fathom.errors import FathomError
 
 T = TypeVar("T")
 R = TypeVar("R")
-# Items of one process and round: many enough to wait seldom, few enough to hold.
-_ITEMS = 32
+# Items that are sent together, and how many such batches a process has: few enough to hold.
+_ITEMS, _BATCHES = 8, 8
 
 
 def mapped(
@@ -18,26 +22,41 @@ def mapped(
 ) -> Iterator[R]:
     """Yield the result of each item, in the order of the items.
 
-    While one round of items is worked on, the next is read. A single round needs no processes.
+    Items are read as results are taken. A few items need no processes.
 
     Args:
         function: of one item; it, items and results can be pickled.
         items: read in this process.
         processes: how many; None for the processors that this process may use.
+
+    Raises:
+        FathomError: a process was killed.
     """
     processes = processes or len(os.sched_getaffinity(0))
-    size, stream = processes * _ITEMS, iter(items)
-    first = list(islice(stream, size))
+    size, stream = processes * _BATCHES, iter(items)
+    batches = iter(lambda: list(islice(stream, _ITEMS)), [])
+    first = list(islice(batches, size))
     if processes == 1 or len(first) < size:
-        yield from map(function, chain(first, stream))
+        yield from map(function, chain.from_iterable(chain(first, batches)))
         return
-    with Pool(processes, _leave_signals) as pool:
-        waiting = pool.map_async(function, first)
-        while batch := list(islice(stream, size)):
-            following = pool.map_async(function, batch)
-            yield from waiting.get()
-            waiting = following
-        yield from waiting.get()
+    pool = ProcessPoolExecutor(processes, initializer=_leave_signals)
+    try:
+        waiting = deque(pool.submit(_of_all, function, batch) for batch in first)
+        for batch in batches:
+            yield from waiting.popleft().result()
+            waiting.append(pool.submit(_of_all, function, batch))
+        while waiting:
+            yield from waiting.popleft().result()
+    except BrokenProcessPool:
+        what = "a process was killed, as happens where memory is full"
+        remedy = "start again with more memory, or on fewer processors: taskset --cpu-list 0 fathom"
+        raise FathomError(what, "memory", remedy) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _of_all(function: Callable[[T], R], items: list[T]) -> list[R]:
+    return [function(item) for item in items]
 
 
 def _leave_signals() -> None:

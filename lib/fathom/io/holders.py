@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -51,9 +52,14 @@ class Holder:
         return f"process {self.pid} on {self.host}{job}" if self.host else "another process"
 
     @property
+    def is_on_this_host(self) -> bool:
+        """Whether it runs, or ran, on this machine."""
+        return self.host == platform.node()
+
+    @property
     def is_here(self) -> bool:
         """Whether it runs, or ran, on this machine since its last start."""
-        return self.host == platform.node() and self.boot == _boot()
+        return self.is_on_this_host and self.boot == _boot()
 
     @property
     def runs_here(self) -> bool:
@@ -78,7 +84,7 @@ class Holder:
             locked: whether the kernel gave this process the lock, which is evidence where nobody
                 can be asked.
         """
-        if self.host == platform.node():
+        if self.is_on_this_host:
             return not self.runs_here
         if self.job is None:
             return locked
@@ -141,6 +147,16 @@ def silent_for(path: Path) -> float:
     # Opened, since a network's file system answers from memory for a file that is not.
     with open(path, "rb") as stream:
         return now - os.fstat(stream.fileno()).st_mtime
+
+
+def last_beat(path: Path) -> float | None:
+    """Return about how many seconds ago the last heartbeat was; None where the lock is free.
+
+    For readers, which may write nothing in the folder: by the clock of this machine.
+    """
+    with suppress(OSError), open(path, "rb") as stream:
+        return max(0.0, time.time() - os.fstat(stream.fileno()).st_mtime)
+    return None
 
 
 def beat(path: Path) -> None:

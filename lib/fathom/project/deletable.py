@@ -29,8 +29,8 @@ class Deletable:
     bytes: int
 
     def delete(self) -> None:
-        """Delete it."""
-        if self.path.is_dir():
+        """Delete it; of a link, the link alone."""
+        if self.path.is_dir() and not self.path.is_symlink():
             shutil.rmtree(self.path)
         else:
             self.path.unlink(missing_ok=True)
@@ -88,5 +88,6 @@ def deletable(kind: str, project: Project, results: Path) -> list[Deletable]:
 
 
 def _bytes(path: Path) -> int:
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    folder = path.is_dir() and not path.is_symlink()
+    files = [file for file in path.rglob("*") if file.is_file()] if folder else [path]
     return sum(os.lstat(file).st_size for file in files)

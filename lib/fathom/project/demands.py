@@ -127,7 +127,7 @@ class Demands:
             if reason:
                 reasons.setdefault(reason, []).append(run.rpartition("/")[2])
         for corpus in artefact.corpora:
-            for _, reason in self.project.datasets[self.dataset(corpus)].not_built():
+            if reason := self.project.datasets[self.dataset(corpus)].not_built:
                 reasons.setdefault(f"data set {self.dataset(corpus)}: {reason}", [])
         count = len(artefact.runs)
         return "; ".join(

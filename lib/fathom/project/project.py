@@ -225,12 +225,10 @@ class Project:
     def _not_built(self, name: str, scale: str) -> tuple[str, ...]:
         """Return the reasons of the run, then those that only the run it starts from has."""
         run = self.run(name, scale)
-        reasons = [f"{path}: {reason}" for path, reason in run.not_built()]
-        reasons += [
-            f"data set {dataset}: {reason}"
+        reasons = [
+            f"data set {dataset}: {self.datasets[dataset].not_built}"
             for dataset in (run.data.dataset, run.data.pieces_of)
-            if dataset
-            for _, reason in self.datasets[dataset].not_built()
+            if dataset and self.datasets[dataset].not_built
         ]
         other = self.start_name(name)
         inherited = self._not_built(other, scale) if other is not None else ()

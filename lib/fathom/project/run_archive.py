@@ -93,7 +93,7 @@ def pack(spec: Spec, seed: int, paths: Paths, archive: Path) -> Card:
     """
     folder = paths.run(spec, seed)
     training = training_file.read(paths.training(spec, seed))
-    for finding in verify([folder]).in_order():
+    for finding in verify([folder]).in_order(paths.results):
         raise finding
     names = sorted(_packed(folder, training.files))
     card = Card(

@@ -16,13 +16,25 @@ def sources() -> dict[str, str | None]:
 
 
 def commit(folder: Path) -> str | None:
-    """Return the commit of a clone, with `-dirty` where files differ; None outside a clone."""
-    command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    except OSError:
+    """Return the commit of the clone that tracks a folder, with `-dirty` where files differ.
+
+    None outside a clone, and in one that does not track the folder, as around an environment.
+    """
+    # A package that was installed is below somebody else's clone at times.
+    if not _git(folder, "ls-files"):
         return None
-    return done.stdout.strip() or None
+    return _git(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty") or None
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git answers in a folder; nothing where it refuses, or is not there."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip()
 
 
 def hashed(folder: Path, pattern: str = "*.py") -> str:

@@ -42,11 +42,16 @@ class Verified:
     files: set[Path] = field(default_factory=set)
     findings: dict[Path, FathomError] = field(default_factory=dict)
 
-    def in_order(self) -> list[FathomError]:
-        """Return the findings so that each one's command finds what it reads."""
+    def in_order(self, results: Path) -> list[FathomError]:
+        """Return the findings so that each one's command finds what it reads.
+
+        Args:
+            results: the folder that has all of what was compared.
+        """
 
         def place(path: Path) -> tuple[int, bool, Path]:
-            stage = next((at for at, name in enumerate(STAGES) if name in path.parts), 0)
+            first = path.relative_to(results).parts[0]
+            stage = next((at for at, name in enumerate(STAGES) if name == first), 0)
             return stage, path.name == LAST, path
 
         return [self.findings[path] for path in sorted(self.findings, key=place)]

@@ -87,15 +87,21 @@ class Dataset(Part):
         """Return the name of the corpus's folder: `<name>-<hash8>`."""
         return f"{self.name}-{short(identity(self.definition(sources)))}"
 
+    @property
+    def not_built(self) -> str:
+        """Why the text cannot be made yet; empty where it can."""
+        return ""
+
 
 class PlannedDataset(Dataset):
     """A data set that no reader makes yet; a run on it is refused with the reason."""
 
     reason: Annotated[str, Field(alias="not_built"), About("Why the text cannot be made yet.")]
 
-    def not_built(self) -> list[tuple[str, str]]:
-        """Return the path and the reason, as for a run's settings that are not built."""
-        return [("not_built", self.reason)]
+    @property
+    def not_built(self) -> str:
+        """Why the text cannot be made yet."""
+        return self.reason
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what is known of the text: tasks, languages, and the name for all else."""

@@ -121,6 +121,10 @@ class Paths:
         """Return the file whose presence says that a training has ended."""
         return self.run(spec, seed) / "training.json"
 
+    def train_log(self, spec: Spec, seed: int) -> Path:
+        """Return what the workflow's last attempt at a training printed."""
+        return self.results / "logs" / "train_run" / spec.paper / f"{spec.folder}.{seed}.log"
+
     def asked(self, spec: Spec, seed: int, decodings: Sequence[tuple[str, str]]) -> Path:
         """Return the file that is written when these decodings, as split and gates, are made."""
         identities = [[*pair, spec.decoding_identity(pair[1])] for pair in decodings]

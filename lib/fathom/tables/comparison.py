@@ -95,7 +95,7 @@ def compare_table(
         if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
             base = result(_base(table.paper, cell, cells, printed_as.to), sources)
             less = difference(own, base, sources)
-        if less and printed_as.means == DIFFERENCE:
+        if less and printed_as and printed_as.means == DIFFERENCE:
             own, less = less.result, None
         verdict = _verdict(table, item, own, less, scale) if item else None
         mark = _gain(table, own, cells, sources)

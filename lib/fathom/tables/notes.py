@@ -44,9 +44,7 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
         if source.unused:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
-    if table.settings.first:
-        yield from first_notes(table.settings.first, own)
-    yield from compared.warnings
+    yield from warnings_of(compared)
     for words in (OTHER_DECODING, NOT_MEASURED):
         details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
         if details:
@@ -157,6 +155,13 @@ def _test(mark: Mark) -> str:
     size = f" of {mark.share:.0%} of the sentences" if mark.share else ""
     agree = f", of which {mark.level or LEVEL:.0%} agree"
     return f", for our numbers too, by {mark.test.replace('_', ' ')} ({draws}{size}{agree})"
+
+
+def warnings_of(compared: ComparedTable) -> Iterator[str]:
+    """Yield which row is to be trained first, of this table and of others."""
+    if first := compared.table.settings.first:
+        yield from first_notes(first, (item.result for item in compared.cells))
+    yield from compared.warnings
 
 
 def first_notes(first: First, own: Iterable[CellResult], place: str = "") -> Iterator[str]:

@@ -6,6 +6,7 @@ Snakemake takes what is made from such a file for older than it, and makes it ag
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 # The files whose dates Snakemake compares.
@@ -32,9 +33,14 @@ def set_back(results: Path) -> Iterator[str]:
         A line for each of them.
     """
     now = time.time()
-    dates = {path: path.stat().st_mtime for pattern in _MADE for path in results.glob(pattern)}
+    dates: dict[Path, float] = {}
+    for path in (path for pattern in _MADE for path in results.glob(pattern)):
+        # A link to nothing, or a file that was deleted meanwhile: whoever reads it says so.
+        with suppress(OSError):
+            dates[path] = path.stat().st_mtime
     for path, date in sorted(dates.items(), key=lambda item: item[1]):
         if date > now + _SECONDS and os.access(path, os.W_OK):
-            os.utime(path)
+            with suppress(FileNotFoundError):
+                os.utime(path)
             minutes = (date - now) / 60
             yield f"fathom: {path}: dated {minutes:.1f} minutes in the future, dated now"

@@ -1,4 +1,4 @@
-"""What a start on a cluster checks and prints before it submits anything."""
+"""What a start checks, records and prints before it runs or submits anything."""
 
 import os
 from collections.abc import Mapping
@@ -7,17 +7,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from fathom.cluster import heads, jobs, preflight
+from fathom.cluster import heads, jobs, preflight, starts
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
 from fathom.errors import FathomError
+from fathom.project.switches import require_even_shares
+from fathom.workflow import plan
 from fathom.workflow.targets import READING, Targets
 
 TRAIN = "train_run"
 
 
 def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
-    """Return what a user must know; empty in a dry run, and without one of our cluster profiles.
+    """Return what a user must know of a start; empty in a dry run.
 
     Args:
         workflow: Snakemake's, after it has chosen how jobs run.
@@ -25,22 +27,30 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
         target: what the user asks for.
 
     Raises:
-        FathomError: nothing can be submitted, or more GPU-hours than the user allows.
+        FathomError: nothing can be submitted, the devices of a training cannot share its updates,
+            or trainings ask for more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
-    profile = _profile(workflow)
-    if profile is None or target in READING:
-        # Also of a start without a cluster, so that nobody takes its lock for a dead one's.
-        heads.record()
-        return []
-    scheduler = scheduler_of(profile)
-    names = targets.names_of(target)
-    asked = _asked(workflow, targets, names)
-    refuse_gpu_hours(targets, names, asked.get(TRAIN, {}))
-    remarks = preflight.check(scheduler, asked, jobs.top())
+    missing, profile = plan.missing(targets, target), _profile(workflow)
+    stop, remarks = _how_to_stop_here() if missing else [], []
+    if profile is not None and target not in READING:
+        scheduler = scheduler_of(profile)
+        names = targets.names_of(target)
+        asked = _asked(workflow, targets, names)
+        # A start may have several targets, which share trainings.
+        all_missing = {path.absolute() for path in missing} | starts.recorded(targets.paths.cluster)
+        training = asked.get(TRAIN, {})
+        processes = max(jobs.gpus(training), 1) * int(training.get("nodes") or 1)
+        require_even_shares(targets.project.switches.micro_batches, processes)
+        refuse_gpu_hours(targets, len(all_missing), training)
+        remarks = preflight.check(scheduler, asked, jobs.top())
+        stop = _how_to_stop(scheduler)
+    starts.record(targets.paths.cluster, missing)
     first = _enter.cache_info().currsize == 0
-    printed = [*remarks, *_enter(), *_how_to_stop(scheduler)] if first else remarks
+    # Also of a start without a cluster, so that nobody takes its lock for a dead one's.
+    entered = _enter()
+    printed = [*remarks, *entered, *stop] if first else remarks
     return [f"fathom: {line}" for line in printed]
 
 
@@ -80,30 +90,22 @@ def _asked(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[
     return asked
 
 
-def refuse_gpu_hours(targets: Targets, names: list[str], resources: Mapping[str, Any]) -> None:
+def refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]) -> None:
     """Refuse a start whose trainings ask for more GPU-hours than `gpu_hours`.
 
     Args:
         targets: at the scale of this start.
-        names: full names of the runs.
+        count: trainings that all targets of the start miss.
         resources: of a training.
 
     Raises:
         FathomError: with both numbers.
     """
     most = targets.project.switches.gpu_hours
-    if most is None:
-        return
-    missing = [
-        path
-        for spec, seeds in ((targets.runs.spec(name), targets.runs.seeds(name)) for name in names)
-        for path in (targets.paths.training(spec, seed) for seed in seeds)
-        if not path.exists()
-    ]
     devices = jobs.gpus(resources) * int(resources.get("nodes") or 1)
-    hours = len(missing) * devices * int(resources.get("runtime") or 0) / 60
-    if hours > most:
-        what = f"{len(missing)} trainings ask for {hours:g} GPU-hours, more than {most}"
+    hours = count * devices * int(resources.get("runtime") or 0) / 60
+    if most is not None and hours > most:
+        what = f"{count} trainings ask for {hours:g} GPU-hours, more than {most}"
         raise FathomError(what, "gpu_hours", "name fewer runs, a shorter runtime, or raise it")
 
 
@@ -117,4 +119,11 @@ def _how_to_stop(scheduler: Scheduler) -> list[str]:
     return [
         f"Ctrl-C cancels all jobs of this start on {scheduler.title}; trainings save first",
         f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
+    ]
+
+
+def _how_to_stop_here() -> list[str]:
+    return [
+        "Ctrl-C stops all jobs of this start; trainings save first, and the next start resumes",
+        "to close the terminal and leave them running, start in tmux or screen",
     ]

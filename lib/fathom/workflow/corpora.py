@@ -79,8 +79,8 @@ class Corpora:
             FathomError: no data set has the folder, or it cannot be made yet.
         """
         dataset = self.dataset(folder)
-        for _, reason in dataset.not_built():
-            what = f"cannot be made yet: {reason}"
+        if dataset.not_built:
+            what = f"cannot be made yet: {dataset.not_built}"
             raise FathomError(what, f"data set {dataset.name}", "choose another data set")
         sources = dataset.sources if isinstance(dataset, BuiltDataset) else ()
         return [self.paths.source(source) / "source.json" for source in sources]

@@ -38,7 +38,8 @@ class Cost:
     """What one training costs.
 
     Attributes:
-        updates: how many there are.
+        updates: how many there are, of Θ. One of φ uses the gradients of the last of its inner
+            updates, so it adds no pass through the network.
         tokens: target tokens of all updates, as the batches are asked for.
         operations: floating-point operations of its matrix products; attention over positions is
             left out, which is a few percent of sentences.
@@ -144,17 +145,21 @@ def peak_of(device: str) -> float:
     return given * 1e12
 
 
-def measured_seconds(folder: Path) -> float | None:
+def measured_seconds(folder: Path, device: str | None = None) -> float | None:
     """Return the seconds of an update of a training; None before enough updates were made.
 
     Args:
         folder: of a run with one seed.
+        device: the name of a GPU on which it must have been trained; None for any device. Of a
+            training that has not ended the device is not recorded.
     """
     try:
-        totals = training_file.read(folder / "training.json").totals
-        return totals.seconds / totals.updates if totals.updates else None
+        ended = training_file.read(folder / "training.json")
     except (FathomError, OSError):
-        return _early_seconds(folder / "times.tsv")
+        return None if device else _early_seconds(folder / "times.tsv")
+    if device and device.lower() not in str(ended.device.get("name", "")).lower():
+        return None
+    return ended.totals.seconds / ended.totals.updates if ended.totals.updates else None
 
 
 def _early_seconds(path: Path) -> float | None:

@@ -53,6 +53,16 @@ def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
     return trainings
 
 
+def missing(targets: Targets, target: str) -> list[Path]:
+    """Return the training.json of each training that a target needs and that is not there.
+
+    Raises:
+        FathomError: the target cannot be made.
+    """
+    trainings = _trainings(targets, targets.names_of(target)).values()
+    return [path for path in trainings if not path.exists()]
+
+
 def _first(names: list[str]) -> str:
     more = len(names) - MOST_NAMES
     return ", ".join([*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])])

@@ -10,7 +10,7 @@ from fathom.runs.datasets import BuiltDataset
 from fathom.runs.sources import Source
 from fathom.runs.spec import Spec
 from fathom.workflow.costs import Cost, Rates, cost, measured_seconds, peak_of
-from fathom.workflow.targets import ALL, Targets
+from fathom.workflow.targets import ALL, ROW, Targets
 
 DEFAULT = "h200"
 
@@ -46,7 +46,7 @@ class Plan:
 
         Args:
             targets: everything that can be asked for at a scale.
-            gpu: the device that a user names; None for the default, and what was measured.
+            gpu: the device that a user names; None for the default, and all that was measured.
         """
         self.targets, self._gpu = targets, gpu
         self._specs = {name: targets.runs.spec(name) for name in targets.runs.built}
@@ -54,34 +54,41 @@ class Plan:
 
     @cached_property
     def rates(self) -> Rates:
-        """The seconds of trainings: stated ones, and where no device is named measured ones."""
+        """The seconds of trainings: stated ones, until some are measured."""
         peak = peak_of(self._gpu or DEFAULT)
-        if self._gpu is not None:
-            return Rates(peak)
         measured = self._measured.items()
         return Rates(peak, ((self._specs[name], self._costs[name], s) for (name, _), s in measured))
 
     @cached_property
     def _measured(self) -> dict[tuple[str, int], float]:
-        """The seconds of an update of each training that has made enough of them."""
+        """The seconds of an update of each training that has made enough of them.
+
+        Where a device is named, only those that ended on such a one.
+        """
         seconds = {
-            (name, seed): measured_seconds(self.targets.paths.run(spec, seed))
+            (name, seed): measured_seconds(self.targets.paths.run(spec, seed), self._gpu)
             for name, spec in self._specs.items()
             for seed in self.targets.runs.seeds(name)
         }
         return {key: value for key, value in seconds.items() if value is not None}
 
     def trainings(self, names: Iterable[str]) -> dict[tuple[str, int], Planned]:
-        """Return the trainings of runs, by run and seed."""
+        """Return the trainings of runs and of those that they start from, by run and seed."""
         planned = {}
-        for name in names:
+        for name in self._with_starts(names):
             spec, known = self._specs[name], self._costs[name]
             for seed in self.targets.runs.seeds(name):
-                own = None if self._gpu else self._measured.get((name, seed))
+                own = self._measured.get((name, seed))
                 seconds = own * known.updates if own else self.rates.seconds(spec, known)
                 state = run_state(self.targets.paths.run(spec, seed))
                 planned[name, seed] = Planned(spec, known, state, seconds)
         return planned
+
+    def _with_starts(self, names: Iterable[str]) -> list[str]:
+        """Return runs, each after the run that it starts from."""
+        start = self.targets.project.start_name
+        pairs = ((start(name), name) for name in names)
+        return list(dict.fromkeys(name for pair in pairs for name in pair if name is not None))
 
     def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
         """Return the runs of a target by paper, or by table and figure."""
@@ -96,7 +103,7 @@ class Plan:
         groups = {}
         for title, artefact in self.targets.artefacts.items():
             own = [name for name in artefact.runs if name in requested]
-            if own and (target in (ALL, artefact.paper.name) or target.startswith(title)):
+            if own and target in (ALL, artefact.paper.name, title, f"{title}{ROW}"):
                 groups[title] = own
         return groups
 

@@ -112,14 +112,14 @@ class Targets:
             FathomError: the target cannot be made; the message says why.
         """
         files = [path for name in self.names_of(target) for path in self.runs.files(name)]
-        for artefact in self._drawn(target):
+        for artefact in self.drawn(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
             pages = map(self.paths.page, self.project.papers)
             files += [self.paths.compare, self.paths.claims, *pages]
         return list(dict.fromkeys(files))
 
-    def _drawn(self, target: str) -> list[Artefact]:
+    def drawn(self, target: str) -> list[Artefact]:
         """Return the tables and figures of a target that can be made.
 
         Raises:

@@ -94,6 +94,13 @@ def test_a_dump_with_too_few_sentences_is_refused(tmp_path):
         read({"de": path}, wikipedia_dataset(["de"]))
 
 
+def test_fewer_sentences_than_the_first_article_has_are_refused(tmp_path):
+    """The message blamed the dump."""
+    path = dump(tmp_path, "dewiki", *pages(*(f"Satz {n}. Und Satz {n}{n}." for n in range(20))))
+    with refused("small draw", 1, where="articles.yaml: split.train.de", remedy="36"):
+        read({"de": path}, wikipedia_dataset(["de"], {"de": 1}))
+
+
 def test_a_dump_of_another_wiki_is_refused(tmp_path):
     path = dump(tmp_path, "frwiki", *words(9))
     with refused("other wiki", "frwiki", "dewiki", where=path.name):

@@ -62,9 +62,13 @@ def _task(dump: Dump, task: str, dataset: WikipediaDataset) -> TaskText[Line]:
         count += len(sentences)
     held = draw.held_out()
     training = draw.training(split.most(task))
-    if len(held) < split.held_out or not len(training):
+    if len(held) < split.held_out or not training.left:
         what = f"{count:,} sentences are too few to hold {split.held_out:,} out and to train"
         raise FathomError(what, dump.path.name, REMEDY)
+    if not len(training):
+        what = f"{split.train[task]} are fewer sentences than the first article has"
+        where = f"config/datasets/{dataset.name}.yaml: split.train.{task}"
+        raise FathomError(what, where, f"raise it; the dump has {training.left:,}")
     repeated = count - len(held) - training.left
     dropped = faults + Counter(held_out=repeated, not_drawn=training.left - len(training))
     dropped += Counter({f"page_{reason}": number for reason, number in dump.dropped.items()})

@@ -1,0 +1,119 @@
+"""How each training goes, by its own files, those of its job, and those of starts."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fathom.cluster import starts
+from fathom.cluster.queued import Queued, queued
+from fathom.provenance import run_state
+from fathom.provenance.pace import Pace, pace
+from fathom.provenance.run_state import RunState
+from fathom.runs.paths import Paths
+from fathom.runs.spec import Spec
+
+WAITING, QUEUED = "waiting", "queued"
+# Of a failed training that are shown.
+LINES = 3
+_READ = 20_000
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How one training goes.
+
+    Attributes:
+        kind: as in `RunState`; also waiting, for other jobs of a start that runs, and queued, on a
+            cluster.
+        state: what its own files say.
+        updates: of the run in all; None where its epochs are not counted yet.
+        pace: how fast it goes, of a training that runs.
+        job: on a cluster.
+        log: what it printed, of a training that failed or is stale.
+    """
+
+    kind: str
+    state: RunState
+    updates: int | None
+    pace: Pace | None = None
+    job: Queued | None = None
+    log: Path | None = None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will still run at its present pace; None where that is not known."""
+        if self.pace is None or self.updates is None or self.pace.seconds_per_update is None:
+            return None
+        return (self.updates - self.pace.update) * self.pace.seconds_per_update
+
+    @property
+    def reason(self) -> str:
+        """Why it waits, was stopped or has failed; may be empty."""
+        return self.state.reason or (str(self.job) if self.job else "")
+
+    @cached_property
+    def last_lines(self) -> list[str]:
+        """The last lines of its log."""
+        if self.log is None:
+            return []
+        text = self.log.read_bytes()[-_READ:].decode("utf-8", "replace")
+        return [line for line in text.split("\n") if line.strip()][-LINES:]
+
+
+class Progresses:
+    """Reads how trainings go; everything is read when it is asked for."""
+
+    def __init__(self, paths: Paths):
+        """Read what is known of jobs and starts.
+
+        Args:
+            paths: the places of the files.
+        """
+        self.paths = paths
+        self.jobs = list(queued(paths.cluster))
+        self._matched: set[str] = set()
+        # A folder may have several names, by links.
+        self._by_output = {path.resolve(): job for job in self.jobs for path in job.outputs}
+        self._expected = {path.resolve() for path in starts.trainings(paths.cluster)}
+
+    @property
+    def other_jobs(self) -> list[Queued]:
+        """The jobs that wait and are none of the trainings that were asked for."""
+        return [job for job in self.jobs if job.waits and job.number not in self._matched]
+
+    def of(self, spec: Spec, seed: int) -> Progress:
+        """Return how one training goes."""
+        folder = self.paths.run(spec, seed)
+        state = run_state.run_state(folder)
+        file = self.paths.training(spec, seed).resolve()
+        job = self._by_output.get(file)
+        self._matched |= {job.number} if job else set()
+        asked = spec.training.updates
+        updates = state.updates or (asked if isinstance(asked, int) else None)
+        kind = self._kind(state, job, file)
+        if kind == run_state.RUNNING:
+            return Progress(kind, state, updates, pace(folder), job)
+        shown = kind in (run_state.FAILED, run_state.STALE)
+        log = _newest(self._logs(spec, seed, job)) if shown else None
+        return Progress(kind, state, updates, None, job, log)
+
+    def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
+        if state.ended or state.kind == run_state.RUNNING:
+            return state.kind
+        if job is not None and job.failed:
+            silent = state.kind in (run_state.NOT_STARTED, run_state.STALE)
+            return run_state.FAILED if silent else state.kind
+        if job is not None and (job.waits or state.kind == run_state.NOT_STARTED):
+            return QUEUED
+        expected = file in self._expected and state.kind != run_state.FAILED
+        return WAITING if expected else state.kind
+
+    def _logs(self, spec: Spec, seed: int, job: Queued | None) -> list[Path]:
+        """Return where the lines of a training may be."""
+        own = [self.paths.run(spec, seed) / "train.log", self.paths.train_log(spec, seed)]
+        return [*own, job.lines] if job else own
+
+
+def _newest(files: list[Path]) -> Path | None:
+    there = [path for path in files if path.is_file()]
+    return max(there, key=lambda path: path.stat().st_mtime, default=None)

@@ -1,0 +1,89 @@
+"""The container's definition is compared with what it is built from; no test can build it."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+# Apptainer's own, of a definition with one stage.
+SECTIONS = {"labels", "files", "post", "environment", "test", "runscript", "startscript", "help"}
+MAKE = re.compile(r"^make (.*)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def text():
+    return (ROOT / "envs" / "fathom.def").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def header(text):
+    """The keywords before the first section."""
+    lines = [line for line in text.partition("\n%")[0].split("\n") if line[:1] not in ("", "#")]
+    return dict(re.fullmatch(r"(\w+): (\S+)", line).groups() for line in lines)
+
+
+@pytest.fixture(scope="module")
+def sections(text):
+    """The lines of each section, without what indents them."""
+    parts = re.split(r"^%(\w+)\n", text, flags=re.MULTILINE)[1:]
+    assert len({*parts[::2]}) == len(parts[::2])
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return {name: [line.strip() for line in body.strip().split("\n")] for name, body in pairs}
+
+
+@pytest.fixture(scope="module")
+def copied(sections):
+    """What is copied from the project: place here, place in the image."""
+    return dict(line.split() for line in sections["files"])
+
+
+def test_every_section_is_one_of_apptainers(header, sections):
+    assert set(header) == {"Bootstrap", "From"}
+    assert set(sections) <= SECTIONS
+    assert {"files", "post", "environment", "test", "runscript"} <= set(sections)
+
+
+@pytest.mark.parametrize("section", ["post", "environment", "test", "runscript"])
+def test_every_script_is_right_shell(sections, section):
+    script = "\n".join(sections[section])
+    checked = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True)
+    assert checked.stderr == ""
+
+
+def test_it_has_the_python_of_the_environment(header, sections):
+    conda = yaml.safe_load((ROOT / "envs" / "fathom.yaml").read_text(encoding="utf-8"))
+    [python] = [item for item in conda["dependencies"] if str(item).startswith("python=")]
+    version = python.removeprefix("python=")
+    assert header["From"].startswith(f"python:{version}-")
+    [words] = MAKE.findall("\n".join(sections["post"]))
+    assert words.endswith(f"/python{version}")
+
+
+def test_all_that_is_copied_exists(copied):
+    for source, target in copied.items():
+        assert (ROOT / source).exists(), source
+        assert target == f"/opt/fathom/{source}"
+
+
+def test_make_finds_all_that_it_needs_among_what_is_copied(copied, sections, tmp_path):
+    """So the image's packages are those of the locks, installed as in a clone."""
+    for source in copied:
+        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+        copy(ROOT / source, tmp_path / source)
+    [words] = MAKE.findall("\n".join(sections["post"]))
+    assert words.split()[:2] == ["environment", "ctranslate2"]
+    command = ["make", "--dry-run", *words.split()]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert printed.returncode == 0, printed.stderr
+    locks = re.findall(r"envs/(\w+\.lock)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    installed = {lock for lock in locks if lock != "peers.lock"}
+    for lock in installed:
+        assert lock in printed.stdout, lock
+
+
+def test_its_commands_come_first_on_the_path(sections):
+    assert "export PATH=/opt/fathom/.venv/bin:$PATH" in sections["environment"]

@@ -1,0 +1,45 @@
+"""A Slurm with accounting: accounts that are refused, and accounting that is away."""
+
+import pytest
+
+from tests.slurm import accounting
+from tests.slurm.accounting import ACCOUNT, Accounting
+from tests.slurm.conftest import ROW, TARGET
+from tests.support.refused import says
+
+pytestmark = [pytest.mark.slurm, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def accounts(cluster):
+    """The daemons of accounting."""
+    if reason := accounting.missing():
+        pytest.skip(reason)
+    made = Accounting(cluster)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+def test_an_account_that_slurm_refuses_is_one_message(accounts, case):
+    """Field fault 19."""
+    printed = case.end(case.start(TARGET, "--default-resources", "account=bad", *ROW), 1)
+    lines = printed.strip().split("\n")
+    says("refused by", "Slurm").check(lines[-1])
+    assert sum("profiles/slurm/config.yaml" in line for line in lines) == 1
+    assert case.cluster.jobs() == []
+
+
+def test_accounting_that_is_away_while_a_job_runs_fails_nothing(accounts, case):
+    """Field fault 8: nothing asks for accounting."""
+    account = ("--default-resources", f"account={ACCOUNT}")
+    head = case.start(TARGET, "--until", "train_run", *account, *ROW)
+    case.wait_for_update(5)
+    accounts.end_accounting()
+    try:
+        case.end(head)
+    finally:
+        accounts.start_accounting()
+    assert case.attempts()[-1] == "to 60 finished"

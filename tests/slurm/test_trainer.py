@@ -1,0 +1,173 @@
+"""The real trainer on a real Slurm: whatever stops it, it ends with the bits of an unbroken run."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fathom.io.files import read_json
+from fathom.io.integrity import read_record
+from fathom.provenance.state_file import read_state
+from tests.pipeline.conftest import copy_of_the_project
+from tests.slurm.cluster import wait
+from tests.slurm.conftest import LONGEST, ROW, RUN, TARGET, Case, copied
+from tests.support.refused import says
+from tests.support.states import differences, state
+
+pytestmark = pytest.mark.slurm
+# Training takes longer than the time limit of a job.
+MANY = 900
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """A copy of the project with all that the training reads."""
+    project = copy_of_the_project(tmp_path_factory.mktemp("text"))
+    change(project.folder / "config" / "config.yaml", "log_every: 25", "log_every: 5")
+    project.run("snakemake", "--cores", "2", TARGET, "--until", "encode_text", *ROW)
+    return project.folder
+
+
+@pytest.fixture
+def trained(text, cluster, tmp_path):
+    """A case with the real trainer."""
+    with copied(text, tmp_path / "broken", cluster) as made:
+        yield made
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Change a text in a file."""
+    content = path.read_text(encoding="utf-8")
+    assert content.count(old) == 1
+    path.write_text(content.replace(old, new), encoding="utf-8")
+
+
+def train_longer(folder: Path) -> None:
+    """Let the run train for more updates."""
+    change(folder / "config/scales/tiny.yaml", "m2o_diverse: 300,", f"m2o_diverse: {MANY},")
+
+
+@contextmanager
+def unbroken(case: Case, folder: Path, processes: int = 1):
+    """Train the run of a case without Slurm and without a stop, at the same time."""
+    with copied(case.folder, folder, case.cluster) as whole:
+        given = {"FATHOM_DEVICES": str(processes), "FATHOM_PYTHON": sys.executable}
+        programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        training = subprocess.Popen(
+            ["workflow/bin/fathom-ranks", "fathom", "train", RUN],
+            cwd=folder,
+            env=os.environ | given | {"PATH": programs, "PYTHONPATH": f"{folder}/lib"},
+        )
+        try:
+            yield whole.run
+            assert training.wait(LONGEST) == 0
+        finally:
+            training.kill()
+
+
+def same(one: Path, other: Path) -> None:
+    """Compare weights, optimisers, random numbers, series and what was measured at the end."""
+    assert list(differences(state(one), state(other))) == []
+    series = ("metrics.tsv", *(f"diagnostics/{path.name}" for path in one.glob("diagnostics/*")))
+    for name in series:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    ends = [read_record(folder / "training.json") for folder in (one, other)]
+    assert all(ends[0][key] == ends[1][key] for key in ("outcome", "validation", "parameters"))
+
+
+def trains_on(case: Case) -> None:
+    """Wait until two more rows of metrics are there."""
+
+    def rows() -> int:
+        path = case.run / "metrics.tsv"
+        return path.read_text().count("\n") if path.exists() else 1
+
+    before = rows()
+    wait(lambda: rows() >= before + 2, f"two rows more than {before}; {case.printed()[-3000:]}")
+
+
+def saved(case: Case) -> str:
+    """Return why the training was stopped, once it has saved."""
+    wait(lambda: read_state(case.run).state == "saved", "saved")
+    return read_state(case.run).reason
+
+
+def ends(case: Case) -> list[str]:
+    """Return what ended each attempt."""
+    return [one["ended_as"] for one in read_json(case.run / "attempts.json")["attempts"]]
+
+
+def test_a_training_that_is_stopped_in_four_ways_ends_as_an_unbroken_one(trained, tmp_path):
+    """Field faults 1, 2 and 3: every attempt records what ended it."""
+    cluster = trained.cluster
+    with unbroken(trained, tmp_path / "whole") as whole:
+        head = trained.start()
+        trains_on(trained)
+        cluster.call("scancel", trained.job())
+        says("job failed", ..., re.compile("CANCELLED")).check(trained.end(head, 1))
+        assert saved(trained) == "stopped"
+        head = trained.start()
+        trains_on(trained)
+        number = trained.job()
+        cluster.warn(number)
+        assert saved(trained) == "limit"
+        cluster.hurry(number)
+        trains_on(trained)
+        cluster.call("scontrol", "requeue", number)
+        assert saved(trained) == "stopped"
+        cluster.hurry(number, 2)
+        trains_on(trained)
+        os.kill(read_state(trained.run).pid, signal.SIGKILL)
+        trained.end(head, 1)
+        trained.end(trained.start())
+    assert ends(trained)[:-1] == ["cancelled", "limit", "preempted", "killed"]
+    same(whole, trained.run)
+
+
+@pytest.mark.slow
+def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tmp_path):
+    """Field faults 2 and 3: the training knows the end of its job; preemption says nothing."""
+    train_longer(trained.folder)
+    cluster = trained.cluster
+    trained.variables["FATHOM_CLUSTER_MARGIN"] = "5"
+    with unbroken(trained, tmp_path / "whole") as whole:
+        words = (TARGET, "--until", "train_run", "--set-resources", "train_run:runtime=2", *ROW)
+        head = trained.start(*words)
+        trains_on(trained)
+        number = trained.job()
+        assert saved(trained) == "limit"
+        cluster.hurry(number)
+        trains_on(trained)
+        given = ("--partition=high", "--gres=gpu:4", "--nodes=2", "--exclusive", "--wrap=sleep 5")
+        higher = cluster.call("sbatch", "--parsable", "--output=/dev/null", *given)
+        assert saved(trained) == "stopped"
+        wait(lambda: not cluster.jobs("-j", higher), "the other job has ended")
+        cluster.hurry(number, 2)
+        wait(lambda: head.poll() is not None or read_state(trained.run).state == "saved", "ended")
+        if head.poll() is None:
+            # A slow machine needs one more attempt.
+            cluster.hurry(number, 3)
+        trained.end(head)
+    assert ends(trained)[:2] == ["limit", "preempted"]
+    same(whole, trained.run)
+
+
+@pytest.mark.slow
+def test_a_training_on_two_nodes_is_stopped_and_resumed_to_the_bit(trained, tmp_path):
+    """Field fault 2, for several processes: the stop file alone stops them."""
+    with unbroken(trained, tmp_path / "whole", 2) as whole:
+        given = ("--set-resources", "train_run:nodes=2", "train_run:gres=gpu:1")
+        head = trained.start(TARGET, "--until", "train_run", *given, *ROW)
+        trains_on(trained)
+        number = trained.job()
+        trained.cluster.warn(number)
+        assert saved(trained) == "limit"
+        trained.cluster.hurry(number)
+        trained.end(head)
+    assert ends(trained)[:-1] == ["limit"]
+    same(whole, trained.run)
