@@ -8,8 +8,9 @@ from pandas import DataFrame
 
 from fathom.claims.expressions import parse
 from fathom.claims.functions import FUNCTIONS
+from fathom.claims.judge import Judge
 from fathom.claims.quantities import Curve, Slice, Sum, Term
-from fathom.claims.truths import Interval, Judge
+from fathom.claims.truths import Interval
 from fathom.errors import FathomError
 from tests.support.refused import says
 

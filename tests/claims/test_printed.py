@@ -5,8 +5,8 @@ import math
 import pytest
 
 from fathom.claims.expressions import parse
+from fathom.claims.judge import Judge
 from fathom.claims.printed import DIGITS, NOT_PRINTED, PRINTED, Printed, PrintedTable
-from fathom.claims.truths import Judge
 from tests.support.small_tables import KNOWN, reported, table
 
 CELLS = (

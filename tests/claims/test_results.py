@@ -8,9 +8,9 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from fathom.claims.expressions import parse
+from fathom.claims.judge import Judge
 from fathom.claims.quantities import Curve, Term
 from fathom.claims.results import ALONE, EXACT, Results, over_seeds
-from fathom.claims.truths import Judge
 from fathom.provenance.measurements import Number, Record
 from fathom.scoring.bootstrap import draws
 from fathom.scoring.paired import drawn_scores

@@ -6,8 +6,9 @@ from itertools import product
 import pytest
 
 from fathom.claims.expressions import parse
+from fathom.claims.judge import Judge
 from fathom.claims.quantities import Slice, Sum, Term
-from fathom.claims.truths import Interval, Judge, Truth
+from fathom.claims.truths import Interval, Logic, Truth
 from fathom.errors import FathomError
 from tests.support.refused import says
 
@@ -82,7 +83,7 @@ def test_decimals_of_print_are_no_binary_fractions():
 
 def test_and_or_and_not_are_those_of_three_valued_logic():
     order = {"fails": 0, "absent": 1, "inconclusive": 2, "holds": 3}
-    judge = Judge(Numbers(), "here")
+    judge = Logic(Numbers())
     for first, second in product(ANSWERS, ANSWERS):
         truths = Truth(first), Truth(second)
         assert judge.all(truths).answer == min(first, second, key=order.get)

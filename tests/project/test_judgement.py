@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from fathom.claims.results import ALONE
-from fathom.papers.known import full_name
+from fathom.figures.points import with_seed
 from fathom.project.artefacts import Artefacts
 from fathom.project.judgement import judged
 from fathom.runs.paths import Paths
@@ -109,10 +109,10 @@ def ratios(project, tmp_path):
     def judge(name, *seeds):
         artefacts = Artefacts(project, Paths(tmp_path, "tiny"), tuple(range(1, len(seeds) + 1)))
         for layers in ("6", "20"):
-            run = artefacts.run(full_name("", FIGURE + layers))
+            run = artefacts.run(FIGURE + layers)
             identity = project.spec(FIGURE + layers, "tiny").identity
             for seed, values in enumerate(seeds, start=1):
-                one = _of_seed(run, seed)
+                one = with_seed(run, seed)
                 rows = [(at, (), value) for at, value in enumerate(values[layers], start=1)]
                 write_series(one, "encoder_gradient_ratio", (), rows)
                 end(one, identity=identity)
@@ -120,12 +120,6 @@ def ratios(project, tmp_path):
         return next(one for one in claims if one.name == name)
 
     return judge
-
-
-def _of_seed(run, seed):
-    from fathom.project.judgement import _with_seed
-
-    return _with_seed(run, seed)
 
 
 def test_a_curve_of_one_seed_decides_alone(ratios):

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fathom.claims.functions import FUNCTIONS
+from fathom.claims.quantities import Operator
 from fathom.errors import FathomError, nearest
 
 # Names of several columns of a table.
 TASKS, RESULTS = "tasks", "results"
-Operator = Literal["<", ">", "<=", ">="]
 _COMPARED: Mapping[type[ast.cmpop], Operator] = {
     ast.Lt: "<",
     ast.Gt: ">",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from fathom.claims.arithmetic import computed
 from fathom.claims.quantities import (
     VALUE,
     Curve,
@@ -24,11 +25,10 @@ from fathom.claims.quantities import (
     largest,
     smallest,
 )
+from fathom.claims.truths import Logic, Truth
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from fathom.claims.truths import Judge, Truth
 
 CHOSEN = 0.5  # a gate or a sample from here on takes its layer
 
@@ -40,7 +40,7 @@ class Function:
     Attributes:
         arguments: how many it takes.
         truth: whether it is true or false, and not a number.
-        compute: from its arguments to its value; a truth gets the judge first.
+        compute: from its arguments to its value; a truth gets the logic first.
     """
 
     arguments: int
@@ -48,25 +48,6 @@ class Function:
     compute: Callable[..., Any]
 
 
-FUNCTIONS: dict[str, Function] = {}
-
-
-def _number(arguments: int = 1) -> Callable:
-    """Add a function that gives a number, cells or a curve."""
-    return lambda compute: _add(Function(arguments, False, compute))
-
-
-def _truth(arguments: int = 1) -> Callable:
-    """Add a function that is true or false."""
-    return lambda compute: _add(Function(arguments, True, compute))
-
-
-def _add(function: Function) -> Callable:
-    FUNCTIONS[function.compute.__name__.removesuffix("_")] = function
-    return function.compute
-
-
-@_number()
 def max_(values: Quantity) -> Number:
     """Return the largest number."""
     if isinstance(values, Curve):
@@ -74,7 +55,6 @@ def max_(values: Quantity) -> Number:
     return largest(items_of(values))
 
 
-@_number()
 def min_(values: Quantity) -> Number:
     """Return the smallest number."""
     if isinstance(values, Curve):
@@ -82,7 +62,6 @@ def min_(values: Quantity) -> Number:
     return smallest(items_of(values))
 
 
-@_number()
 def mean(values: Quantity) -> Number:
     """Return the mean."""
     if isinstance(values, Curve):
@@ -91,7 +70,6 @@ def mean(values: Quantity) -> Number:
     return _sum(items).times(1 / len(items))
 
 
-@_number()
 def median(values: Quantity) -> Number:
     """Return the median."""
     if isinstance(values, Curve):
@@ -101,7 +79,6 @@ def median(values: Quantity) -> Number:
     return _sum(middle).times(1 / len(middle))
 
 
-@_number()
 def spread(values: Quantity) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
@@ -110,37 +87,32 @@ def spread(values: Quantity) -> Number:
     return largest(items).plus(smallest(items).times(-1))
 
 
-@_number()
 def abs_(values: Quantity) -> Quantity:
     """Return sizes without sign."""
     if isinstance(values, Curve):
-        return values.each(f"|{values.name}|", lambda value: value.abs())
+        return values.mapped(f"|{values.name}|", lambda value: value.abs())
     if isinstance(values, Slice):
-        return values.each(_size)
+        return values.mapped(_size)
     return _size(values)
 
 
-@_number(2)
 def first(curve: Curve, share: Sum) -> Curve:
     """Return the first share of a curve's points, at least one."""
     name = f"the first {share.value:.0%} of {_curve(curve).name}"
     return curve.chosen(name, lambda points: points.head(_part(points, share)))
 
 
-@_number(2)
 def last(curve: Curve, share: Sum) -> Curve:
     """Return the last share of a curve's points, at least one."""
     name = f"the last {share.value:.0%} of {_curve(curve).name}"
     return curve.chosen(name, lambda points: points.tail(_part(points, share)))
 
 
-@_number()
 def end(curve: Curve) -> Sum:
     """Return the last value of a curve."""
     return _curve(curve).number("end", lambda points: points[VALUE].iloc[-1])
 
 
-@_number(2)
 def sd(curve: Curve, axis: str) -> Curve:
     """Return the standard deviation (n - 1) along an axis, for each place on the other axes."""
 
@@ -155,9 +127,8 @@ def sd(curve: Curve, axis: str) -> Curve:
     return _curve(curve).chosen(f"deviations over {axis} of {curve.name}", along)
 
 
-@_number()
 def agreement(picture: Curve) -> Sum:
-    """Return the share of columns in which all rows choose alike."""
+    """Return the share of columns in which all rows choose the same."""
 
     def share(points: "DataFrame") -> float:
         row, column, _ = _grid(picture, points)
@@ -167,7 +138,6 @@ def agreement(picture: Curve) -> Sum:
     return _curve(picture).number("agreement", share)
 
 
-@_number(2)
 def others(picture: Curve, row: str) -> Curve:
     """Return a row of a picture without the diagonal."""
 
@@ -178,40 +148,34 @@ def others(picture: Curve, row: str) -> Curve:
     return _curve(picture).chosen(f"the rest of row {row} of {picture.name}", without)
 
 
-@_truth(3)
-def near(judge: "Judge", value: Quantity, target: Quantity, by: Sum) -> "Truth":
+def near(logic: Logic, value: Quantity, target: Quantity, by: Sum) -> Truth:
     """Return whether two numbers differ by at most an amount."""
-    return judge.compare(abs_(judge.computed("-", value, target)), "<=", by)
+    return logic.compare(abs_(computed("-", value, target)), "<=", by)
 
 
-@_truth()
-def rising(judge: "Judge", values: Slice) -> "Truth":
+def rising(logic: Logic, values: Slice) -> Truth:
     """Return whether each number is above the one before."""
-    return judge.all(judge.compare(one, "<", other) for one, other in pairwise(items_of(values)))
+    return logic.all(logic.compare(one, "<", other) for one, other in pairwise(items_of(values)))
 
 
-@_truth()
-def falling(judge: "Judge", values: Slice) -> "Truth":
+def falling(logic: Logic, values: Slice) -> Truth:
     """Return whether each number is below the one before."""
-    return judge.all(judge.compare(one, ">", other) for one, other in pairwise(items_of(values)))
+    return logic.all(logic.compare(one, ">", other) for one, other in pairwise(items_of(values)))
 
 
-@_truth()
-def trained(judge: "Judge", cells: Slice) -> "Truth":
+def trained(logic: Logic, cells: Slice) -> Truth:
     """Return whether each cell has a result."""
-    return judge.all(judge.has_result(term) for term in _runs(cells))
+    return logic.all(logic.has_result(term) for term in _runs(cells))
 
 
-@_truth()
-def failed(judge: "Judge", cells: Slice) -> "Truth":
+def failed(logic: Logic, cells: Slice) -> Truth:
     """Return whether no cell has a result."""
-    return judge.all(judge.no(judge.has_result(term)) for term in _runs(cells))
+    return logic.all(logic.no(logic.has_result(term)) for term in _runs(cells))
 
 
-@_truth()
-def significant(judge: "Judge", cells: Slice) -> "Truth":
+def significant(logic: Logic, cells: Slice) -> Truth:
     """Return whether each cell has the mark of a significant gain."""
-    return judge.all(judge.gains(term) for term in _terms(cells))
+    return logic.all(logic.gains(term) for term in _terms(cells))
 
 
 def _runs(cells: Quantity) -> Iterable[Term]:
@@ -256,3 +220,16 @@ def _grid(picture: Curve, points: "DataFrame") -> list[str]:
     if len(points.columns) != 3:
         raise Unfit(f"{picture.name} has no rows and columns")
     return list(points.columns)
+
+
+_OF_NUMBERS = (
+    max_, min_, mean, median, spread, abs_, first, last, end, sd, agreement, others,
+)  # fmt: skip
+_OF_TRUTHS = (near, rising, falling, trained, failed, significant)
+FUNCTIONS = {
+    compute.__name__.removesuffix("_"): Function(
+        compute.__code__.co_argcount - truth, truth, compute
+    )
+    for truth, functions in ((False, _OF_NUMBERS), (True, _OF_TRUTHS))
+    for compute in functions
+}

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fathom.claims.claims import Claim, ClaimPart
+from fathom.claims.judge import Judge, World
 from fathom.claims.printed import NOT_PRINTED
-from fathom.claims.truths import ABSENT, FAILS, HOLDS, Evidence, Judge, Truth, World
+from fathom.claims.truths import ABSENT, FAILS, HOLDS, Evidence, Truth
 from fathom.tables.sources import NOT_RUN
 
 UNDECIDED = "undecided"
@@ -112,7 +113,7 @@ def judge_claims(
 def on_results(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
     """Return the answer of our results and the numbers that decide it.
 
-    A guard must hold, with its whole interval.
+    A guard must hold, with all of its interval.
     """
     judge = Judge(world, part.where)
     if part.guard is not None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fathom.tables.results import CellResult
 
 VALUE = "value"
+Operator = Literal["<", ">", "<=", ">="]
 
 
 class Unfit(Exception):
@@ -141,7 +142,7 @@ class Slice:
 
     items: tuple[Number, ...]
 
-    def each(self, function: Callable[[Number], Number]) -> "Slice":
+    def mapped(self, function: Callable[[Number], Number]) -> "Slice":
         """Return the slice with a function of each of its numbers."""
         return replace(self, items=tuple(map(function, self.items)))
 
@@ -168,7 +169,7 @@ class Curve:
     words: str = ""
     missing: bool = False
 
-    def each(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
+    def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
         return self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
 

@@ -126,8 +126,8 @@ class Results:
                 table, item = self._item(term)
                 if not _is_difference(item, table):
                     sets = counts_of(term.cell.cell, table.sources)
-            alike = sets is not None and all(same_references(one) for one in sets)
-            several = alike and all(len(one[0].counts) > 1 for one in sets or ())
+            same = sets is not None and all(same_references(one) for one in sets)
+            several = same and all(len(one[0].counts) > 1 for one in sets or ())
             self._sets[term] = sets if several else None
         return self._sets[term]
 

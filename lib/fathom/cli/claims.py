@@ -65,7 +65,8 @@ def claims(
         and (table is None or table in [f"{one.paper}_{name}" for name in one.artefacts])
     ]
     if as_json:
-        print(json.dumps([asdict(one) | {"against": one.against} for one in shown], indent=1))
+        records = [asdict(one) | {"against": one.against} for one in shown]
+        print(json.dumps(records, indent=1, allow_nan=False))
     else:
         for line in (*(() if counts else printed(shown)), *summary(shown)):
             print(line)

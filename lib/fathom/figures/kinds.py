@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
 
-_NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "settings")
+_NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "points", "settings")
 
 
 def names() -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """The claims of a paper, judged on the results of a scale and on the paper's own cells."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fathom.claims.claims import ClaimPart
 from fathom.claims.curves import curve
@@ -13,20 +13,11 @@ from fathom.claims.printed import Printed, PrintedTable
 from fathom.claims.quantities import Quantity
 from fathom.claims.references import places
 from fathom.claims.results import Results
-from fathom.figures import kinds
-from fathom.figures.inputs import RunFiles
-from fathom.papers.figures import Figure
+from fathom.figures import points
 from fathom.papers.known import full_name
 from fathom.papers.paper import Paper
 from fathom.papers.tables import Table
 from fathom.project.artefacts import Artefacts
-from fathom.tables.sources import NOT_RUN
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-# Which setting of a figure names the axis of a column of its csv.
-_AXES = {"x": "x", "row": "rows", "column": "columns"}
 
 
 def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
@@ -80,33 +71,12 @@ class _Curves:
 
     artefacts: Artefacts
     paper: Paper
-    _points: "dict[str, dict[int, DataFrame]]" = field(default_factory=dict)
+    _points: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, reference: Reference) -> Quantity:
         """Return the curve that labels name."""
         figure = self.paper.figures[reference.artefact]
         if figure.name not in self._points:
-            self._points[figure.name] = self._by_seed(figure)
-        values = figure.entry.values
-        axes = {column: str(values[key]) for column, key in _AXES.items() if key in values}
-        return curve(reference, self._points[figure.name], axes)
-
-    def _by_seed(self, figure: Figure) -> "dict[int, DataFrame]":
-        """Return a figure's points of each seed, of the trainings that have ended."""
-        inputs = self.artefacts.inputs(self.paper, figure)
-        seeds = {seed for run in inputs.runs.values() for seed in run.source.folders}
-        frames = {}
-        for seed in sorted(seeds):
-            runs = {name: _with_seed(run, seed) for name, run in inputs.runs.items()}
-            points = kinds.rows(figure, replace(inputs, runs=runs))
-            under_way = [run.name for run in runs.values() if run.source.training(run.seed) is None]
-            points.loc[points["run"].isin(under_way), "words"] = NOT_RUN
-            frames[seed] = points.loc[points["seed"] == seed]
-        return frames
-
-
-def _with_seed(run: RunFiles, seed: int) -> RunFiles:
-    """Return a run with one of its seeds, or with its first where it has no such seed."""
-    seed = seed if seed in run.source.folders else run.seed
-    folders = {seed: run.source.folders[seed]}
-    return replace(run, source=replace(run.source, folders=folders))
+            inputs = self.artefacts.inputs(self.paper, figure)
+            self._points[figure.name] = points.by_seed(figure, inputs)
+        return curve(reference, self._points[figure.name], points.axes(figure))

@@ -1,0 +1,45 @@
+"""The points of a figure for each seed."""
+
+from fathom.figures.points import axes, by_seed, with_seed
+from tests.support.small_figures import end, figure, inputs, run, write_series
+
+TEXT = "kind: lines, series: gradient_ratio, x: update, lines: {A: small, B: deep}"
+
+
+def written(files, value):
+    write_series(files, "encoder_gradient_ratio", (), [(1, (), value), (2, (), value + 1)])
+    end(files)
+
+
+def test_each_seed_has_the_points_of_the_runs_that_have_it(tmp_path):
+    small, deep = run(tmp_path, seeds=(1, 2)), run(tmp_path, "deep")
+    for seed in (1, 2):
+        written(with_seed(small, seed), 10.0 * seed)
+    written(deep, 5.0)
+    frames = by_seed(figure(tmp_path, TEXT), inputs([small, deep]))
+    points = {
+        (seed, label): list(frame.loc[frame["label"] == label, "value"])
+        for seed, frame in frames.items()
+        for label in ("A", "B")
+    }
+    assert points == {
+        (1, "A"): [10.0, 11.0],
+        (1, "B"): [5.0, 6.0],
+        (2, "A"): [20.0, 21.0],
+        (2, "B"): [],
+    }
+
+
+def test_a_training_that_has_not_ended_is_not_run(tmp_path):
+    small, deep = run(tmp_path), run(tmp_path, "deep")
+    write_series(small, "encoder_gradient_ratio", (), [(1, (), 1.0)])
+    written(deep, 5.0)
+    frame = by_seed(figure(tmp_path, TEXT), inputs([small, deep]))[1]
+    assert set(frame.loc[frame["label"] == "A", "words"]) == {"not run"}
+    assert set(frame.loc[frame["label"] == "B", "words"]) == {""}
+
+
+def test_columns_of_the_csv_have_the_names_of_their_axes(tmp_path):
+    assert axes(figure(tmp_path, TEXT)) == {"x": "update"}
+    text = "kind: heat_map, series: similarity, rows: task, columns: task, panels: {A: small}"
+    assert axes(figure(tmp_path, text)) == {"row": "task", "column": "task"}
