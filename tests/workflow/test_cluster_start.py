@@ -8,6 +8,7 @@ from fathom.cluster import heads, jobs, starts
 from fathom.cluster.slurm import Slurm
 from fathom.io.files import write_json
 from fathom.workflow import cluster_start
+from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.refused import refused, says
 from tests.support.targets import TABLE, targets
@@ -111,8 +112,8 @@ def test_a_start_records_what_it_trains(workflow, made):
     }
 
 
-@pytest.mark.parametrize("target", ["compare", "claims"])
-def test_what_judges_submits_and_trains_nothing(workflow, tmp_path, target):
+@pytest.mark.parametrize("target", READING)
+def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
     made = targets(tmp_path / "results")
     assert cluster_start.lines(workflow, made, target) == []
     assert not made.paths.cluster.exists()
