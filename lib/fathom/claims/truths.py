@@ -12,8 +12,8 @@ from typing import Literal, Protocol
 from fathom.claims.arithmetic import of_numbers, together
 from fathom.claims.quantities import Largest, Number, Operator, Quantity, Term
 
-HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
+HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
 _OPPOSITE: Mapping[Answer, Answer] = {
     HOLDS: FAILS,
     FAILS: HOLDS,
@@ -153,7 +153,9 @@ class Logic:
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
     parts = list(truths)
-    answer = min((part.answer for part in parts), key=order.index, default=order[-1])
+    answer = order[-1]
+    for other in reversed(order):
+        answer = other if any(part.answer == other for part in parts) else answer
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 
