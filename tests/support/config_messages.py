@@ -159,7 +159,6 @@ CONFIG = {
     "claim is a curve": "{} is a curve; summarise it, e.g. by end(…)",
     "claim needs cells": "cells are needed, without arithmetic",
     "claim axis": "{} has no axis {}",
-    "claim several curves": "{} names several curves; add {}",
     "arguments": "give {} arguments, without names",
     "no answer": "no answer for part '{}'",
     "add an answer": "add `{}: holds`",

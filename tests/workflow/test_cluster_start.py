@@ -51,13 +51,19 @@ def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
     train = rule(
         "train_run", gres="gpu:1", runtime=1440, mem_mb=lambda wc: made.runs.memory(wc.run)
     )
+    prepare = rule(
+        "prepare_corpus", ("data",), mem_mb=lambda wc: made.corpora.preparing_memory(wc.data, [])
+    )
+    learn = rule(
+        "train_subwords", ("data",), mem_mb=lambda wc: made.corpora.learning_memory(wc.data, [])
+    )
     local = rule("draw_table", (), runtime=10**6)
     yield SimpleNamespace(
         executor_plugin=object(),
         executor_settings=SimpleNamespace(submit_cmd="slurm/submit"),
         dryrun=False,
         touch=False,
-        rules=[train, local, rule("prepare_corpus", ("data",), runtime=60)],
+        rules=[train, local, prepare, learn],
         is_local=lambda rule: rule is local,
     )
     cluster_start._enter.cache_clear()
