@@ -199,5 +199,5 @@ def _learned(
     nats = sorted(run.below_unigram for run in own if run.below_unigram is not None)
     words = ", ".join(dict.fromkeys(run.words for run in own)) if own and not nats else ""
     # Two numbers that read the same are one.
-    ends = {f"{value:.2f}": value for value in (nats[0], nats[-1])} if nats else {}
-    return tuple(ends.values()), words
+    bounds = {f"{value:.2f}": value for value in (nats[0], nats[-1])} if nats else {}
+    return tuple(bounds.values()), words
