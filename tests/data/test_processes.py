@@ -3,7 +3,8 @@
 import multiprocessing
 import os
 import signal
-from itertools import islice
+import time
+from itertools import islice, repeat
 
 import pytest
 
@@ -77,3 +78,23 @@ def test_a_process_that_is_killed_ends_all_with_what_to_do():
     with refused("killed process", where="memory", remedy="taskset --cpu-list 0"):
         list(results)
     assert multiprocessing.active_children() == []
+
+
+def read_without_end(pipe):
+    for process in mapped(whose, repeat(0), processes=2):
+        pipe.send(process)
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_asked_where_it_is_killed():
+    """They waited for work without end."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    asked = multiprocessing.Process(target=read_without_end, args=(writer,))
+    asked.start()
+    others = {reader.recv() for _ in range(100)}
+    asked.kill()
+    asked.join()
+    for _ in range(1000):
+        others = {process for process in others if os.path.exists(f"/proc/{process}")}
+        time.sleep(0.01 if others else 0)
+    assert not others

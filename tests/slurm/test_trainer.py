@@ -88,7 +88,8 @@ def trains_on(case: Case) -> None:
         return path.read_text().count("\n") if path.exists() else 1
 
     before = rows()
-    wait(lambda: rows() >= before + 2, f"two rows more than {before}; {case.printed()[-3000:]}")
+    wait(lambda: rows() >= before + 2 or case.heads[-1].poll() is not None, "two more rows")
+    assert rows() >= before + 2, case.printed()
 
 
 def saved(case: Case) -> str:
@@ -141,6 +142,8 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
         trains_on(trained)
         number = trained.job()
         assert saved(trained) == "limit"
+        # A signal in the last minutes of a job is taken for the warning of its limit.
+        cluster.call("scontrol", "update", f"jobid={number}", "timelimit=60")
         cluster.hurry(number)
         trains_on(trained)
         given = ("--partition=high", "--gres=gpu:4", "--nodes=2", "--exclusive", "--wrap=sleep 5")
@@ -148,12 +151,8 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
         assert saved(trained) == "stopped"
         wait(lambda: not cluster.jobs("-j", higher), "the other job has ended")
         cluster.hurry(number, 2)
-        wait(lambda: head.poll() is not None or read_state(trained.run).state == "saved", "ended")
-        if head.poll() is None:
-            # A slow machine needs one more attempt.
-            cluster.hurry(number, 3)
         trained.end(head)
-    assert ends(trained)[:2] == ["limit", "preempted"]
+    assert ends(trained)[:-1] == ["limit", "preempted"]
     same(whole, trained.run)
 
 

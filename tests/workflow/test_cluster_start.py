@@ -8,6 +8,7 @@ from fathom.cluster import heads, jobs, starts
 from fathom.cluster.slurm import Slurm
 from fathom.io.files import write_json
 from fathom.workflow import cluster_start
+from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.refused import refused, says
 from tests.support.targets import TABLE, targets
@@ -50,13 +51,19 @@ def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
     train = rule(
         "train_run", gres="gpu:1", runtime=1440, mem_mb=lambda wc: made.runs.memory(wc.run)
     )
+    prepare = rule(
+        "prepare_corpus", ("data",), mem_mb=lambda wc: made.corpora.preparing_memory(wc.data, [])
+    )
+    learn = rule(
+        "train_subwords", ("data",), mem_mb=lambda wc: made.corpora.learning_memory(wc.data, [])
+    )
     local = rule("draw_table", (), runtime=10**6)
     yield SimpleNamespace(
         executor_plugin=object(),
         executor_settings=SimpleNamespace(submit_cmd="slurm/submit"),
         dryrun=False,
         touch=False,
-        rules=[train, local, rule("prepare_corpus", ("data",), runtime=60)],
+        rules=[train, local, prepare, learn],
         is_local=lambda rule: rule is local,
     )
     cluster_start._enter.cache_clear()
@@ -105,8 +112,8 @@ def test_a_start_records_what_it_trains(workflow, made):
     }
 
 
-@pytest.mark.parametrize("target", ["compare", "claims"])
-def test_what_judges_submits_and_trains_nothing(workflow, tmp_path, target):
+@pytest.mark.parametrize("target", READING)
+def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
     made = targets(tmp_path / "results")
     assert cluster_start.lines(workflow, made, target) == []
     assert not made.paths.cluster.exists()

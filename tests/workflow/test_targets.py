@@ -91,6 +91,24 @@ def test_compare_alone_waits_for_nothing(tmp_path):
     assert targets(tmp_path).files("compare") == []
 
 
+def test_a_page_alone_waits_for_nothing(tmp_path):
+    assert targets(tmp_path).files("page") == []
+
+
+def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
+    made = targets(tmp_path)
+    assert {made.paths.page(name) for name in made.project.papers} <= set(made.files("all"))
+    files = set(made.page_results("lamgd"))
+    assert {path for path in files if path.name == "manifest.json"}
+    assert set(made.measured(made.artefact("lamgd_table1"))) <= files
+    assert not [path for path in files if "transparent_attention" in path.parts]
+
+
+def test_a_page_is_made_again_when_what_config_says_of_its_paper_changes(tmp_path):
+    names = {path.name for path in targets(tmp_path).page_config("lamgd")}
+    assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
+
+
 def test_claims_alone_wait_for_nothing(tmp_path):
     assert targets(tmp_path).files("claims") == []
 

@@ -15,9 +15,10 @@ Names = Annotated[
 
 
 def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Seeds = None) -> None:
-    """Draw training and validation NLL of runs, or of a table's rows, as svg and csv.
+    """Draw learning curves of runs, or of a table's rows.
 
-    The unigram baseline is dashed. Trains nothing; what was not started is left out.
+    Training and validation NLL as svg and csv; the unigram baseline is dashed.
+    Trains nothing: what was not started is left out.
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """

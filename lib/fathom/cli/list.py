@@ -30,7 +30,7 @@ Rows = dict[str, str]
 def list(
     kind: Kind = "artefacts", scale: Scale = None, results: Results = None, as_json: Json = False
 ) -> None:
-    """List the names of a kind, one a line, with what is there and what is not built yet.
+    """List the names of a kind, one a line, and what is there.
 
     Example: fathom list runs --scale paper
     """

@@ -15,7 +15,7 @@ Out = Annotated[Path | None, typer.Option(help="The file. Default: <run>-<hash>.
 def pack(
     run: Run, out: Out = None, scale: Scale = None, results: Results = None, seed: Seed = 1
 ) -> None:
-    """Write a finished run to one file, for `fathom unpack` elsewhere.
+    """Write a finished run to one file, for `fathom unpack`.
 
     Weights, series, translations, measurements and logs are in it; states from
     which a training resumes are not. Every file is hashed first.

@@ -6,7 +6,7 @@ from fathom.cli.options import Paper, Results, Scale, Seeds, open_artefacts, pap
 def page(
     paper: Paper = None, scale: Scale = None, results: Results = None, seeds: Seeds = None
 ) -> None:
-    """Write the page of a paper, or of all papers: one HTML file each, made of what exists.
+    """Write one HTML page for each paper, made of what exists.
 
     Trains nothing: a cell of a run without measurements says `not run`. The
     page needs no network; its links lead to the files of the results.

@@ -21,7 +21,7 @@ Table = Annotated[str | None, typer.Option(help="A table, as <paper>_<table>. De
 def params(
     paper: Paper = None, table: Table = None, as_json: Json = False, results: Results = None
 ) -> None:
-    """Compare the parameter counts that papers print with our networks.
+    """Compare printed parameter counts with our networks.
 
     Networks are built without their tensors, at the papers' own settings; the
     folder of results keeps their sizes until the code changes. Each count agrees

@@ -9,7 +9,7 @@ from fathom.provenance.measurements import Record
 def sharing(
     run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1, device: Device = None
 ) -> None:
-    """Measure which groups of units the masks of two tasks have in common.
+    """Measure which groups of units two tasks have in common.
 
     Example: fathom sharing m2o_diverse_lamgd
     """

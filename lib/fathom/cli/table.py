@@ -22,8 +22,9 @@ def table(
     partial: Partial = False,
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
 ) -> None:
-    """Draw a table as csv, md, tex and html, our numbers above the paper's.
+    """Draw a table as csv, md, tex and html.
 
+    Our numbers are above the paper's.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
 
     Example: fathom table latent_depth_table5 --partial --show

@@ -12,8 +12,21 @@ VERBS = (
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
     ("Runs", ("train", "translate", "prune", "export", "check-learning")),
     ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
-    ("Results", ("table", "figure", "curves", "compare", "claims", "page")),
-    ("Files", ("verify", "pack", "unpack", "clean")),
+    (
+        "Results",
+        (
+            "table",
+            "figure",
+            "curves",
+            "compare",
+            "claims",
+            "page",
+            "verify",
+            "pack",
+            "unpack",
+            "clean",
+        ),
+    ),
 )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
+from multiprocessing import parent_process
+from threading import Thread
 from typing import TypeVar
 
 from fathom.errors import FathomError
@@ -39,7 +41,7 @@ def mapped(
     if processes == 1 or len(first) < size:
         yield from map(function, chain.from_iterable(chain(first, batches)))
         return
-    pool = ProcessPoolExecutor(processes, initializer=_leave_signals)
+    pool = ProcessPoolExecutor(processes, initializer=_begin)
     try:
         waiting = deque(pool.submit(_of_all, function, batch) for batch in first)
         for batch in batches:
@@ -59,7 +61,15 @@ def _of_all(function: Callable[[T], R], items: list[T]) -> list[R]:
     return [function(item) for item in items]
 
 
-def _leave_signals() -> None:
-    """Let the process that asked answer to Ctrl-C; it ends the others."""
+def _begin() -> None:
+    """Let the process that asked answer to Ctrl-C; it ends the others, also where it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has ended; it would wait for work without end."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)

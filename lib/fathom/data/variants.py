@@ -1,7 +1,7 @@
 """Text in several variants of a language, as of Chinese: `-{zh-hans:软件;zh-hant:軟體}-`.
 
 A reader who chose no variant sees the first of LanguageZh's order that is there, or else the first
-one. Flags before a bar hide the text, as that of rules for a whole page (`-{H|...}-`) and of titles
+one. Flags before a bar hide the text, as that of rules for a page (`-{H|...}-`) and of titles
 (`-{T|...}-`); text without variants is shown as it is.
 """
 

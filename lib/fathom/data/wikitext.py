@@ -44,7 +44,7 @@ _SHOWN = {ord(mark): letter for letter, mark in _LETTERS.items()}
 _SWITCH = re.compile(r"__([^\s_]+(?:_[^\s_]+)*)__")
 # Also full-width brackets, with full-width and ideographic commas.
 _EMPTY_BRACKETS = re.compile(
-    rf"\s*(?:\((?:[\s,;:]*{_BREAK})+[\s,;:]*\)|\[(?:\s*{_BREAK})+\s*\]"
+    rf"(?<!\s)\s*(?:\((?:[\s,;:]*{_BREAK})+[\s,;:]*\)|\[(?:\s*{_BREAK})+\s*\]"
     rf"|\uff08(?:[\s,;:\uff0c\uff1b\uff1a\u3001]*{_BREAK})+[\s,;:\uff0c\uff1b\uff1a\u3001]*\uff09)"
 )
 _FILE = re.compile(

@@ -88,9 +88,12 @@ def curve(label: str, source: Source, updates: int | str) -> Curve:
     seeds = []
     for seed, folder in source.folders.items():
         files = RunFiles(replace(source, folders={seed: folder}), updates)
-        series = [_points(files.read(series_named(name))) for name in (TRAINING, VALIDATION)]
-        if any(series):
-            seeds.append(SeedCurve(seed, *series, *_ended(folder.parent / "training.json")))
+        training, validation = (
+            _points(files.read(series_named(name))) for name in (TRAINING, VALIDATION)
+        )
+        if training or validation:
+            unigram, words = _ended(folder.parent / "training.json")
+            seeds.append(SeedCurve(seed, training, validation, unigram, words))
     return Curve(label, source.name, tuple(seeds))
 
 

@@ -119,7 +119,9 @@ def _task_number(task: str, record: Record) -> Number | Reading:
     """Return one task's number; a task that the gates left without a layer has none."""
     if task in record.tasks:
         return _number(record.tasks[task], record)
-    reason = record.missing.get(task, NOT_MEASURED)
+    if task not in record.missing:
+        return Reading(words=NOT_MEASURED, detail=f"the text that was measured has no {task}")
+    reason = record.missing[task]
     # A cell has little room: "no layer is left with hard gates" is cut before "with".
     return Reading(words=reason.partition(" with ")[0], detail=f"{task}: {reason}")
 

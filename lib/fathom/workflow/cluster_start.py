@@ -15,7 +15,7 @@ from fathom.project.switches import require_even_shares
 from fathom.workflow import plan
 from fathom.workflow.targets import READING, Targets
 
-TRAIN = "train_run"
+TRAIN, PREPARE = "train_run", "prepare_corpus"
 
 
 def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
@@ -71,14 +71,20 @@ def _profile(workflow: Any) -> str | None:
 
 
 def _asked(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return what each rule's jobs ask for, by rule; of the run that needs most memory."""
+    """Return what each rule's jobs ask for, by rule; of the run that needs most memory.
+
+    What a job asks for its text follows from its input, which is not there yet: any text will do.
+    """
     runs = targets.runs
     folders = [f"{spec.paper}/{spec.folder}" for spec in map(runs.spec, names)]
-    wildcards = SimpleNamespace(run=max(folders, key=runs.memory, default=""))
+    largest = max(folders, key=runs.memory, default="")
+    text, data = next(iter(targets.demands.project.data_folders(targets.paths.scale).items()))
     asked = {}
     for rule in workflow.rules:
         if workflow.is_local(rule) or ("run" in rule.wildcard_names and not names):
             continue
+        of_text = data.corpus_folder if rule.name == PREPARE else text
+        wildcards = SimpleNamespace(run=largest, data=of_text)
         given = {
             name: resource.evaluate(
                 wildcards, input=(), attempt=1, threads=1, rulename=rule.name, async_run=None

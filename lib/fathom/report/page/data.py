@@ -108,7 +108,9 @@ def _data(artefacts: Artefacts, name: str, replaces: str) -> Data:
     dataset = artefacts.project.datasets[name]
     folder = artefacts.paths.corpus_named(dataset.corpus_folder(artefacts.project.sources))
     path = folder / "corpus.json"
-    corpus = read_record(path) if path.is_file() else {"sources": [], "tasks": {}}
+    corpus: dict[str, Any] = {"sources": [], "tasks": {}}
+    if path.is_file():
+        corpus = read_record(path)
     return Data(
         name=name,
         title=dataset.title,
@@ -119,7 +121,7 @@ def _data(artefacts: Artefacts, name: str, replaces: str) -> Data:
         unit="pairs" if dataset.pivot or dataset.translates else "sentences",
         sources=tuple(corpus["sources"]),
         tasks=tuple(
-            _task(dataset.shown_as.get(task, task), task, about, path)
+            _task(str(dataset.shown_as.get(task, task)), task, about, path)
             for task, about in corpus["tasks"].items()
         ),
     )

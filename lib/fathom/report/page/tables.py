@@ -198,4 +198,6 @@ def _learned(
     own = [runs[name] for name in names if name in runs]
     nats = sorted(run.below_unigram for run in own if run.below_unigram is not None)
     words = ", ".join(dict.fromkeys(run.words for run in own)) if own and not nats else ""
-    return tuple(dict.fromkeys((nats[0], nats[-1])) if nats else ()), words
+    # Two numbers that read the same are one.
+    bounds = {f"{value:.2f}": value for value in (nats[0], nats[-1])} if nats else {}
+    return tuple(bounds.values()), words
