@@ -29,9 +29,9 @@ rule measure_corpus:
     conda:
         "../../envs/fathom.yaml"
     threads: 1
-    params:
-        recipe=RECIPE["scoring"],
     resources:
         mem_mb=reading_memory_of,
+    params:
+        recipe=RECIPE["scoring"],
     shell:
         "exec fathom-logged {log:q} fathom statistics {wildcards.data:q}"
