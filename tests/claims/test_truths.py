@@ -41,7 +41,10 @@ class Numbers:
         return Interval(self.halves[next(iter(weights))], "given")
 
     def gains(self, term):
-        return term.value > 5
+        return None if term.value == UNTESTED else term.value > 5
+
+
+UNTESTED = -1.0
 
 
 def answer(text, **values):
@@ -167,3 +170,8 @@ def test_rising_and_significant_ask_each_cell():
     assert answer("significant(A)", A=[6.0, 7.0]).answer == "holds"
     assert answer("significant(A)", A=[6.0, 4.0]).answer == "fails"
     assert answer("not significant(A)", A=[4.0]).answer == "holds"
+
+
+def test_a_gain_without_a_test_neither_holds_nor_fails():
+    for claim in ("significant(A)", "not significant(A)"):
+        assert answer(claim, A=[UNTESTED]).answer == "absent"

@@ -14,6 +14,14 @@ from tests.support.refused import says
 PAGES = [["a", "b"], ["a", "c"], ["a", "c"]]
 
 
+@pytest.fixture(autouse=True)
+def interrupted():
+    """Ctrl-C is no ignored signal, as it is in a process that a script starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def pages(number=signal.SIGINT):
     """Return a function that returns one page after the other, and then sends a signal."""
     left = iter(PAGES)

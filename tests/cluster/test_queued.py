@@ -7,15 +7,13 @@ import pytest
 from fathom.cluster.jobs import Folder
 from fathom.cluster.queued import queued
 from fathom.io.files import write_json
+from tests.support.submitted_job import submitted
 
 
 @pytest.fixture
 def job(tmp_path):
     """The folder of a job that was submitted as number 7."""
-    folder = Folder(tmp_path / "x")
-    record = {"id": "7", "now": "7", "rule": "train_run", "label": "a.1", "outputs": ["/r/t.json"]}
-    write_json(folder.path / "job.json", record)
-    return folder
+    return submitted(Folder(tmp_path / "x"), "a.1", [Path("/r/t.json")])
 
 
 def test_a_job_of_which_nothing_was_heard_waits(job):

@@ -12,6 +12,7 @@ from fathom.io.locks import HOLDER
 from fathom.provenance.state_file import State, write_state
 from fathom.runs.paths import Paths
 from fathom.workflow.progress import LINES, Progresses
+from tests.support import submitted_job
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
 
@@ -36,9 +37,7 @@ def begin(paths, **state):
 def submitted(paths, **seen):
     """Write what a start knows of the training's job."""
     folder = Folder(paths.cluster / "fathom-train_run-x")
-    outputs = [str(paths.training(SPEC, 1).absolute())]
-    record = {"id": "7", "now": "7", "rule": "train_run", "label": "x.1", "outputs": outputs}
-    write_json(folder.path / "job.json", record)
+    submitted_job.submitted(folder, "x.1", [paths.training(SPEC, 1).absolute()])
     folder.note({"number": "7"} | seen)
     return folder
 

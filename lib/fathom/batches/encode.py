@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 
 from fathom.batches import indexed
@@ -133,11 +134,11 @@ class Selection:
             raise FathomError(what, self._where, "check the corpus and data.max_pieces")
 
     def _rows(self) -> Iterator[tuple[Pieces, ...]]:
-        try:
-            yield from zip(*self._sides, strict=True)
-        except ValueError:
-            what = "source and target differ in their number of sentences"
-            raise FathomError(what, self._where, "prepare the corpus again") from None
+        for row in zip_longest(*self._sides):
+            if None in row:
+                what = "source and target differ in their number of sentences"
+                raise FathomError(what, self._where, "prepare the corpus again")
+            yield row
 
     def _counted(self, row: tuple[Pieces, ...]) -> tuple[Pieces, ...]:
         """Count a row, and return it with its source cut to the most pieces."""

@@ -77,9 +77,10 @@ class Results:
             return Interval(None, EXACT)
         return over_seeds(weights) or self._over_sentences(weights) or Interval(None, ALONE)
 
-    def gains(self, term: Term) -> bool:
-        """Return whether a cell has the paper's mark of a significant gain."""
-        return bool(self._item(term)[1].mark)
+    def gains(self, term: Term) -> bool | None:
+        """Return whether a cell has the paper's mark of a significant gain; None without a test."""
+        item = self._item(term)[1]
+        return bool(item.mark) if item.tested else None
 
     def _item(self, term: Term) -> tuple[ComparedTable, ComparedCell]:
         """Return the cell of a term in its table."""

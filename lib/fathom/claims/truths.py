@@ -14,6 +14,7 @@ from fathom.claims.quantities import Largest, Number, Operator, Quantity, Term
 
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
 HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
+UNTESTED = "nothing to test its gain with"
 _OPPOSITE: Mapping[Answer, Answer] = {
     HOLDS: FAILS,
     FAILS: HOLDS,
@@ -45,7 +46,7 @@ class Numbers(Protocol):
         """Return what surrounds a sum of terms, each of which has a number."""
         ...
 
-    def gains(self, term: Term) -> bool:
+    def gains(self, term: Term) -> bool | None:
         """Return whether a cell has the mark of a significant gain."""
         ...
 
@@ -133,8 +134,9 @@ class Logic:
         """Return whether a cell has the mark of a significant gain."""
         if term.missing:
             return Truth(ABSENT, (Evidence(_named(term), ABSENT),))
-        answer: Answer = HOLDS if self.numbers.gains(term) else FAILS
-        words = "a significant gain" if answer == HOLDS else "no significant gain"
+        gained = self.numbers.gains(term)
+        answer: Answer = ABSENT if gained is None else HOLDS if gained else FAILS
+        words = {HOLDS: "a significant gain", FAILS: "no significant gain"}.get(answer, UNTESTED)
         return Truth(answer, (Evidence(f"{_named(term)}, {words}", answer),))
 
     def all(self, truths: Iterable[Truth]) -> Truth:

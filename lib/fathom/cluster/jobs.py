@@ -24,6 +24,7 @@ from fathom.io.files import read_json, write_json
 VARIABLE = "FATHOM_CLUSTER"
 _PROPERTIES = "# properties = "
 _HASHED = 10
+OUTPUTS = "outputs.json"
 _GPUS = re.compile(r"gpu(?::[^:,()]+)?:(\d+)")
 
 
@@ -130,12 +131,12 @@ class Folder:
     @property
     def outputs(self) -> list[Path]:
         """What the job makes."""
-        return [Path(path) for path in read_json(self.path / "outputs.json")["outputs"]]
+        return [Path(path) for path in read_json(self.path / OUTPUTS)["outputs"]]
 
     def prepare(self, script: Path, job: Job) -> None:
         """Write what the job reads: it may begin before its submission is answered."""
         shutil.copy(script, self.script)
-        write_json(self.path / "outputs.json", {"outputs": list(map(str, job.outputs))})
+        write_json(self.path / OUTPUTS, {"outputs": list(map(str, job.outputs))})
         for path in (self.stop, self.path / "seen.json", self.path / "stuck.json"):
             path.unlink(missing_ok=True)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.cluster.jobs import Folder, folders
+from fathom.cluster.jobs import OUTPUTS, Folder, folders, read_or_empty
 from fathom.cluster.scheduler import FAILED, SUCCESS
 from fathom.cluster.status import seen_of
 
@@ -71,7 +71,7 @@ def _queued(folder: Folder) -> Queued | None:
     return Queued(
         name=f"{record.get('rule')} {record.get('label')}",
         number=number,
-        outputs=tuple(map(Path, record.get("outputs", ()))),
+        outputs=tuple(map(Path, read_or_empty(folder.path / OUTPUTS).get("outputs", ()))),
         waits=not failed and seen.name in _WAITING,
         failed=failed,
         reason=seen.reason,

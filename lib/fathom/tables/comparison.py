@@ -32,6 +32,7 @@ class ComparedCell:
         verdict: None where there is nothing to compare.
         delta: our difference to another cell, where the paper prints one next to its number.
         mark: the paper's mark of a significant gain, where our cell passes its test.
+        tested: whether there was such a test; it needs a score in both rows.
     """
 
     result: CellResult
@@ -39,6 +40,7 @@ class ComparedCell:
     verdict: Verdict | None = None
     delta: float | None = None
     mark: str = ""
+    tested: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,10 @@ def compare_table(
         if less and printed_as and printed_as.means == DIFFERENCE:
             own, less = less.result, None
         verdict = _verdict(table, item, own, less, scale) if item else None
-        mark = _gain(table, own, cells, sources)
-        compared.append(ComparedCell(own, item, verdict, less and less.result.value, mark))
+        gains = _gains(table, own, cells, sources)
+        mark = next((name for name, gained in gains.items() if gained), "")
+        delta = less and less.result.value
+        compared.append(ComparedCell(own, item, verdict, delta, mark, bool(gains)))
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
@@ -121,20 +125,21 @@ def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
     )
 
 
-def _gain(
+def _gains(
     table: Table, own: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
-) -> str:
-    """Return the paper's mark of a significant gain, if our cell passes its test."""
+) -> dict[str, bool]:
+    """Return the paper's marks of significant gains that can be tested, and who passes."""
     if own.cell.value is None:
-        return ""
+        return {}
+    gains = {}
     lower = table.vocabulary.measurement(own.cell.value).better == "lower"
     for name, mark in table.marks.items():
         base = _meeting(own.cell, cells, mark.to) if mark.means == GAIN else None
         if base in (None, own.cell):
             continue
-        if significantly_better(mark, own, result(base, sources), sources, lower):
-            return name
-    return ""
+        better = significantly_better(mark, own, result(base, sources), sources, lower)
+        gains |= {} if better is None else {name: better}
+    return gains
 
 
 def _verdict(

@@ -134,8 +134,8 @@ def significantly_better(
     base: CellResult,
     sources: Mapping[str, Source],
     lower: bool = False,
-) -> bool:
-    """Return whether a cell is significantly better than another one by a paper's test.
+) -> bool | None:
+    """Return whether a cell is significantly better than another one; None without a test.
 
     As compare-mt decides: it is better in at least a share of the draws.
 
@@ -150,10 +150,10 @@ def significantly_better(
         FathomError: counts of sentences are damaged, or are not those of the scores.
     """
     if mark.test is None or not is_score(cell) or not is_score(base):
-        return False
+        return None
     paired = pair(cell, base, sources, mark.draws, mark.share)
     if isinstance(paired, str):
-        return False
+        return None
     return (paired.losses if lower else paired.wins) >= (mark.level or LEVEL)
 
 

@@ -150,14 +150,15 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
 
     Args:
         folder: of a run with one seed.
-        device: the name of a GPU on which it must have been trained; None for any device. Of a
-            training that has not ended the device is not recorded.
+        device: the type or name of the device on which it must have been trained; None for any
+            device. Of a training that has not ended it is not recorded.
     """
     try:
         ended = training_file.read(folder / "training.json")
     except (FathomError, OSError):
         return None if device else _early_seconds(folder / "times.tsv")
-    if device and device.lower() not in str(ended.device.get("name", "")).lower():
+    names = (str(ended.device.get(key, "")).lower() for key in ("type", "name"))
+    if device and not any(device.lower() in name for name in names):
         return None
     return ended.totals.seconds / ended.totals.updates if ended.totals.updates else None
 

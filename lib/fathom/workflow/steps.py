@@ -23,7 +23,8 @@ def steps(targets: Targets, target: str) -> dict[Path, str]:
             made[statistics] = "statistics"
         made[targets.artefact_files(artefact)[0]] = artefact.verb
     if target == ALL:
-        made[targets.paths.compare] = "compare"
+        made |= {targets.paths.compare: "compare", targets.paths.claims: "claims"}
+        made |= {targets.paths.page(paper): "page" for paper in targets.project.papers}
     return made
 
 

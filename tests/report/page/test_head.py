@@ -25,7 +25,7 @@ def test_runs_cells_and_claims_are_counted(compare):
     answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
     costs = [Cost("x", "cpu", 4, 7200.0, 9, 1.0)]
     top = head(paper, ("half", "half: of all"), {"table1": compare()}, runs, costs, answers)
-    assert (top.runs, top.ended, top.trainings, top.hours) == (4, 2, 4, 2.0)
+    assert (top.runs, top.ended, top.trainings, top.hours) == (4, 3, 4, 2.0)
     assert (top.learned, top.nats) == (2, (-0.5, 1.5))
     assert (top.cells, top.judged) == (7, 7)
     assert top.last == "2026-01-02"

@@ -143,12 +143,15 @@ def _shared(task: str, languages: Iterable[str], record: Path) -> dict[str, int]
     recorded = Recorded.of(record)
     if not all(recorded.path(name).is_file() for group in names.values() for name in group):
         return None
-    train, test = ([recorded.lines(name) for name in group] for group in names.values())
-    counts = {}
-    for language, known, asked in zip(languages, train, test, strict=True):
-        lines = set(known)
-        counts[language] = sum(line in lines for line in asked)
-    if len(train) > 1:
-        pairs = set(zip(*train, strict=True))
-        counts[PAIR] = sum(pair in pairs for pair in zip(*test, strict=True))
-    return counts
+    test = list(zip(*(recorded.lines(name) for name in names[TEST]), strict=True))
+    # Training text may be too large for memory: it is read past the test lines.
+    asked = [*map(set, zip(*test, strict=True)), set(test)]
+    known: list[set[Any]] = [set() for _ in asked]
+    for pair in zip(*(recorded.stream(name) for name in names[TRAIN]), strict=True):
+        for lines, own, line in zip(asked, known, (*pair, pair), strict=False):
+            if line in lines:
+                own.add(line)
+    shared = [*zip(*test, strict=True), test]
+    counts = [sum(line in own for line in lines) for lines, own in zip(shared, known, strict=True)]
+    sides = [*languages, *([PAIR] if len(names[TEST]) > 1 else [])]
+    return dict(zip(sides, counts, strict=False))

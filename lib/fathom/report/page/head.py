@@ -20,7 +20,7 @@ class Head:
         title, authors, venue, url: of the paper.
         scale, scale_title: the scale, and what it cuts down.
         runs: how many runs tables and figures show.
-        ended: how many of them were trained, all of their seeds.
+        ended: how many of them have a training that has ended.
         trainings: how many trainings have ended.
         hours: of training, all devices.
         devices: on which.
@@ -92,7 +92,7 @@ def head(
         scale=scale[0],
         scale_title=scale[1].removeprefix(f"{scale[0]}: "),
         runs=len(runs),
-        ended=sum(len(run.ended) == len(run.trainings) for run in runs.values()),
+        ended=len(ended),
         trainings=len(files),
         hours=sum(cost.hours for cost in costs),
         devices=tuple(cost.device for cost in costs),
