@@ -223,6 +223,9 @@ WORDS = {
     "fetch": ("django", "--help"),
     "prepare": ("small", "--help"),
     "check-learning": ("--help",),
+    "curves": (RUN,),
+    # The small corpus has no sources; tests/cli/test_page.py draws pages.
+    "page": ("--help",),
     "pack": (RUN,),
     "unpack": ("run.zip", "--help"),
 }

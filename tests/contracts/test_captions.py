@@ -33,7 +33,7 @@ def rendered(name, scale, caption="", reduced=""):
 
 
 def test_every_kind_of_output_has_a_caption():
-    assert NAMES == ["compare.rst", "figure.rst", "table.rst", "workflow.rst"]
+    assert NAMES == ["claims.rst", "compare.rst", "figure.rst", "table.rst", "workflow.rst"]
 
 
 @pytest.mark.parametrize("name", NAMES)
