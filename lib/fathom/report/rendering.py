@@ -13,13 +13,6 @@ _FOLDER = Path(__file__).parent / "templates"
 @cache
 def environment() -> "Environment":
     """Return what renders templates of HTML and SVG."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from fathom.tables import formats
 
-    return Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    return formats.environment(_FOLDER, autoescape=True)

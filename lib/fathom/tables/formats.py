@@ -100,22 +100,22 @@ def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> 
         tables: the tables.
         intro: paragraphs before the first table.
     """
-    environment = _environment(autoescape=True)
-    return environment.get_template("page.html").render(title=title, tables=tables, intro=intro)
+    templates = environment(autoescape=True)
+    return templates.get_template("page.html").render(title=title, tables=tables, intro=intro)
 
 
 def markdown(table: TableView) -> str:
     """Return a table as Markdown that also reads well in a terminal."""
-    environment = _environment()
-    environment.filters |= {"markdown": _markdown, "paragraph": _paragraph, "grid": grid}
-    return environment.get_template("table.md").render(table=table)
+    templates = environment()
+    templates.filters |= {"markdown": _markdown, "paragraph": _paragraph, "grid": grid}
+    return templates.get_template("table.md").render(table=table)
 
 
 def tex(table: TableView) -> str:
     """Return a table as a LaTeX table environment, to be included by a document."""
-    environment = _environment(brackets="<>")
-    environment.filters |= {"tex": _tex, "tex_cell": _tex_cell}
-    return environment.get_template("table.tex").render(table=table)
+    templates = environment(brackets="<>")
+    templates.filters |= {"tex": _tex, "tex_cell": _tex_cell}
+    return templates.get_template("table.tex").render(table=table)
 
 
 def grid(block: BlockView) -> str:
@@ -135,13 +135,21 @@ def grid(block: BlockView) -> str:
     return frame.to_markdown(index=False, colalign=alignment, disable_numparse=True)
 
 
-def _environment(autoescape: bool = False, brackets: str = "{}") -> "Environment":
-    """Return what renders templates; `brackets` begin and end a template's own words."""
+def environment(
+    folder: Path = _TEMPLATES, autoescape: bool = False, brackets: str = "{}"
+) -> "Environment":
+    """Return what renders templates.
+
+    Args:
+        folder: where they are.
+        autoescape: whether every text is escaped for HTML.
+        brackets: what begins and ends a template's own words.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     begin, end = brackets
     return Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(folder),
         autoescape=autoescape,
         undefined=StrictUndefined,
         trim_blocks=True,
