@@ -113,10 +113,42 @@ def test_a_median_of_an_even_number_is_the_mean_of_the_middle():
     assert FUNCTIONS["median"].compute(even).value == 2.75
 
 
-def test_every_function_says_how_many_arguments_it_takes():
+def test_every_function_says_what_arguments_it_takes():
     for name, function in FUNCTIONS.items():
         parameters = function.compute.__code__.co_argcount - function.truth
-        assert parameters == function.arguments, name
+        assert parameters == len(function.arguments), name
+    assert FUNCTIONS["sd"].arguments == ("value", "word")
+    assert FUNCTIONS["last"].arguments == ("value", "share")
+    assert [name for name, one in FUNCTIONS.items() if one.curve] == [
+        "first",
+        "last",
+        "sd",
+        "others",
+    ]
+
+
+def of(*values):
+    """Return cells of some numbers; a word is what takes the place of one."""
+    return Slice(
+        tuple(
+            Sum(
+                {
+                    Term(str(one), math.nan, one, one == "not run")
+                    if isinstance(one, str)
+                    else Term(str(one), one): 1.0
+                }
+            )
+            for one in values
+        )
+    )
+
+
+def test_a_median_is_not_known_where_a_number_is_not():
+    median = FUNCTIONS["median"].compute
+    assert median(of(1.0, 2.0, "not run")).missing
+    assert median(of("not run", 2.0, 1.0, 4.0)).missing
+    assert math.isnan(median(of(1.0, "diverged", 2.0)).value)
+    assert not median(of(1.0, "diverged", 2.0)).missing
 
 
 def test_functions_of_curves_name_what_they_summarise():

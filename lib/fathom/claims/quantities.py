@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fathom.tables.results import CellResult
 
 VALUE = "value"
+ROUNDING = 1e-12  # as a share of the numbers: what binary arithmetic adds to printed decimals
 Operator = Literal["<", ">", "<=", ">="]
 
 
@@ -62,19 +63,28 @@ class Sum:
 
     @property
     def of_terms(self) -> float:
-        """The sum without the constant; two runs without a result are equally bad."""
-        items = [(term.value, factor) for term, factor in self.weights.items()]
-        infinite = math.fsum(
-            math.copysign(1.0, value) * factor for value, factor in items if math.isinf(value)
-        )
-        if infinite:
-            return math.copysign(math.inf, infinite)
-        return math.fsum(value * factor for value, factor in items if not math.isinf(value))
+        """The sum without the constant."""
+        return self._with(0.0)
 
     @property
     def value(self) -> float:
-        """The number; it may be infinite, or nan."""
-        return self.of_terms + self.constant
+        """The number; it may be infinite, or nan.
+
+        Two runs without a result are equally bad, so they cancel. What else there is to add then
+        says nothing: their sum is not known.
+        """
+        return self._with(self.constant)
+
+    def _with(self, constant: float) -> float:
+        items = [(term.value, factor) for term, factor in self.weights.items()]
+        known = [value * factor for value, factor in items if not math.isinf(value)]
+        bad = [
+            math.copysign(factor, value * factor) for value, factor in items if math.isinf(value)
+        ]
+        infinite = total(bad)
+        if any(map(math.isnan, known)) or (bad and known and not infinite):
+            return math.nan
+        return math.copysign(math.inf, infinite) if infinite else total((*known, constant))
 
     @property
     def missing(self) -> bool:
@@ -90,9 +100,10 @@ class Sum:
         """Return the sum of two numbers."""
         if isinstance(other, Largest):
             return Largest(other.sign, tuple(self.plus(option) for option in other.options))
-        weights = dict(self.weights)
-        for term, factor in other.weights.items():
-            weights[term] = weights.get(term, 0.0) + factor
+        weights = {
+            term: total((self.weights.get(term, 0.0), other.weights.get(term, 0.0)))
+            for term in (*self.weights, *other.weights)
+        }
         weights = {term: factor for term, factor in weights.items() if factor}
         return Sum(weights, self.constant + other.constant)
 
@@ -111,6 +122,11 @@ class Largest:
 
     sign: Literal[1, -1]
     options: "tuple[Number, ...]"
+
+    @property
+    def missing(self) -> bool:
+        """Whether one of the numbers has neither a number nor an outcome."""
+        return any(option.missing for option in self.options)
 
     @property
     def value(self) -> float:
@@ -194,6 +210,13 @@ class Curve:
 
 
 Quantity = Number | Slice | Curve
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Return a sum; it is 0 where only rounding is left of the numbers."""
+    numbers = list(numbers)
+    added, size = math.fsum(numbers), math.fsum(map(abs, numbers))
+    return 0.0 if abs(added) <= ROUNDING * size else added
 
 
 def constant(value: float) -> Sum:

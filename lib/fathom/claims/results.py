@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fathom.claims.expressions import Reference
 from fathom.claims.quantities import Quantity, Sum, Term
-from fathom.claims.references import name_of, places, quantity, worst
+from fathom.claims.references import NO_CELL, name_of, places, quantity, worst
 from fathom.claims.truths import Interval
 from fathom.papers.cells import Cell
 from fathom.papers.table_settings import DIFFERENCE
@@ -34,7 +34,6 @@ SEEDS = "1.96 standard errors over {} seeds"
 DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
 PAIRED = ", in pairs"
 ALONE = "one seed, no interval: the numbers alone decide"
-NO_CELL = "not in this scale's table"
 Z = 1.96
 _MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)
 
