@@ -45,13 +45,17 @@ SIMILAR = Curve(
 )
 
 
+LOST = Curve("l", "p/lost", {}, "diverged at update 3", worst=math.inf)
+VALUES = {
+    "cells": CELLS, "curve": CURVE, "picture": PICTURE, "similar": SIMILAR, "lost": LOST
+}  # fmt: skip
+
+
 class World:
     """Cells, a curve and pictures by name; numbers alone decide."""
 
     def shown(self, reference):
-        return {"cells": CELLS, "curve": CURVE, "picture": PICTURE, "similar": SIMILAR}[
-            reference.artefact
-        ]
+        return VALUES[reference.artefact]
 
     def interval(self, weights):
         return Interval(None, "")
@@ -149,6 +153,24 @@ def test_a_median_is_not_known_where_a_number_is_not():
     assert median(of("not run", 2.0, 1.0, 4.0)).missing
     assert math.isnan(median(of(1.0, "diverged", 2.0)).value)
     assert not median(of(1.0, "diverged", 2.0)).missing
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('max(lost["x"])', math.inf),
+        ('mean(first(lost["x"], 0.25))', math.inf),
+        ('end(0.5 * lost["x"] - 1)', math.inf),
+        ('min(1 - lost["x"])', -math.inf),
+        ('spread(lost["x"])', math.nan),
+        ('mean(sd(lost["x"], "update"))', math.nan),
+        ('end(lost["x"]) - end(lost["x"])', 0.0),
+        ('end(lost["x"]) - mean(lost["x"]) + end(curve["x"])', math.nan),
+    ],
+)
+def test_a_curve_of_a_failed_training_has_the_worst_value(text, expected):
+    assert value(text).value == pytest.approx(expected, nan_ok=True)
+    assert not value(text).missing
 
 
 def test_functions_of_curves_name_what_they_summarise():

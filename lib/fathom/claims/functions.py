@@ -7,7 +7,7 @@ seed.
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -100,7 +100,7 @@ def median(values: Quantity) -> Number:
 def spread(values: Quantity) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
-        return values.number("spread", lambda points: points[VALUE].max() - points[VALUE].min())
+        return values.number("spread", _spread)
     items = items_of(values)
     return largest(items).plus(smallest(items).times(-1))
 
@@ -142,7 +142,8 @@ def sd(curve: Curve, axis: str) -> Curve:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
         return points.groupby(others, sort=False, as_index=False).agg({VALUE: "std"})
 
-    return _curve(curve).chosen(f"deviations over {axis} of {curve.name}", along)
+    name = f"deviations over {axis} of {_curve(curve).name}"
+    return replace(curve.chosen(name, along), worst=math.nan)
 
 
 def agreement(picture: Curve) -> Sum:
@@ -217,6 +218,10 @@ def _sum(items: tuple[Number, ...] | list[Number]) -> Number:
     for item in items:
         total = item.plus(total)
     return total
+
+
+def _spread(points: "DataFrame") -> float:
+    return float(points[VALUE].max()) - float(points[VALUE].min())
 
 
 def _size(value: Number) -> Number:

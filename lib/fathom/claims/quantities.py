@@ -177,6 +177,8 @@ class Curve:
         by_seed: for each seed a line for each point: places on the axes, and `value`.
         words: why there is no curve; empty with one.
         missing: whether nobody trained the run, or it recorded no such series.
+        worst: what takes the place of each value where the run has no result; nan where the series
+            has no bad end.
     """
 
     name: str
@@ -184,10 +186,14 @@ class Curve:
     by_seed: "Mapping[int, DataFrame]"
     words: str = ""
     missing: bool = False
+    worst: float = math.nan
 
     def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
-        return self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        from pandas import Series
+
+        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        return replace(made, worst=float(function(Series([self.worst])).iloc[0]))
 
     def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
         """Return the curve with other points, chosen or computed in each seed, and with a name."""
@@ -203,10 +209,17 @@ class Curve:
         """
         name = f"{name} of {self.name}" if name else self.name
         if self.words:
-            return Sum({Term(name, math.nan, self.words, self.missing, source=self.source): 1.0})
+            value = float(function(self._worst())) if math.isinf(self.worst) else math.nan
+            return Sum({Term(name, value, self.words, self.missing, source=self.source): 1.0})
         by_seed = {seed: float(function(points)) for seed, points in self.by_seed.items()}
         mean = math.fsum(by_seed.values()) / len(by_seed)
         return Sum({Term(name, mean, source=self.source, by_seed=by_seed): 1.0})
+
+    def _worst(self) -> "DataFrame":
+        """Return the point that takes the place of all where the run has no result."""
+        from pandas import DataFrame
+
+        return DataFrame({VALUE: [self.worst]})
 
 
 Quantity = Number | Slice | Curve
