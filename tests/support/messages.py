@@ -67,6 +67,7 @@ MESSAGES = CONFIG | {
     "compared": "{} files compared, {} do not fit",
     "no training": "no training of this run",
     "no folder": "no such folder",
+    "no results here": "no results are in this folder",
     "older": "older than {}",
     "already ended": "already ended: {}",
     "already finished": "already finished{}; see",
