@@ -9,7 +9,9 @@ import typer
 
 from fathom.cli.options import Json
 
-First = Annotated[Path, typer.Argument(metavar="A", help="A folder of results.")]
+First = Annotated[
+    Path, typer.Argument(metavar="A", help="A folder of results, or `fathom pack`'s file of all.")
+]
 Second = Annotated[Path, typer.Argument(metavar="B", help="Another one.")]
 Table = Annotated[
     str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
@@ -53,12 +55,13 @@ def diff(
     Prints a line for each cell, claim, outcome, setting and run that differs; exit
     code 1 if there is any. Times, code and devices are named apart.
 
-    Example: fathom diff results ../other/results --tolerance 0.01
+    Example: fathom diff results-tiny.zip results --tolerance 0.01
     """
     from fathom.trees.compared import compare, lines, record
-    from fathom.trees.tree import Tree
+    from fathom.trees.packed_tree import opened
 
-    compared = compare(Tree.at(first), Tree.at(second), tolerance, table or "", costs)
+    with opened(first) as own, opened(second) as other:
+        compared = compare(own, other, tolerance, table or "", costs)
     if as_json:
         shown = {"a": str(first), "b": str(second)} | record(compared)
         print(json.dumps(shown, indent=1, allow_nan=False))
