@@ -36,3 +36,10 @@ def test_many_changed_columns_are_counted(trees):
     edit(trees[1] / "small/sample/table1.csv", "0.4,1,,sample/a", "3,4,,sample/c")
     (line,) = found(trees)
     assert line.endswith("; and 2 more")
+
+
+def test_a_column_that_one_file_lacks_is_like_an_empty_one(trees):
+    path = trees[1] / "small/sample/table1.csv"
+    edit(path, "mark,run", "mark,kind,run")
+    edit(path, ",1,,sample", ",1,,,sample")
+    assert found(trees) == []

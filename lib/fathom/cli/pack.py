@@ -43,7 +43,8 @@ def pack(
     from fathom.project.results_files import results_files
     from fathom.trees.packed_tree import pack as write
 
-    name, paths = open_paths(project := open_project(), scale, results)
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
     archive = _free(out or Path(f"results-{name}.zip"))
     names = results_files(project, paths)
     if not any(file.startswith(("runs/", f"{name}/")) for file in names):

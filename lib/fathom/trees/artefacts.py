@@ -90,10 +90,7 @@ def _lines(
         if key not in own or key not in other:
             yield only_in(group, place, key in own)
             continue
-        compared = [
-            {name: line[name] for name in columns or line if name in line and name not in _NOTES}
-            for line in (own[key], other[key])
-        ]
+        compared = [_values(line, columns) for line in (own[key], other[key])]
         parts = changed(*compared, tolerance)
         if parts:
             words = "; ".join(both(*part) for part in parts[:_FIRST])
@@ -124,7 +121,7 @@ def _points(
         yield Difference("figures", title, words, len(own), len(other))
         return
     parts = [
-        (at, changed(*map(_without_notes, pair), tolerance))
+        (at, changed(*map(_values, pair), tolerance))
         for at, pair in enumerate(zip(own, other, strict=True))
     ]
     parts = [(at, found) for at, found in parts if found]
@@ -134,5 +131,7 @@ def _points(
         yield Difference("figures", title, words, found[0][1], found[0][2])
 
 
-def _without_notes(row: Row) -> dict[str, str]:
-    return {name: value for name, value in row.items() if name not in _NOTES}
+def _values(row: Row, columns: Sequence[str] = ()) -> dict[str, str]:
+    """Return what is compared of a line; an empty field is like a column that a file lacks."""
+    names = columns or [name for name in row if name not in _NOTES]
+    return {name: row[name] for name in names if row.get(name)}

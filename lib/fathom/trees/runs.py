@@ -97,7 +97,7 @@ def _settings(pair: Pair, own: Manifest, other: Manifest) -> Iterator[Difference
     parts = changed(*values)
     for key, before, after in parts:
         yield Difference("settings", pair.name, both(key, before, after), before, after)
-    if not parts:
+    if not parts and own.identity != other.identity:
         words = both("identity", own.identity[:_HASH], other.identity[:_HASH])
         yield Difference("settings", pair.name, words, own.identity, other.identity)
 
