@@ -29,6 +29,13 @@ def test_runs_are_drawn_with_all_their_points(own, summarised, call):
     assert path.with_suffix(".svg").read_text(encoding="utf-8").count("<polyline") == 4
 
 
+def test_other_runs_have_other_files(own, summarised, call):
+    folder = own(summarised)
+    for names in ((RUN, GATED), (GATED, RUN), (RUN,), (RUN, RUN)):
+        assert call("curves", *names).code == 0
+    assert len(list(folder.glob("results/small/curves/*.svg"))) == 3
+
+
 def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
     folder = own(summarised)
     answer = call("curves", "sample_table1")

@@ -226,6 +226,7 @@ WORDS = {
     "curves": (RUN,),
     # The small corpus has no sources; tests/cli/test_page.py draws pages.
     "page": ("--help",),
+    "diff": ("results", "results"),
     "pack": (RUN,),
     "unpack": ("run.zip", "--help"),
 }

@@ -22,6 +22,7 @@ LEVELS = {
     "papers": 4,
     "scoring": 4,
     "tables": 5,
+    "trees": 5,
     "claims": 6,
     "figures": 6,
     "project": 7,

@@ -28,7 +28,7 @@ def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Se
     from fathom.tables.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
-    title, labels = _labels(artefacts, names)
+    title, stem, labels = _labels(artefacts, names)
     drawn = [
         curve(label, artefacts.source(run), artefacts.updates(run)) for run, label in labels.items()
     ]
@@ -39,18 +39,19 @@ def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Se
         raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
     for item in drawn:
         print(f"{item.label}: {item.words}")
-    stem = artefacts.paths.curves(title.replace("/", "_").replace(" ", "_"))
-    write_csv(rows(drawn), stem.with_suffix(".csv"))
-    write_text(stem.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
-    report(f"curves: {stem}.svg, csv")
+    path = artefacts.paths.curves(stem)
+    write_csv(rows(drawn), path.with_suffix(".csv"))
+    write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
+    report(f"curves: {path}.svg, csv")
 
 
-def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, dict[str, str]]:
-    """Return what the curves are of, and what each run is called, by its full name.
+def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
+    """Return a title, the name of the files, and what each run is called, by its full name.
 
     Raises:
         FathomError: there is no such run or table.
     """
+    from fathom.io.hashes import identity, short
     from fathom.papers.paper import find
     from fathom.report.page.curves import run_labels
 
@@ -59,7 +60,10 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, dict[str, st
     tables = {f"{paper.name}_{table}" for paper in papers for table in paper.tables}
     if len(names) == 1 and names[0] in tables:
         _, table = find(project.papers, names[0], "table")
-        return names[0], run_labels(artefacts.cells(table))
-    runs = [project.run_name(name) for name in names]
-    others = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-    return f"{runs[0]}{others}", {run: run.rpartition("/")[2] for run in runs}
+        return names[0], names[0], run_labels(artefacts.cells(table))
+    runs = list(dict.fromkeys(project.run_name(name) for name in names))
+    title, stem = runs[0], runs[0].replace("/", "_")
+    if len(runs) > 1:
+        title += f" and {len(runs) - 1} more"
+        stem += f"_and_{len(runs) - 1}_more-{short(identity(runs))}"
+    return title, stem, {run: run.rpartition("/")[2] for run in runs}

@@ -21,6 +21,7 @@ VERBS = (
             "compare",
             "claims",
             "page",
+            "diff",
             "verify",
             "pack",
             "unpack",
