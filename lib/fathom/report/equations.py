@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fathom.errors import FathomError, nearest
 from fathom.project.project import Project
+from fathom.provenance.sources import PACKAGE
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,10 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
         # Of numbers, none is like another.
         remedy = nearest("" if name != number else name, equations)
         raise FathomError(f"no equation '{number}'", paper, remedy)
-    functions = _by_name(project.root / "lib", project, paper, _functions)
+    # An installed package has its code elsewhere, and no tests.
+    own = project.root / "lib"
+    code = own if own.is_dir() else PACKAGE
+    functions = _by_name(code, project, paper, _functions)
     tests = _by_name(project.root / "tests", project, paper, _tests)
     return [
         Entry(
@@ -119,7 +123,7 @@ def _by_name(folder: Path, project: Project, paper: str, find: Finder) -> dict[s
         text = path.read_text(encoding="utf-8")
         if f"[{paper} " not in text:
             continue
-        for name, place in find(text, str(path.relative_to(project.root)), tag):
+        for name, place in find(text, str(path.relative_to(folder.parent)), tag):
             if place not in places.setdefault(name, []):
                 places[name].append(place)
     return places
