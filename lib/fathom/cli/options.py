@@ -191,6 +191,12 @@ def report(line: str) -> None:
     say(line)
 
 
+def suggest(command: str) -> None:
+    """Print on standard error what a user may type next; the rules of a workflow know it."""
+    if VARIABLE not in os.environ:
+        report(f"next: {command}")
+
+
 def report_of(what: str) -> Callable[[str], None]:
     """Return a `report` whose lines begin with what they are about: jobs run side by side."""
     return lambda line: report(f"{what}: {line}")

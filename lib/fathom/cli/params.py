@@ -50,7 +50,11 @@ def params(
         print("\t".join(_cells(line)))
     verdicts = Counter(line["verdict"] for line in lines)
     summary = ", ".join(f"{count} {_WORDS.get(word, word)}" for word, count in verdicts.items())
-    report(f"{len(lines)} printed counts: {summary}")
+    if lines:
+        report(f"{len(lines)} printed counts: {summary}")
+    else:
+        others = {f"{count.paper}_{count.table}" for count in printed(project)}
+        report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 
 def _line(count: Printed, sizes: NetworkSizes) -> dict[str, Any]:

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, Seeds, open_paths, open_project, report
+from fathom.cli.options import (
+    Json,
+    Results,
+    Scale,
+    Seeds,
+    open_paths,
+    open_project,
+    report,
+    suggest,
+)
 from fathom.project.demands import Demands
 from fathom.project.switches import seed_list
 from fathom.runs.sources import Source
@@ -80,6 +89,7 @@ def plan(
     print(f"wall time: {_shown(wall)} hours of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
     report(_basis(known, gpu))
+    suggest(paths.target(target, seeds))
 
 
 def _sums(trainings: Mapping[tuple[str, int], Planned]) -> dict[str, float]:
