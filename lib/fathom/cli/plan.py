@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.cli.columns import print_columns
 from fathom.cli.options import (
     Json,
     Results,
@@ -79,9 +80,8 @@ def plan(
         content = _as_json(lines, every, downloads, known) | {"jobs": jobs, "wall_hours": wall}
         print(json.dumps(content, indent=1, allow_nan=False))
         return
-    print("\t".join(_HEADINGS))
-    for title, sums in lines.items():
-        print("\t".join([title, *(_shown(value) for value in sums.values())]))
+    rows = ([title, *map(_shown, sums.values())] for title, sums in lines.items())
+    print_columns(_HEADINGS, rows)
     for row, runs in known.first(known.targets.names_of(target)):
         hours = _sums(known.trainings(runs))["hours_left"]
         print(f"do first: {row}, {_shown(hours)} hours; other rows mean little before it is right")
