@@ -307,7 +307,7 @@ MESSAGES = CONFIG | {
     "printed counts": "{} printed counts: {} agree, {} differ",
     "other code": "not the code of this folder runs, but that in {}",
     "no project": "no fathom project here",
-    "change folder": "change to the folder of the clone",
+    "change folder": "change to the folder of a clone",
     "several data": "'{}' is cut into pieces in {} ways",
     "not writable": "make room or give the right to write there",
     "in the way": "move what is in the way",
