@@ -2,6 +2,8 @@
 
 import csv
 
+import pytest
+
 from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
 
@@ -41,3 +43,13 @@ def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
     answer = call("curves", "sample_table1")
     assert [line.partition(":")[0] for line in answer.lines] == ["Static", "Gated"]
     assert (folder / "results/small/curves/sample_table1.svg").is_file()
+
+
+def test_metrics_go_to_tensorboard_where_a_folder_is_named(own, summarised, call):
+    pytest.importorskip("tensorboardX")
+    folder = own(summarised)
+    answer = call("curves", RUN, "--tensorboard", "events")
+    assert answer.code == 0
+    [path] = folder.glob("events/sample/*/1/events.out.tfevents.*")
+    assert path.parent.parent.name == RUN
+    assert path.stat().st_size > 0

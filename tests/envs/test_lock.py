@@ -254,7 +254,8 @@ def test_the_locked_versions_are_within_the_ranges_of_the_package():
 def test_the_package_asks_for_what_it_imports_and_leaves_tools_to_those_who_develop():
     optional = project()["optional-dependencies"]
     used = set().union(*imported("lib").values())
-    assert used - {*ranges(project()["dependencies"])} == {*ranges(optional["ctranslate2"])}
+    extras = {*ranges(optional["ctranslate2"]), *ranges(optional["tensorboard"])}
+    assert used - {*ranges(project()["dependencies"])} == extras
     assert not used & {*ranges(optional["dev"]), *ranges(optional["workflow"])}
 
 

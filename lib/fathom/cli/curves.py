@@ -1,20 +1,32 @@
 """`fathom curves`: learning curves of runs, or of all rows of a table."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report, suggest
 
 if TYPE_CHECKING:
     from fathom.project.artefacts import Artefacts
+    from fathom.tables.sources import Source
 
 Names = Annotated[
     list[str], typer.Argument(help="Runs, as `fathom list runs` names them, or one table.")
 ]
+Events = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Also write all of metrics.tsv for TensorBoard there."),
+]
 
 
-def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Seeds = None) -> None:
+def curves(
+    names: Names,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    tensorboard: Events = None,
+) -> None:
     """Draw learning curves of runs, or of a table's rows.
 
     Training and validation NLL as svg and csv; the unigram baseline is dashed.
@@ -43,6 +55,21 @@ def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Se
     write_csv(rows(drawn), path.with_suffix(".csv"))
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
     report(f"curves: {path}.svg, csv")
+    if tensorboard is not None:
+        for item in drawn:
+            _write_events(artefacts.source(item.run), tensorboard)
+        suggest(f"tensorboard --logdir {tensorboard}")
+
+
+def _write_events(source: "Source", folder: Path) -> None:
+    """Write the metrics of all seeds of a run that were started for TensorBoard."""
+    from fathom.io import metrics
+    from fathom.report.tensorboard import write_events
+
+    for seed in source.folders:
+        path = source.folders[seed].parent / "metrics.tsv"
+        if path.is_file():
+            write_events(metrics.read(path), folder / source.name / str(seed))
 
 
 def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
