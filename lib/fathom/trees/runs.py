@@ -222,12 +222,12 @@ def costs(pairs: Iterable[Pair]) -> Iterator[Difference]:
 
 def gathered(differences: Iterable[Difference]) -> Iterator[Difference]:
     """Yield differences; of those that many runs share in equal words, one that counts the runs."""
-    alike: dict[tuple[str, str], list[Difference]] = {}
+    shared: dict[tuple[str, str], list[Difference]] = {}
     for one in differences:
         if one.group in _ALIKE:
-            alike.setdefault((one.group, one.what), []).append(one)
+            shared.setdefault((one.group, one.what), []).append(one)
         else:
             yield one
-    for same in alike.values():
+    for same in shared.values():
         place = same[0].place if len(same) == 1 else f"{len(same)} runs"
         yield Difference(same[0].group, place, same[0].what, same[0].first, same[0].second)
