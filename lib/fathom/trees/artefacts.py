@@ -91,7 +91,7 @@ def _lines(
             yield only_in(group, place, key in own)
             continue
         compared = [_values(line, columns) for line in (own[key], other[key])]
-        parts = changed(*compared, tolerance)
+        parts = changed(*compared, tolerance=tolerance)
         if parts:
             words = "; ".join(both(*part) for part in parts[:_FIRST])
             more = f"; and {len(parts) - _FIRST} more" if len(parts) > _FIRST else ""
@@ -121,7 +121,7 @@ def _points(
         yield Difference("figures", title, words, len(own), len(other))
         return
     parts = [
-        (at, changed(*map(_values, pair), tolerance))
+        (at, changed(*map(_values, pair), tolerance=tolerance))
         for at, pair in enumerate(zip(own, other, strict=True))
     ]
     parts = [(at, values) for at, values in parts if values]

@@ -147,7 +147,7 @@ def _measurements(
             yield only_in("measurements", place, key in own.measurements)
             continue
         records = (file.measurements[key].model_dump() for file in (own, other))
-        parts = changed(*(dict(flat(record)) for record in records), tolerance)
+        parts = changed(*(dict(flat(record)) for record in records), tolerance=tolerance)
         if parts:
             at, before, after = parts[0]
             more = f", and {len(parts) - 1} more values" if len(parts) > 1 else ""
@@ -174,7 +174,7 @@ def _series(pair: Pair, own: Manifest, other: Manifest, tolerance: float) -> Ite
 def _metrics(pair: Pair, tolerance: float) -> Iterator[Difference]:
     """Yield the first number of the metrics that differs; a column without numbers is none."""
     parts = changed(
-        *(_points(run.folder / METRICS) for run in (pair.first, pair.second)), tolerance
+        *(_points(run.folder / METRICS) for run in (pair.first, pair.second)), tolerance=tolerance
     )
     if parts:
         (update, column), before, after = parts[0]
