@@ -32,6 +32,7 @@ OUTSIDE_PACKAGES = {
     "tables": frozenset({"pandas", "numpy", "jinja2"}),
     "figures": frozenset({"pandas", "numpy", "matplotlib", "tueplots", "pydantic"}),
     "report": frozenset({"pandas", "numpy", "jinja2"}),
+    "trees": frozenset({"pydantic"}),
     "cli": frozenset({"typer", "rich", "click"}),
 }
 

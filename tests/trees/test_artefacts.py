@@ -16,7 +16,7 @@ def found(trees):
     return [one.line for one in differences(*map(Tree.at, trees))]
 
 
-def test_lines_of_one_key_are_told_apart(trees):
+def test_lines_of_one_key_are_numbered(trees):
     for folder in trees:
         edit(folder / "small/sample/table1.csv", ",24/24,", ",6/6,")
     assert found(trees) == []

@@ -27,7 +27,7 @@ from fathom.trees.values import both, changed, flat, only_in
 def test_numbers_differ_by_more_than_the_tolerance_and_words_by_their_letters(
     first, second, tolerance, differ
 ):
-    assert bool(changed({"a": first}, {"a": second}, tolerance)) == differ
+    assert bool(changed({"a": first}, {"a": second}, tolerance=tolerance)) == differ
 
 
 def test_a_key_of_one_side_differs():

@@ -58,7 +58,7 @@ class Function:
         types = dict(compute.__annotations__)
         given, own = types.pop("return"), [one for one in types.values() if one is not Logic]
         kinds: dict[Any, Kind] = {str: "word", Share: "share"}
-        arguments = tuple(kinds.get(one, "value") for one in own)
+        arguments: tuple[Kind, ...] = tuple(kinds.get(one, "value") for one in own)
         return cls(arguments, given is Truth, given is Curve, compute)
 
 
@@ -221,7 +221,8 @@ def _sum(items: tuple[Number, ...] | list[Number]) -> Number:
 
 
 def _spread(points: "DataFrame") -> float:
-    return float(points[VALUE].max()) - float(points[VALUE].min())
+    values = [float(value) for value in (points[VALUE].max(), points[VALUE].min())]  # pyright: ignore[reportArgumentType]
+    return values[0] - values[1]
 
 
 def _size(value: Number) -> Number:

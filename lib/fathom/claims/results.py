@@ -138,11 +138,10 @@ class Results:
         for term in sorted(terms, key=lambda one: -len(self._counts(one) or ())):
             sets = self._counts(term) or []
             tasks = tasks_of(term.cell.cell) if term.cell else ()
-            own = [_stream(task, one, drawn) for task, one in zip(tasks, sets, strict=True)]
-            if None in own:
-                fresh = streams_of(len(sets), group)
-                group += 1
-                own = [new if old is None else old for old, new in zip(own, fresh, strict=True)]
+            known = [_stream(task, one, drawn) for task, one in zip(tasks, sets, strict=True)]
+            fresh = streams_of(len(sets), group)
+            group += None in known
+            own = [new if old is None else old for old, new in zip(known, fresh, strict=True)]
             drawn += zip(tasks, sets, own, strict=True)
             streams[term] = own
         return streams

@@ -25,8 +25,8 @@ def axes(figure: Figure) -> dict[str, str]:
 
 def worst(figure: Figure) -> float:
     """Return the bad end of what is drawn; nan unless all series of the figure have the same."""
-    ends = {series_named(name).worst for name in _series(figure.entry.values)}
-    return ends.pop() if len(ends) == 1 else math.nan
+    bounds = {series_named(name).worst for name in _series(figure.entry.values)}
+    return bounds.pop() if len(bounds) == 1 else math.nan
 
 
 def _series(values: Any) -> Iterator[str]:

@@ -38,12 +38,12 @@ def results_files(project: Project, paths: Paths) -> list[str]:
         paths.corpus_named(data.corpus_folder(project.sources)): None
         for data in project.datasets.values()
     }
-    found = [
+    read = [
         *(path for run in runs for seed in run.glob("*/") for path in _fitting(seed, _OF_A_RUN)),
         *(path for corpus in corpora for path in _fitting(corpus, _OF_A_CORPUS)),
         *(path for path in _fitting(paths.top, ("**/*",))),
     ]
-    names = (path.relative_to(paths.results) for path in found)
+    names = (path.relative_to(paths.results) for path in read)
     return sorted({name.as_posix() for name in names if _is_read(name, paths.scale)})
 
 

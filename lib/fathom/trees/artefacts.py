@@ -68,12 +68,12 @@ def _of_file(
 
 def _by(lines: Sequence[Row], keys: Sequence[str]) -> dict[tuple[str, ...], Row]:
     """Return lines by what finds them; the second of equal ones gets a number."""
-    found: dict[tuple[str, ...], Row] = {}
+    by_key: dict[tuple[str, ...], Row] = {}
     for line in lines:
         key = tuple(line.get(name, "") for name in keys)
-        times = sum(other[: len(key)] == key for other in found) if key in found else 0
-        found[(*key, str(times + 1)) if times else key] = line
-    return found
+        times = sum(other[: len(key)] == key for other in by_key) if key in by_key else 0
+        by_key[(*key, str(times + 1)) if times else key] = line
+    return by_key
 
 
 def _lines(
@@ -91,7 +91,7 @@ def _lines(
             yield only_in(group, place, key in own)
             continue
         compared = [_values(line, columns) for line in (own[key], other[key])]
-        parts = changed(*compared, tolerance)
+        parts = changed(*compared, tolerance=tolerance)
         if parts:
             words = "; ".join(both(*part) for part in parts[:_FIRST])
             more = f"; and {len(parts) - _FIRST} more" if len(parts) > _FIRST else ""
@@ -121,14 +121,14 @@ def _points(
         yield Difference("figures", title, words, len(own), len(other))
         return
     parts = [
-        (at, changed(*map(_values, pair), tolerance))
+        (at, changed(*map(_values, pair), tolerance=tolerance))
         for at, pair in enumerate(zip(own, other, strict=True))
     ]
-    parts = [(at, found) for at, found in parts if found]
+    parts = [(at, values) for at, values in parts if values]
     if parts:
-        at, found = parts[0]
-        words = f"{len(parts)} of {len(own)} points, the first in line {at + 2}: {both(*found[0])}"
-        yield Difference("figures", title, words, found[0][1], found[0][2])
+        at, values = parts[0]
+        words = f"{len(parts)} of {len(own)} points, the first in line {at + 2}: {both(*values[0])}"
+        yield Difference("figures", title, words, values[0][1], values[0][2])
 
 
 def _values(row: Row, columns: Sequence[str] = ()) -> dict[str, str]:

@@ -147,7 +147,7 @@ def _measurements(
             yield only_in("measurements", place, key in own.measurements)
             continue
         records = (file.measurements[key].model_dump() for file in (own, other))
-        parts = changed(*(dict(flat(record)) for record in records), tolerance)
+        parts = changed(*(dict(flat(record)) for record in records), tolerance=tolerance)
         if parts:
             at, before, after = parts[0]
             more = f", and {len(parts) - 1} more values" if len(parts) > 1 else ""
@@ -174,7 +174,7 @@ def _series(pair: Pair, own: Manifest, other: Manifest, tolerance: float) -> Ite
 def _metrics(pair: Pair, tolerance: float) -> Iterator[Difference]:
     """Yield the first number of the metrics that differs; a column without numbers is none."""
     parts = changed(
-        *(_points(run.folder / METRICS) for run in (pair.first, pair.second)), tolerance
+        *(_points(run.folder / METRICS) for run in (pair.first, pair.second)), tolerance=tolerance
     )
     if parts:
         (update, column), before, after = parts[0]
@@ -222,12 +222,12 @@ def costs(pairs: Iterable[Pair]) -> Iterator[Difference]:
 
 def gathered(differences: Iterable[Difference]) -> Iterator[Difference]:
     """Yield differences; of those that many runs share in equal words, one that counts the runs."""
-    alike: dict[tuple[str, str], list[Difference]] = {}
+    shared: dict[tuple[str, str], list[Difference]] = {}
     for one in differences:
         if one.group in _ALIKE:
-            alike.setdefault((one.group, one.what), []).append(one)
+            shared.setdefault((one.group, one.what), []).append(one)
         else:
             yield one
-    for same in alike.values():
+    for same in shared.values():
         place = same[0].place if len(same) == 1 else f"{len(same)} runs"
         yield Difference(same[0].group, place, same[0].what, same[0].first, same[0].second)

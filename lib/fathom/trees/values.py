@@ -63,7 +63,7 @@ def flat(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
 
 
 def changed(
-    first: Mapping[Any, Any], second: Mapping[Any, Any], tolerance: float = 0.0
+    first: Mapping[Any, Any], second: Mapping[Any, Any], *, tolerance: float = 0.0
 ) -> list[tuple[Any, Any, Any]]:
     """Return the keys whose values differ, with both values.
 
