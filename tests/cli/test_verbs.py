@@ -74,7 +74,7 @@ def test_an_example_names_what_there_is(verb, own_project):
 
 # What answers a question has an answer for programs too; the others write files, or a script.
 READING = {"list", "show", "plan", "status", "validate", "where", "params", "check-learning"}
-READING |= {"table", "compare", "claims", "verify", "clean"}
+READING |= {"table", "compare", "claims", "diff", "verify", "clean"}
 
 
 @pytest.mark.parametrize("verb", NAMES)

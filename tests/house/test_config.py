@@ -25,6 +25,7 @@ BREAKABLE = {
     "config/papers/*/claims.yaml": "sentence",
     "config/papers/*/deviations.yaml": "title",
     "config/papers/*/parameters.yaml": "vocabularies",
+    "config/papers/*/scales.yaml": "updates",
 }
 # A property with one of these keys is described by what it names or holds.
 ELSEWHERE = {"$ref", "const", "anyOf", "allOf", "oneOf", "items", "additionalProperties"}

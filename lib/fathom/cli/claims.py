@@ -32,7 +32,7 @@ def claims(
     counts: Counts = False,
     as_json: Json = False,
 ) -> None:
-    """Judge sentences of the papers on our results and on the papers' own cells.
+    """Judge sentences of the papers on our cells and on their own.
 
     Trains nothing: a claim that needs a run without measurements says `not run`.
     The files have all papers; PAPER and --table choose what is printed.

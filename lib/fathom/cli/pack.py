@@ -29,7 +29,7 @@ def pack(
     results: Results = None,
     seed: Seed = 1,
 ) -> None:
-    """Write a finished run, or all results of a scale, to one file.
+    """Write a finished run, or all of a scale, to one file.
 
     Of a run: weights, series, translations, measurements and logs, for `fathom
     unpack`. Of a scale: all that can be read without running anything, and neither

@@ -53,7 +53,7 @@ def plan(
     table: ByTable = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate jobs, arithmetic, time, disk and downloads of a target, and what is done.
+    """Estimate jobs, arithmetic, time, disk and downloads of a target.
 
     A device reaches a stated share of its peak: 33 % for networks of width 1024,
     25 % for narrower ones, 15 % for deep ones, 10 % for recurrent ones. Once
