@@ -37,15 +37,17 @@ class LayeredFile(YamlFile):
     def _given(self, path: KeyPath) -> tuple[YamlFile, KeyPath]:
         """Return the file that gives a key or the nearest key above it, and the path there."""
         for end in range(len(path), 0, -1):
-            key, position = path[: end - 1], path[end - 1]
-            for file in reversed(self.layers):
-                if isinstance(position, str) and path[:end] in file.lines:
-                    return file, path
-            for file in self.layers if isinstance(position, int) else ():
+            key, item = path[: end - 1], path[end - 1]
+            if isinstance(item, str):
+                for file in reversed(self.layers):
+                    if path[:end] in file.lines:
+                        return file, path
+                continue
+            for file in self.layers:
                 items = len(_value(file, key) or ())
-                if position < items:
-                    return file, (*key, position, *path[end:])
-                position -= items
+                if item < items:
+                    return file, (*key, item, *path[end:])
+                item -= items
         return self.own, path
 
 
