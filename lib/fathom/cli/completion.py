@@ -49,6 +49,7 @@ def completion(shell: Shell) -> None:
     names = _names(open_project(check=False))
     application = typer.main.get_command(build())
     commands: Mapping[str, Any] = vars(application)["commands"]
+    verbs: dict[str, Sequence[str]]
     verbs = {"' names'": [*commands], "' options'": _options(application)}
     after = {"*' --scale'": names["scale"]}
     for verb, command in commands.items():
@@ -63,7 +64,7 @@ def completion(shell: Shell) -> None:
     print(SHELLS[shell] + _SCRIPT.format(after=_cases(after), verbs=_cases(verbs)), end="")
 
 
-def _names(project: Project) -> dict[str, Sequence[str]]:
+def _names(project: Project) -> Mapping[str, Sequence[str]]:
     """Return the names that a verb takes, by its name, or that of its argument or option."""
     artefacts = Demands(project, project.switches.scale).artefacts
     drawn = {
