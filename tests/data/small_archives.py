@@ -18,6 +18,7 @@ from fathom.runs.datasets import (
     MessageDataset,
     NumberedDataset,
     PackageDataset,
+    PackageLineDataset,
     ParallelDataset,
     TalkDataset,
 )
@@ -189,6 +190,13 @@ def packages_dataset(sources: dict, tasks: list[str], reads: dict, **changes) ->
     languages = dict.fromkeys(tasks, "fra")
     value |= {"format": "packages", "reads": reads, "languages": languages}
     return dataset("packages", value | changes)
+
+
+def package_lines_dataset(sources: dict, tasks: list[str], reads: dict) -> PackageLineDataset:
+    """Return a data set of sentences inside packages; those of `en` are the English texts."""
+    value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
+    value |= {"format": "package_lines", "messages": "en", "reads": reads}
+    return dataset("package_lines", value)
 
 
 def moses(path: Path, name: str, english: list[str], french: list[str]) -> Path:

@@ -157,7 +157,7 @@ MESSAGES = CONFIG | {
     "several languages": "the tasks of '{}' have several languages",
     "not read": "nothing says how '{}' is read",
     "several dumps": "{} dumps of '{}': {}",
-    "one pivot": "'{}' needs one code of the pivot language",
+    "one English": "'{}' needs one code of English",
     "no files": "no files for '{}'",
     "no file in it": "the file {} is missing",
     "no line number": "'{}' is no number of a line",

@@ -1,0 +1,45 @@
+"""How the text of a package is read: a word alone, or a kind with settings."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fathom.config.settings import About, Part, Several
+from fathom.runs.text_rules import Names
+
+
+class JsonFiles(Part):
+    """JSON in the folders of one name."""
+
+    kind: Annotated[Literal["json"], About("JSON with a file for each language.")]
+    folder: Annotated[
+        str,
+        Field(min_length=1),
+        About("Files below folders of this name, or of these names one in the other, are read."),
+    ]
+    without: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...],
+        Several,
+        About("A text with one of these is dropped: markup that no rule of cleaning knows."),
+    ] = ()
+
+
+class Verses(Part):
+    """Verses of a Bible in a SQLite database; codes are versions."""
+
+    kind: Annotated[Literal["verses"], About("Verses of a Bible in a SQLite database.")]
+    database: Annotated[str, Field(min_length=1), About("The database's path in the package.")]
+    books: Annotated[
+        tuple[Annotated[int, Field(ge=1)], ...],
+        *Names,
+        About("The books that are read, by number: Genesis is 1, Matthew 40."),
+    ]
+
+
+# A word is the kind alone, without settings.
+Read = Literal["po", "mo", "json"] | Annotated[JsonFiles | Verses, Field(discriminator="kind")]
+
+
+def kind_of(read: Read) -> str:
+    """Return the kind of a way to read."""
+    return read if isinstance(read, str) else read.kind
