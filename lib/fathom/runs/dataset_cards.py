@@ -19,7 +19,7 @@ from fathom.runs.datasets import (
     PlannedDataset,
     WikipediaDataset,
 )
-from fathom.runs.package_reads import kind_of
+from fathom.runs.package_reads import english_of, kind_of
 from fathom.runs.sources import Source
 
 
@@ -154,17 +154,23 @@ def _read_findings(
         if source not in dataset.sources:
             where = file.where(("reads", source))
             yield FathomError(f"no source '{source}'", where, nearest(source, dataset.sources))
-    for source, codes in dataset.sources.items():
+    for source in dataset.sources:
         how = dataset.reads.get(source)
         if how is None:
-            remedy = "add it to `reads`: po, mo, json or verses"
+            remedy = "add it to `reads`: po, mo, json, fluent or verses"
             what = f"nothing says how '{source}' is read"
             yield FathomError(what, file.where(("reads",)), remedy)
             continue
+        english = english_of(source, how)
+        if english not in dataset.sources:
+            where = file.where(("reads", source))
+            yield FathomError(f"no source '{english}'", where, nearest(english, dataset.sources))
+            continue
+        codes = dataset.sources[english]
         if kind_of(how) in _WITH_ENGLISH and len(codes.get(dataset.english, ())) != 1:
             remedy = f"add {dataset.english}: [code]"
-            what = f"'{source}' needs one code of English"
-            yield FathomError(what, file.where(("sources", source)), remedy)
+            what = f"'{english}' needs one code of English"
+            yield FathomError(what, file.where(("sources", english)), remedy)
 
 
 def _expected_findings(dataset: BuiltDataset, file: YamlFile) -> Iterator[FathomError]:
@@ -239,7 +245,7 @@ def _package_line_findings(dataset: PackageLineDataset, file: YamlFile) -> Itera
 # Formats of sentences alone, and those of pairs of the same sources.
 _OF_PAIRS = {"gettext_lines": "gettext", "package_lines": "packages"}
 # Ways to read in which English is a language like the others.
-_WITH_ENGLISH = ("json", "verses")
+_WITH_ENGLISH = ("json", "fluent", "verses")
 # What is wrong with data sets of a kind.
 _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
     LineDataset: _line_findings,

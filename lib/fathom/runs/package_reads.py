@@ -24,6 +24,29 @@ class JsonFiles(Part):
     ] = ()
 
 
+class Compiled(Part):
+    """Compiled message catalogues of programs with windows."""
+
+    kind: Annotated[Literal["mo"], About("Compiled message catalogues.")]
+    accelerators: Annotated[
+        str,
+        Field(min_length=1),
+        About("Characters that mark the key of a menu's entry: `~File`, `_File`, `파일(~F)`."),
+    ]
+    without: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...],
+        Several,
+        About("As of JSON."),
+    ] = ()
+
+
+class Fluent(Part):
+    """Language packs of Firefox, a package for each language: Fluent (.ftl) and properties."""
+
+    kind: Annotated[Literal["fluent"], About("Language packs of Firefox.")]
+    english: Annotated[str, About("The source that has the pack of English.")]
+
+
 class Verses(Part):
     """Verses of a Bible in a SQLite database; codes are versions."""
 
@@ -37,7 +60,15 @@ class Verses(Part):
 
 
 # A word is the kind alone, without settings.
-Read = Literal["po", "mo", "json"] | Annotated[JsonFiles | Verses, Field(discriminator="kind")]
+Read = (
+    Literal["po", "mo", "json"]
+    | Annotated[JsonFiles | Compiled | Fluent | Verses, Field(discriminator="kind")]
+)
+
+
+def english_of(source: str, read: Read) -> str:
+    """Return the source that has the English side of a source's text: itself, or another."""
+    return read.english if isinstance(read, Fluent) else source
 
 
 def kind_of(read: Read) -> str:
