@@ -35,11 +35,6 @@ def root(tmp_path_factory):
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "config", root / "config")
     shutil.copytree(FILES, root / "config" / "papers" / PAPER)
-    scale = root / "config" / "scales" / "tiny.yaml"
-    text = scale.read_text(encoding="utf-8")
-    [line] = re.findall(rf"^  {PAPER}: .*\n", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert "\nupdates:\n" in text
-    scale.write_text(text.replace("\nupdates:\n", f"\nupdates:\n{line}"), encoding="utf-8")
     return root
 
 

@@ -97,6 +97,21 @@ def test_a_table_without_columns_of_tasks_has_no_bars_of_tasks(tmp_path):
     says("no task columns", where="columns").check(findings(drawn, {"table1": means}))
 
 
+def test_a_row_without_a_column_that_is_drawn_is_a_finding(tmp_path):
+    blocks = """
+table1:
+  title: Domains in blocks
+  section: §5
+  blocks:
+    A: {rows: {one: small}, columns: [bos, fra]}
+    B: {rows: {two: deep}, columns: [fra]}
+"""
+    text = "kind: grouped_bars, table: table1, columns: [bos, fra], less: one, bars: {other: two}"
+    wrong = findings(figure(tmp_path, text), {"table1": table(tmp_path, text=blocks)})
+    says("column of a row", "two", "bos", where="figure1.bars.other").check(wrong)
+    assert len(wrong) == 1
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [

@@ -15,11 +15,12 @@ PAPER = ROOT / "tests" / "support" / "chain_paper"
 TARGETS = (f"{PAPER.name}_table1", f"{PAPER.name}_figure1")
 # Within these updates all three rows learn more than the frequencies of pieces.
 UPDATES = 70
-SHORTER = {
-    "m2o_diverse: 300,": f"m2o_diverse: {UPDATES},",
-    "learning_rate: 5.0e-3, warmup: 100}}": "learning_rate: 5.0e-3, warmup: 20}}",
-    "nats_below_unigram: 0.7}": "nats_below_unigram: 0.1}",
-}
+TINY = "config/scales/tiny.yaml"
+SHORTER = (
+    ("config/papers/latent_depth/scales.yaml", "m2o_diverse: 300,", f"m2o_diverse: {UPDATES},"),
+    (TINY, "learning_rate: 5.0e-3, warmup: 100}}", "learning_rate: 5.0e-3, warmup: 20}}"),
+    (TINY, "nats_below_unigram: 0.7}", "nats_below_unigram: 0.1}"),
+)
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,10 @@ def copy_of_the_project(folder: Path) -> Project:
 def shorten(project: Project) -> None:
     """Add the paper of three rows, and let its runs train for a quarter of tiny's updates."""
     shutil.copytree(PAPER, project.folder / "config" / "papers" / PAPER.name)
-    scale = project.folder / "config" / "scales" / "tiny.yaml"
-    text = scale.read_text(encoding="utf-8")
-    for old, new in SHORTER.items():
+    for name, old, new in SHORTER:
+        text = (project.folder / name).read_text(encoding="utf-8")
         assert text.count(old) == 1
-        text = text.replace(old, new)
-    scale.write_text(text, encoding="utf-8")
+        (project.folder / name).write_text(text.replace(old, new), encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -173,7 +173,7 @@ def test_a_misspelled_name_is_a_misspelled_name_where_a_file_need_not_be_there(s
 
 
 def test_what_depends_on_nothing_wrong_stays_and_each_finding_comes_once(tmp_path):
-    causes = Causes(tmp_path)
+    causes = Causes(tmp_path, {})
     causes.add("run", "p/static_*")
     own = FathomError("x", "a.yaml:1", "y")
     stays = Dependent("x", "a.yaml:2", "y", [("run", "p/gated")])

@@ -15,6 +15,7 @@ LATENT = "config/papers/latent_depth/runs.yaml"
 GROUPS = "config/papers/lamgd/runs.yaml"
 CARD = "config/methods/latent_layers.yaml"
 TINY = "config/scales/tiny.yaml"
+OF_SCALES = "config/papers/latent_depth/scales.yaml"
 TWELVE = "  m2o_diverse_12_12: {like: m2o_diverse}"
 # By what is planted: a group, file, text, its replacement, and a part of the finding. Faults of one
 # group are planted together: all findings come in one round.
@@ -205,23 +206,23 @@ FAULTS = {
     ),
     "an unknown group of a scale": (
         3,
-        TINY,
-        "latent_depth: {o2m_related: 300",
-        "latent_depth: {o2m_relatd: 300",
+        OF_SCALES,
+        "updates: {o2m_related: 300",
+        "updates: {o2m_relatd: 300",
         says("unknown", "group", "o2m_relatd", nearest="o2m_related"),
     ),
     "a group without updates": (
         4,
-        TINY,
-        "latent_depth: {o2m_related: 300, ",
-        "latent_depth: {",
+        OF_SCALES,
+        "updates: {o2m_related: 300, ",
+        "updates: {",
         says("no updates", "o2m_related", "latent_depth"),
     ),
     "an unknown paper of a scale": (
         5,
         TINY,
-        "  latent_depth: {o2m_related",
-        "  latent_deth: {o2m_related",
+        "datasets:\n",
+        "updates: {latent_deth: {o2m_related: 300}}\ndatasets:\n",
         says("unknown", "paper", "latent_deth", nearest="latent_depth"),
     ),
     "an unknown run to watch": (

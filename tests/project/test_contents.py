@@ -21,7 +21,7 @@ def broken(tmp_path):
 
 def test_papers_have_their_tables_and_figures(tmp_path):
     write_config(tmp_path)
-    contents = Contents(tmp_path, ConfigFiles(tmp_path), Causes(tmp_path))
+    contents = Contents(tmp_path, ConfigFiles(tmp_path), Causes(tmp_path, {}))
     (paper,) = contents.papers.values()
     assert (list(paper.tables), list(paper.figures)) == (["table1"], ["figure1"])
     assert (contents.claims, contents.findings) == ({}, [])
@@ -35,5 +35,5 @@ def test_a_wrong_table_is_refused_where_it_is_asked_for_and_no_earlier(broken):
 
 
 def test_all_findings_are_returned_where_everything_is_read(broken):
-    findings = Contents(broken, ConfigFiles(broken), Causes(broken)).read()
+    findings = Contents(broken, ConfigFiles(broken), Causes(broken, {})).read()
     says("unknown key", "sektion", nearest="section").check([str(one) for one in findings])

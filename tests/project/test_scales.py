@@ -56,3 +56,31 @@ def test_a_rebuilt_text_makes_other_runs_of_those_on_it_alone(own_project):
         specs = [own_project.spec(name, scale) for scale in ("paper", "paper_rebuilt")]
         assert (specs[0].identity == specs[1].identity) == judged
         assert specs[0].data.tasks == specs[1].data.tasks
+
+
+def test_a_scale_that_is_like_another_one_changes_only_what_it_gives(own_project):
+    """tiny_long trains one group longer; all other runs share the results of tiny."""
+    for run, updates in (("m2o_diverse_12_12", 1200), ("en_de_12_12", 200)):
+        name = f"latent_depth/{run}"
+        short, long = (own_project.spec(name, scale) for scale in ("tiny", "tiny_long"))
+        assert long.training.updates == updates
+        assert long.model == short.model
+        assert long.data == short.data
+        assert (short.identity == long.identity) == (run == "en_de_12_12")
+
+
+def test_a_wrong_rule_of_a_scale_is_one_finding_also_where_others_are_like_it(tmp_path):
+    write_config(tmp_path)
+    (tmp_path / "config/scales/larger.yaml").write_text("title: larger\nlike: small\n")
+    add(tmp_path, "datasets: {smal: small}\n")
+    with refused() as caught:
+        load(tmp_path)
+    (finding,) = caught.value.findings
+    says("unknown", "data set", "smal", where="datasets.smal", nearest="small").check(finding)
+
+
+def test_a_scale_like_one_that_does_not_exist_is_one_finding(tmp_path):
+    write_config(tmp_path)
+    (tmp_path / "config/scales/larger.yaml").write_text("title: larger\nlike: smal\n")
+    with refused("unknown", "file", "smal", where="larger.yaml:2: like", nearest="small"):
+        load(tmp_path)

@@ -49,7 +49,8 @@ def change(path: Path, old: str, new: str) -> None:
 
 def train_longer(folder: Path) -> None:
     """Let the run train for more updates."""
-    change(folder / "config/scales/tiny.yaml", "m2o_diverse: 300,", f"m2o_diverse: {MANY},")
+    scales = folder / "config/papers/latent_depth/scales.yaml"
+    change(scales, "m2o_diverse: 300,", f"m2o_diverse: {MANY},")
 
 
 @contextmanager

@@ -138,6 +138,7 @@ MESSAGES = CONFIG | {
     "server answers": "the server answers {}",
     "other wheel": "the index has another file under this name",
     "no version": "pip's index does not have this version",
+    "package missing": "no package {}",
     "no package": "pip finds nothing under this name",
     "pip is slow": "pip has not ended after {} seconds",
     "no index": "pip does not reach its index",

@@ -11,7 +11,7 @@ def test_auto_takes_cuda_where_there_is_one():
 
 
 def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
-    assert device_facts(choose_device("cpu"))["threads"] == 1
+    assert device_facts(choose_device("cpu"), 2)["threads"] == 1
 
 
 def test_a_device_beyond_the_last_is_refused_with_their_number(monkeypatch):

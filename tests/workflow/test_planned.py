@@ -43,13 +43,13 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
     made = targets(tmp_path, seeds=2)
     spec = made.runs.spec(RUN)
     totals = {"updates": 10, "target_tokens": 1, "seconds": 7.0}
-    device = {"type": "cuda", "name": "NVIDIA H200", "threads": None}
+    device = {"type": "cuda", "name": "NVIDIA H200", "threads": None, "count": 2}
     write_training(spec, made.paths, totals=totals, device=device)
     for gpu, count in (("h200", 1), ("a100", 0)):
         plan = Plan(made, gpu)
         assert plan.rates.count == count
         [_, second] = plan.trainings([RUN]).values()
-        assert (second.seconds == pytest.approx(0.7 * spec.training.updates)) == bool(count)
+        assert (second.seconds == pytest.approx(2 * 0.7 * spec.training.updates)) == bool(count)
 
 
 def test_sources_that_are_not_there_are_downloads(tmp_path):

@@ -87,7 +87,7 @@ def read(path: Path, root: Path) -> YamlFile:
         Findings: duplicate keys, keys that YAML does not read as text, aliases, tags, deep
             nesting, NaN.
     """
-    name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    name = name_of(path, root)
     require_no_pipe(path, "restore the file")
     try:
         text = path.read_text(encoding="utf-8")
@@ -114,6 +114,11 @@ def read(path: Path, root: Path) -> YamlFile:
     except yaml.YAMLError as error:
         raise _not_yaml(error, text, name) from None
     return YamlFile(name, value, lines, dict(_sources(node, _comments(text, tokens))))
+
+
+def name_of(path: Path, root: Path) -> str:
+    """Return a path as messages print it: relative to the project's folder where it is inside."""
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, name: str) -> FathomError:

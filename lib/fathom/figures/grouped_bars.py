@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from fathom.config.settings import About
+from fathom.config.yaml_files import KeyPath
 from fathom.errors import FathomError
 from fathom.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
 from fathom.figures.settings import SomeNames, Unique, Where, unknown_name
@@ -76,18 +77,37 @@ def findings(
     for column in settings.columns:
         yield from unknown_name("column", column, columns, where(("columns",)))
     yield from _twice(settings, where)
+    yield from _absent(settings, cells, where)
     yield from _axis(settings, cells, tables[settings.table].vocabulary, where)
 
 
 def _twice(settings: Settings, where: Where) -> Iterator[FathomError]:
     """Yield rows that are drawn twice, and the row whose difference to itself is 0."""
-    places = [(("bars", label), row) for label, row in settings.bars.items()]
-    places += [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
     seen = {settings.less: "subtracted by `less`"}
-    for path, row in places:
+    for path, row in _named(settings):
         if row in seen:
             yield FathomError(f"row '{row}' is {seen[row]} already", where(path), "delete one")
         seen.setdefault(row, f"in {'.'.join(map(str, path))}")
+
+
+def _named(settings: Settings) -> list[tuple[KeyPath, str]]:
+    """Return the key and the row of each row that is compared with the one subtracted."""
+    bars: list[tuple[KeyPath, str]] = [
+        (("bars", label), row) for label, row in settings.bars.items()
+    ]
+    return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
+
+
+def _absent(settings: Settings, cells: Sequence[Cell], where: Where) -> Iterator[FathomError]:
+    """Yield rows without one of the columns: blocks of a table may have columns of their own."""
+    present = {(cell.id, cell.column) for cell in cells}
+    rows, columns = {row for row, _ in present}, {column for _, column in present}
+    drawn = [column for column in columns_of(settings, cells) if column in columns]
+    for path, row in [(("less",), settings.less), *_named(settings)]:
+        absent = [column for column in drawn if (row, column) not in present]
+        if row in rows and absent:
+            what = f"row '{row}' has no column '{absent[0]}'"
+            yield FathomError(what, where(path), "name columns that all of these rows have")
 
 
 def _axis(

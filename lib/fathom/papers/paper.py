@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_files import YamlFile, name_of
 from fathom.errors import Dependent, FathomError, Partly, closest, nearest, right_and_wrong
 from fathom.papers import deviations, figures, reported, silent, tables
 from fathom.papers.about import PaperSettings
@@ -109,7 +109,7 @@ def findings(paper: Paper, known: Known, root: Path) -> Iterator[FathomError]:
     for path in sorted((paper.folder / "reported").glob("[!.]*")):
         if path.stem not in paper.tables or path.suffix != ".csv":
             names = [f"{name}.csv" for name in paper.tables]
-            what, where = "nothing reads this file", str(path.relative_to(root))
+            what, where = "nothing reads this file", name_of(path, root)
             on, misspelled = [("table", path.stem)], closest(path.stem, paper.tables) is not None
             yield Dependent(what, where, nearest(path.name, names), on, misspelled)
     if "deviations" in paper.files:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from fathom.config.yaml_files import name_of
 from fathom.errors import Dependent, FathomError, Partly, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.known import Known
@@ -86,7 +87,7 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
         Partly: every line that is wrong, and every cell that is not reported; what is at a place of
             the table is right, also where its number is not.
     """
-    name = _short(path, root)
+    name = name_of(path, root) if root else str(path)
     places = {(cell.id, cell.column): cell for cell in cells}
     findings: list[FathomError] = []
     reported: dict[tuple[str, str], Reported] = {}
@@ -121,7 +122,7 @@ def faults_of_form(path: Path, root: Path) -> Iterator[FathomError]:
         path: the CSV.
         root: the project's folder, which messages leave out.
     """
-    name = _short(path, root)
+    name = name_of(path, root)
     try:
         lines = _table(path, name)
     except FathomError as error:
@@ -168,11 +169,6 @@ def _unknown_mark(mark: str, table: Table) -> str:
     if closest(mark, table.marks) is not None:
         return nearest(mark, table.marks)
     return f"leave the field empty if it only means the best, or explain '{mark}' under `marks`"
-
-
-def _short(path: Path, root: Path | None) -> str:
-    """Return the path as messages print it."""
-    return str(path.relative_to(root)) if root and path.is_relative_to(root) else str(path)
 
 
 def _table(path: Path, name: str) -> list[list[str]]:

@@ -5,10 +5,11 @@ already are left out, so that one round has all causes and nothing else.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from fathom.config.yaml_files import name_of
 from fathom.errors import ANY, Dependent, FathomError
 
 # The kinds of names that each file of a paper has; a run's entry also says what it starts from.
@@ -26,13 +27,14 @@ _EITHER = ("table", "figure")
 class Causes:
     """The names that exist and are wrong: their own findings say why."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path, folders: Mapping[str, Path]):
         """Begin with nothing wrong.
 
         Args:
-            root: the project's folder.
+            root: the project's folder, which messages leave out.
+            folders: the papers' folders by name.
         """
-        self._root = root
+        self._root, self._folders = root, folders
         self._wrong: dict[str, set[str]] = defaultdict(set)
 
     def add(self, kind: str, *names: str) -> None:
@@ -76,9 +78,10 @@ class Causes:
         """Yield kinds, paper and path of the missing files that would have a finding's name."""
         for kind, full in finding.on:
             paper, _, name = full.partition("/")
-            folder = self._root / "config" / "papers" / paper
+            if paper not in self._folders:
+                continue
             optional = kind in _EITHER and (finding.misspelled or name == ANY)
             for file, kinds in KINDS.items():
-                path = folder / f"{file}.yaml"
-                if kind in kinds and folder.is_dir() and not optional and not path.exists():
-                    yield kinds, paper, path.relative_to(self._root).as_posix()
+                path = self._folders[paper] / f"{file}.yaml"
+                if kind in kinds and not optional and not path.exists():
+                    yield kinds, paper, name_of(path, self._root)

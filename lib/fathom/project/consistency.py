@@ -120,6 +120,7 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
     if resolved.run is None:
         yield from resolved.findings
         return
+    seen: set[str] = set()
     for scale in (None, *project.scales):
         resolved = project.resolved(name, scale)
         if resolved.run is None:
@@ -144,6 +145,9 @@ def _run(project: Project, name: str) -> Iterator[FathomError]:
             wrong += error.findings
         except FathomError as error:
             wrong.append(error)
+        # A scale has the findings of the one that it is like.
+        wrong = [finding for finding in wrong if str(finding) not in seen]
+        seen.update(map(str, wrong))
         yield from wrong if scale is None else _at_scale(wrong, scale)
         if wrong and scale is None:
             return

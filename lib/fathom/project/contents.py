@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathom.config.yaml_files import name_of
 from fathom.errors import FathomError, Findings, right_and_wrong
 from fathom.project.causes import Causes
 from fathom.project.files import ConfigFiles
@@ -73,7 +74,7 @@ class Contents:
         vocabulary = self.vocabulary or Vocabulary({}, {})
         papers, findings = {}, []
         for name in self.files.papers:
-            folder = self.root / "config" / "papers" / name
+            folder = self.files.folders[name]
             own = {
                 kind: self.files[kind][name] for kind in kinds_of_files if name in self.files[kind]
             }
@@ -102,13 +103,13 @@ class Contents:
         """Yield that a paper has no paper.yaml, or neither tables nor figures."""
         if not (folder / "paper.yaml").exists():
             self.causes.add("paper", paper)
-            where = str((folder / "paper.yaml").relative_to(self.root))
-            remedy = f"write it, or delete {folder.relative_to(self.root)}"
+            where = name_of(folder / "paper.yaml", self.root)
+            remedy = f"write it, or delete {name_of(folder, self.root)}"
             yield FathomError("no such file", where, remedy)
         if not any((folder / f"{kind}.yaml").exists() for kind in ("tables", "figures")):
             for kind in ("table", "figure"):
                 self.causes.add(kind, f"{paper}/*")
-            where = str(folder.relative_to(self.root))
+            where = name_of(folder, self.root)
             what = "a paper without tables and figures"
             yield FathomError(what, where, "add tables.yaml or figures.yaml")
 

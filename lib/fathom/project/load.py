@@ -36,14 +36,18 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
     Raises:
         Findings: everything that is wrong, a line each.
     """
-    causes, files = Causes(root), ConfigFiles(root)
-    findings = list(files.findings(files if check else OF_RUNS))
+    files = ConfigFiles(root)
+    causes, findings = Causes(root, files.folders), list(files.findings(["config"]))
+    values, where = merge([*files["config"].values(), *layers])
+    switches, wrong = check_part(Switches, values, where)
+    if switches is not None:
+        papers = (Path(folder).resolve() for folder in switches.papers)
+        findings += files.include(papers, where(("papers",)))
+    findings += [*files.unread(), *files.findings(files if check else OF_RUNS)]
     for kind, name in files.unreadable():
         for names in KINDS.get(kind, ()):
             causes.add(names, f"{name}/*")
         causes.add(_WORDS.get(kind, kind), name)
-    values, where = merge([*files["config"].values(), *layers])
-    switches, wrong = check_part(Switches, values, where)
     if switches is not None and switches.scale not in files["scale"]:
         wrong = [unknown("scale", switches.scale, where(("scale",)), files["scale"])]
     findings += wrong if files["config"] else []

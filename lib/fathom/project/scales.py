@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fathom.config.inheritance import Entry
+from fathom.config.layered_files import files_of
 from fathom.errors import ANY, Dependent, FathomError, brief, closest, nearest, unknown
 from fathom.project.describe import leaves
 from fathom.project.project import Project
@@ -80,7 +81,7 @@ def made_equal(project: Project, run: str, other: str, scale: str) -> list[str]:
     """
     own, of_other = dict(leaves(project.run(run))), dict(leaves(project.run(other)))
     here = dict(leaves(project.run(run, scale)))
-    entry, start = project.resolved(run, scale).entry, project.files["scale"][scale].name
+    entry, start = project.resolved(run, scale).entry, files_of(project.files["scale"][scale])
     places = [
         entry.where(path)
         for path, value in own.items()

@@ -19,6 +19,7 @@ from fathom.papers.deviations import DeviationSettings
 from fathom.papers.figures import form
 from fathom.papers.table_settings import TableSettings
 from fathom.papers.vocabulary import ColumnsFile
+from fathom.project.paper_scales import PaperScale
 from fathom.project.parameters import Parameters
 from fathom.project.project import Project
 from fathom.project.switches import Switches
@@ -70,6 +71,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
             "$defs": definitions,
         },
         "scale": _schema(Scale),
+        "scales": _entries(_schema(PaperScale)),
         "method": _schema(CardFile),
         "paper": _schema(PaperSettings),
         "tables": _entries(_entry(_schema(TableSettings))),

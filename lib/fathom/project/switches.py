@@ -144,6 +144,11 @@ def _number_as_text(value: Any) -> Any:
     return str(value) if is_number else value
 
 
+def one_or_several(value: Any) -> tuple[Any, ...]:
+    """Return one value, or a list as YAML gives it, as a tuple: `--config papers=../mine`."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
 _Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
 
 
@@ -177,6 +182,11 @@ class Switches(Part):
     row: Annotated[
         Text | None, _Typed, About("The row that a target such as `<table>_row` trains: 12/12.")
     ] = None
+    papers: Annotated[
+        tuple[str, ...],
+        BeforeValidator(one_or_several, json_schema_input_type=str | list[str]),
+        About("Folders of papers outside config/papers, relative to the working folder."),
+    ] = ()
     gpu_hours: Annotated[
         Count | None,
         About("On a cluster, refuse a start whose trainings ask for more GPU-hours."),

@@ -20,7 +20,7 @@ from fathom.runs.types import Count, Positive, Seeds, Text
 _RATIO = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 _UPDATES = ("training", "updates")
 # What a rule may ask of a run besides its settings.
-_ASKED = ("like", "run")
+_ASKED = ("like", "run", "paper")
 
 
 class Rule(Part):
@@ -28,7 +28,7 @@ class Rule(Part):
 
     when: Annotated[
         dict[str, Any],
-        About("A setting's value, or a list of them; `like: family`, `run: paper/name`."),
+        About("A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`."),
     ] = Field(default_factory=dict)
     set: Annotated[dict[str, Any], MinLen(1), About("The value at each path.")]
 
@@ -44,6 +44,9 @@ class Scale(Part):
     """The keys of config/scales/<name>.yaml; a scale that gives none is the papers' own."""
 
     title: Annotated[Text, About("One sentence: what is cut down.")]
+    like: Annotated[
+        Text | None, About("Another scale, whose keys and rules come before this one's.")
+    ] = None
     seeds: Annotated[Seeds | None, About("The seeds of every run; null: the papers'.")] = None
     times: Annotated[
         dict[str, str], About("The ratio of every setting with the unit layers or width.")
@@ -114,7 +117,7 @@ def scaled(
 
 def applies(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool:
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
-    origins: dict[str, Any] = {"run": "/".join(name), "like": entry.ancestors}
+    origins = _origins(entry, name)
     return all(
         any(
             plain(value) == given
@@ -139,9 +142,7 @@ def missing_values(
         known = [
             plain(value)
             for entry, run, name in runs
-            for value in _several(
-                {"run": "/".join(name), "like": entry.ancestors}.get(key) or _value(run, key)
-            )
+            for value in _several(_origins(entry, name).get(key) or _value(run, key))
         ]
         for given in _several(values):
             if given not in known:
@@ -182,6 +183,11 @@ def _by_unit(
     if updates is not None:
         changes[_UPDATES] = updates, updates_place
     return changes
+
+
+def _origins(entry: Entry, name: tuple[str, str]) -> dict[str, Any]:
+    """Return what a rule may ask of a run besides its settings."""
+    return {"run": "/".join(name), "paper": name[0], "like": entry.ancestors}
 
 
 def _given(entry: Entry) -> set[KeyPath]:

@@ -52,12 +52,18 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
 
 
-def device_facts(device: torch.device) -> dict[str, Any]:
-    """Return the device as training.json records it."""
+def device_facts(device: torch.device, count: int) -> dict[str, Any]:
+    """Return the device as training.json records it.
+
+    Args:
+        device: of this process.
+        count: how many such devices share an update.
+    """
     if device.type == "cuda":
-        return {"type": "cuda", "name": torch.cuda.get_device_name(device), "threads": None}
-    name = platform.processor() or platform.machine()
-    return {"type": "cpu", "name": name, "threads": torch.get_num_threads()}
+        name, threads = torch.cuda.get_device_name(device), None
+    else:
+        name, threads = platform.processor() or platform.machine(), torch.get_num_threads()
+    return {"type": device.type, "name": name, "threads": threads, "count": count}
 
 
 def host_facts() -> dict[str, Any]:

@@ -189,7 +189,8 @@ def described(training: Training) -> dict[str, Any]:
             "target_tokens": training.tokens,
             "seconds": round(training.seconds, 3),
         },
-        "device": environment.device_facts(training.device) | training.network.arithmetic.record(),
+        "device": environment.device_facts(training.device, training.ranks.world)
+        | training.network.arithmetic.record(),
         "versions": environment.versions(),
     }
 

@@ -3,22 +3,27 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_files import YamlFile, read
 from fathom.io.hashes import identity
+from fathom.project.switches import FILE, merge, one_or_several
 from fathom.provenance.sources import PACKAGE, hashed
 
 MARKER = Path(".snakemake") / "fathom_checked"
 
 
 def state(project: Path, layers: Iterable[YamlFile]) -> str:
-    """Return one hash of config/, the switches and the code that checks them.
+    """Return one hash of config/, papers outside it, the switches and the code that checks them.
 
     Args:
         project: the project's folder.
         layers: switches that come after config.yaml's (project/switches.py).
     """
+    layers = list(layers)
+    given, _ = merge([read(project / FILE, project), *layers])
+    papers = one_or_several(given.get("papers", ()))
+    folders = [project / "config", *(Path(str(folder)) for folder in papers)]
     switches = [layer.value for layer in layers]
-    return identity([hashed(project / "config", "*"), hashed(PACKAGE), switches])
+    return identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE), switches])
 
 
 def is_checked(state_: str, folder: Path) -> bool:

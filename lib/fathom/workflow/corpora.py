@@ -13,6 +13,9 @@ from fathom.runs.spec import DataSpec
 from fathom.runs.text_rules import HeldOut
 from fathom.workflow.memory import stream_memory, text_memory
 
+# Processors for the pages of a dump. Fewer where the machine or the job has fewer.
+_PARSERS = 8
+
 
 @dataclass(frozen=True)
 class Corpora:
@@ -65,8 +68,15 @@ class Corpora:
 
     def preparing_memory(self, folder: str, records: list[str]) -> int:
         """Return the memory of preparing a corpus from its sources, in MB."""
-        streamed = isinstance(getattr(self.dataset(folder), "split", None), HeldOut)
-        return stream_memory(records) if streamed else text_memory(records)
+        return stream_memory(records) if self._streamed(folder) else text_memory(records)
+
+    def preparing_threads(self, folder: str) -> int:
+        """Return how many processors preparing a corpus asks for, at most."""
+        return _PARSERS if self._streamed(folder) else 1
+
+    def _streamed(self, folder: str) -> bool:
+        """Return whether sources are read as a stream, by one process for each processor."""
+        return isinstance(getattr(self.dataset(folder), "split", None), HeldOut)
 
     def learning_memory(self, folder: str, records: list[str]) -> int:
         """Return the memory of training subword models on a corpus, in MB."""

@@ -146,7 +146,7 @@ def peak_of(device: str) -> float:
 
 
 def measured_seconds(folder: Path, device: str | None = None) -> float | None:
-    """Return the seconds of an update of a training; None before enough updates were made.
+    """Return the device-seconds of an update of a training; None before enough updates were made.
 
     Args:
         folder: of a run with one seed.
@@ -160,7 +160,8 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
     names = (str(ended.device.get(key, "")).lower() for key in ("type", "name"))
     if device and not any(device.lower() in name for name in names):
         return None
-    return ended.totals.seconds / ended.totals.updates if ended.totals.updates else None
+    seconds = ended.totals.seconds * ended.device.get("count", 1)
+    return seconds / ended.totals.updates if ended.totals.updates else None
 
 
 def _early_seconds(path: Path) -> float | None:

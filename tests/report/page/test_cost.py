@@ -43,5 +43,11 @@ def test_a_gpu_takes_the_power_of_its_data_sheet():
     assert other.watt_hours == pytest.approx(400 * 1.2)
 
 
+def test_devices_that_share_a_training_all_count():
+    one, four = (costs([run("a", GPU | {"count": count})])[0] for count in (1, 4))
+    assert four.hours == 4 * one.hours
+    assert four.watt_hours == pytest.approx(4 * one.watt_hours)
+
+
 def test_the_assumption_names_its_numbers():
     assert all(number in ASSUMPTION for number in ("8 W", "H200 700 W", "400 W", "1.2"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fathom.provenance.training_file import TrainingFile
 from fathom.report.page.runs import Run, Training
 
 WATTS_OF_A_THREAD = 8.0
@@ -26,7 +27,7 @@ class Cost:
         name: the run, or the device.
         device: what it ran on.
         trainings: how many.
-        seconds: of training, loading and validation included.
+        seconds: of all devices together; loading and validation included.
         tokens: target tokens without padding.
         watt_hours: of energy, under the assumption.
     """
@@ -84,10 +85,15 @@ def _sum(name: str, device: str, trainings: list[Training]) -> Cost:
         name=name,
         device=device,
         trainings=len(files),
-        seconds=sum(file.totals.seconds for file in files),
+        seconds=sum(map(_device_seconds, files)),
         tokens=sum(file.totals.target_tokens for file in files),
-        watt_hours=sum(_watts(file.device) * file.totals.seconds / 3600 for file in files),
+        watt_hours=sum(_watts(file.device) * _device_seconds(file) / 3600 for file in files),
     )
+
+
+def _device_seconds(file: TrainingFile) -> float:
+    """Return the seconds of all devices that shared a training, by their number at its end."""
+    return file.totals.seconds * file.device.get("count", 1)
 
 
 def _watts(device: dict) -> float:
