@@ -54,11 +54,11 @@ def test_a_package_is_what_its_client_downloads_and_a_record(
     client, package, tmp_path, lines, kind, _download, asked
 ):
     invented, file = package(kind)
-    said = tmp_path / "said"
-    client(kind, f'echo "$2" > {said}; cp {file} ./name-of-the-client{file.suffix}')
+    arguments = tmp_path / "arguments"
+    client(kind, f'echo "$2" > {arguments}; cp {file} ./name-of-the-client{file.suffix}')
     folder = tmp_path / "sources" / "invented"
     fetch(invented, folder, tmp_path / "by_hand", lines.append)
-    assert said.read_text() == f"{asked}\n"
+    assert arguments.read_text() == f"{asked}\n"
     assert fetched_file(invented, folder).read_bytes() == file.read_bytes()
     record = read_record(folder / "source.json")
     assert record["package"] == asked
