@@ -5,15 +5,23 @@
 SHELL := /bin/sh
 
 # Python 3.11 by any of its names. Another one: make PYTHON=/path/to/python3.11 …
-PYTHON ?= $(or $(shell for each in python3.11 python3 python; do \
+TRIED := $(shell for each in python3.11 python3 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
-	&& echo $$each && break; done),python3)
+	&& echo $$each && break; done)
+PYTHON ?= $(or $(TRIED),python3)
+# uv installs where there is one, and gets Python 3.11 where there is none. With pip: make UV= …
+UV ?= $(shell command -v uv 2>/dev/null)
+FOR_UV := $(if $(filter file,$(origin PYTHON)),$(or $(TRIED),3.11),$(PYTHON))
+START := $(if $(UV),$(UV) run --quiet --no-project --python $(FOR_UV) python,$(PYTHON))
+# A package may be in several indexes, as with pip.
+export UV_INDEX_STRATEGY ?= unsafe-best-match
 # Another package index for torch, for example PyTorch's own for a CPU build. For a build whose hash is
 # not in envs/torch.lock: make lock TORCH_INDEX=<address>, then make environment TORCH_INDEX=<address>.
 TORCH_INDEX ?=
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install
+INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install)
+PIP := $(call INTO,$(BIN)/python)
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 # Nothing but the listed files, whatever an index has under their names.
 LOCKED := --no-deps --require-hashes
@@ -24,9 +32,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 LOG := .venv/install.log
 
 say = @printf '\n== %s\n' '$(1)'
-# pip writes to a log; where it fails, the end of the log says why.
+# What installs writes to a log; where it fails, the end of the log says why.
 logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
-	echo "environment: could not install $(1); the reason is above, all of it in $(LOG)" >&2; exit 1; }
+	echo "environment: could not install $(1); the reason is above, all of it in $(LOG)$(if $(UV),; with pip: make UV= environment)" >&2; exit 1; }
 
 .PHONY: help
 help: ## print this list
@@ -85,9 +93,23 @@ lint: environment ctranslate2 ## check style, rules and config; zero findings
 	$(BIN)/snakemake --lint
 	$(BIN)/fathom validate
 
-.PHONY: docs
-docs: environment ## write the generated pages of docs/
+.PHONY: pages
+pages: environment ## write the generated pages of docs/ and the schemas of config/
 	$(BIN)/python -m tests.house.pages
+
+.PHONY: docs
+docs: pages .venv-docs/.complete ## build the site of docs/ in site/, which needs no network to be read
+	$(call say,site)
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs --quiet build --strict
+	@echo "site: $(CURDIR)/site/index.html"
+
+# Its own packages, and those of .venv.
+.venv-docs/.complete: envs/docs.lock .venv/.complete
+	@$(BIN)/python -m venv .venv-docs
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		>.venv-docs/lib/python3.11/site-packages/fathom.pth
+	@$(call INTO,.venv-docs/bin/python) $(LOCKED) -r envs/docs.lock $(call logged,the packages of docs)
+	@touch $@
 
 .PHONY: readme
 readme: environment ## update the tables of README.md, from config/ and the last results
@@ -124,7 +146,7 @@ bench-peers: environment ## install Hugging Face's transformers for make bench, 
 	@$(BIN)/python -m venv .venv-peers
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 		>.venv-peers/lib/python3.11/site-packages/fathom.pth
-	@.venv-peers/bin/python -m pip install $(LOCKED) -r envs/peers.lock
+	@$(call INTO,.venv-peers/bin/python) $(LOCKED) -r envs/peers.lock $(call logged,the peers)
 
 .PHONY: performance
 performance: environment ## write the tables of docs/performance.md, from the last benchmarks
@@ -141,9 +163,9 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 # pip resolves nothing. READTHEDOCS makes fairseq build without a compiler.
 .venv/.complete: $(LOCKS) pyproject.toml
 	$(call say,environment 1/5: Python and disk)
-	@command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@$(PYTHON) envs/doctor.py machine
-	@$(PYTHON) -m venv .venv
+	@test -n "$(UV)" || command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11 or uv, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(START) envs/doctor.py machine
+	@$(if $(UV),$(UV) venv --quiet --seed --allow-existing --python $(FOR_UV) .venv,$(PYTHON) -m venv .venv)
 	@$(BIN)/python envs/doctor.py network $(INDEX)
 	$(call say,environment 2/5: torch)
 	@$(PIP) $(LOCKED) $(INDEX) -r .venv/torch.lock $(call logged,torch)
@@ -171,4 +193,4 @@ bundle: environment ctranslate2 ## write fathom-bundle.tar, for ./install-offlin
 
 .PHONY: lock
 lock: ## resolve the lists in envs/ and write the locks, with the hashes of all files
-	$(PYTHON) envs/lock.py --index '$(TORCH_INDEX)'
+	$(START) envs/lock.py --index '$(TORCH_INDEX)'

@@ -1,10 +1,13 @@
 """Curves and pictures of figures, by their labels."""
 
+import math
+
 import pytest
 from pandas import DataFrame
 
 from fathom.claims.curves import curve
 from fathom.claims.expressions import Key, Reference
+from fathom.claims.functions import FUNCTIONS
 from fathom.claims.quantities import Curve, Sum, Unfit
 
 LINES = DataFrame(
@@ -78,6 +81,21 @@ def test_a_run_without_points_says_why(words, missing):
     nothing = DataFrame({"panel": ["D"], "run": ["p/run"], "words": [words]})
     made = shown(("D", "y", "x"), {1: nothing})
     assert (made.words, made.missing, made.by_seed) == (words, missing, {})
+
+
+def test_a_failed_run_is_the_worst_where_the_series_has_a_bad_end():
+    nothing = DataFrame({"panel": ["D"], "run": ["p/run"], "words": ["diverged at update 3"]})
+    for worst in (math.inf, math.nan):
+        made = curve(Reference("figure2", (Key(("D",)),)), {1: nothing}, {}, worst)
+        number = FUNCTIONS["end"].compute(made)
+        assert number.value == worst or math.isnan(worst)
+        assert not number.missing
+
+
+def test_seeds_that_failed_leave_the_others_unless_these_are_fewer():
+    nothing = DataFrame({"panel": ["D"], "run": ["p/run"], "words": ["diverged"]})
+    assert [*shown(("D",), {1: nothing, 2: MAP}).by_seed] == [2]
+    assert shown(("D",), {1: nothing, 2: MAP, 3: nothing}).words == "diverged"
 
 
 def test_a_seed_without_points_is_left_out():

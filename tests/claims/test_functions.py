@@ -45,13 +45,17 @@ SIMILAR = Curve(
 )
 
 
+LOST = Curve("l", "p/lost", {}, "diverged at update 3", worst=math.inf)
+VALUES = {
+    "cells": CELLS, "curve": CURVE, "picture": PICTURE, "similar": SIMILAR, "lost": LOST
+}  # fmt: skip
+
+
 class World:
     """Cells, a curve and pictures by name; numbers alone decide."""
 
     def shown(self, reference):
-        return {"cells": CELLS, "curve": CURVE, "picture": PICTURE, "similar": SIMILAR}[
-            reference.artefact
-        ]
+        return VALUES[reference.artefact]
 
     def interval(self, weights):
         return Interval(None, "")
@@ -113,10 +117,60 @@ def test_a_median_of_an_even_number_is_the_mean_of_the_middle():
     assert FUNCTIONS["median"].compute(even).value == 2.75
 
 
-def test_every_function_says_how_many_arguments_it_takes():
+def test_every_function_says_what_arguments_it_takes():
     for name, function in FUNCTIONS.items():
         parameters = function.compute.__code__.co_argcount - function.truth
-        assert parameters == function.arguments, name
+        assert parameters == len(function.arguments), name
+    assert FUNCTIONS["sd"].arguments == ("value", "word")
+    assert FUNCTIONS["last"].arguments == ("value", "share")
+    assert [name for name, one in FUNCTIONS.items() if one.curve] == [
+        "first",
+        "last",
+        "sd",
+        "others",
+    ]
+
+
+def of(*values):
+    """Return cells of some numbers; a word is what takes the place of one."""
+    return Slice(
+        tuple(
+            Sum(
+                {
+                    Term(str(one), math.nan, one, one == "not run")
+                    if isinstance(one, str)
+                    else Term(str(one), one): 1.0
+                }
+            )
+            for one in values
+        )
+    )
+
+
+def test_a_median_is_not_known_where_a_number_is_not():
+    median = FUNCTIONS["median"].compute
+    assert median(of(1.0, 2.0, "not run")).missing
+    assert median(of("not run", 2.0, 1.0, 4.0)).missing
+    assert math.isnan(median(of(1.0, "diverged", 2.0)).value)
+    assert not median(of(1.0, "diverged", 2.0)).missing
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('max(lost["x"])', math.inf),
+        ('mean(first(lost["x"], 0.25))', math.inf),
+        ('end(0.5 * lost["x"] - 1)', math.inf),
+        ('min(1 - lost["x"])', -math.inf),
+        ('spread(lost["x"])', math.nan),
+        ('mean(sd(lost["x"], "update"))', math.nan),
+        ('end(lost["x"]) - end(lost["x"])', 0.0),
+        ('end(lost["x"]) - mean(lost["x"]) + end(curve["x"])', math.nan),
+    ],
+)
+def test_a_curve_of_a_failed_training_has_the_worst_value(text, expected):
+    assert value(text).value == pytest.approx(expected, nan_ok=True)
+    assert not value(text).missing
 
 
 def test_functions_of_curves_name_what_they_summarise():

@@ -111,6 +111,13 @@ LATENT, LAMGD = "latent_depth/claims.yaml", "lamgd/claims.yaml"
         ),
         pytest.param(
             LATENT,
+            'falling(table7[:, "avg"])',
+            'falling(2 * table7["LL-D, 24/24", ["avg"]])',
+            says("claim needs several", "falling", where="loss_terms_help.claim"),
+            id="one number",
+        ),
+        pytest.param(
+            LATENT,
             'mean(sd(figure6["β = 10"], "layer"))',
             'mean(sd(figure6["β = 1O"], "layer"))',
             says(

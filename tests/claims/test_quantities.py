@@ -42,6 +42,30 @@ def test_two_runs_without_a_result_are_equally_bad():
     assert of(A).plus(of(WORST).times(-1)).value == math.inf
 
 
+def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
+    worse = [Term(name, -math.inf, "diverged") for name in "uvw"]
+    mean = Sum({term: 1 / 3 for term in worse})
+    assert mean.plus(of(WORST).times(-1)).value == 0
+    thrice = of(WORST).times(0.1).plus(of(WORST).times(0.2)).plus(of(WORST).times(-0.3))
+    assert thrice == Sum()
+
+
+def test_what_is_added_to_runs_that_cancel_is_not_known():
+    other = Term("v", -math.inf, "failed to train")
+    cancelled = of(WORST).plus(of(other).times(-1))
+    assert math.isnan(cancelled.plus(of(A)).value)
+    assert cancelled.plus(constant(2)).value == 2
+    unknown = Term("n", math.nan, "diverged")
+    assert math.isnan(of(WORST).plus(of(unknown)).value)
+
+
+def test_a_small_number_is_not_rounded_to_0():
+    small, smaller = Term("s", 3e-12), Term("t", 1e-12)
+    assert of(small).plus(of(smaller).times(-1)).value == pytest.approx(2e-12, rel=1e-9)
+    printed = of(Term("p", 60.4)).plus(of(Term("q", 60.2)).times(-1))
+    assert printed.plus(constant(-0.2)).value == 0
+
+
 def test_what_is_missing_makes_a_sum_missing():
     absent = Term("x", math.nan, "not run", missing=True)
     assert of(A).plus(of(absent)).missing

@@ -45,6 +45,11 @@ def test_one_cell_is_a_number_and_several_are_a_slice():
         assert isinstance(quantity(reference(text), numbers), Slice)
 
 
+def test_cells_that_a_scale_does_not_have_are_one_that_is_missing():
+    (none,) = quantity(reference('t[:, "b"]'), [])
+    assert none.missing
+
+
 def test_the_worst_value_follows_from_what_is_better(tmp_path):
     drawn = table(
         tmp_path, text=TABLES.replace("[params, avg, tasks]", "[nll_valid, params, avg, tasks]")

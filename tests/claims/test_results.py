@@ -111,6 +111,17 @@ def test_other_sentences_are_drawn_independently(files):
     assert (fact.high - fact.low) / 2 == pytest.approx(math.hypot(*widths), rel=0.15)
 
 
+def test_a_mean_of_tasks_and_one_of_them_are_drawn_together(files):
+    claim = 'table1["6/6", "avg"] - table1["6/6", "bos"] > -100'
+    (fact,) = truth(files, claim).evidence
+    assert "in pairs" in fact.basis
+    # The difference is half of that of the two tasks, which are drawn independently.
+    (both,) = truth(files, 'table1["6/6", "fra"] - table1["6/6", "bos"] > -100').evidence
+    assert fact.high - fact.low == pytest.approx((both.high - both.low) / 2, rel=0.1)
+    (mirrored,) = truth(files, 'table1["6/6", "bos"] - table1["6/6", "avg"] < 100').evidence
+    assert mirrored.high - mirrored.low == pytest.approx(fact.high - fact.low)
+
+
 def test_a_mean_of_rows_is_drawn_too(files):
     (fact,) = truth(files, 'mean(table1[["6/6", "24/24"], "bos"]) > 1').evidence
     assert fact.low < fact.difference < fact.high

@@ -8,7 +8,7 @@ import pytest
 from fathom.claims.expressions import parse
 from fathom.claims.judge import Judge
 from fathom.claims.quantities import Slice, Sum, Term
-from fathom.claims.truths import Interval, Logic, Truth
+from fathom.claims.truths import TOO_FEW, Interval, Logic, Truth
 from fathom.errors import FathomError
 from tests.support.refused import says
 
@@ -170,6 +170,35 @@ def test_rising_and_significant_ask_each_cell():
     assert answer("significant(A)", A=[6.0, 7.0]).answer == "holds"
     assert answer("significant(A)", A=[6.0, 4.0]).answer == "fails"
     assert answer("not significant(A)", A=[4.0]).answer == "holds"
+
+
+def test_fewer_than_two_numbers_have_no_answer():
+    for claim in ("rising(A)", "falling(A)", "spread(A) < 2", "A >= max(A)", "A > max(A)"):
+        assert answer(claim, A=[1.0]).answer == "absent", claim
+        assert answer(f"{claim} and B > 1", A=[1.0], B=2.0).answer == "absent", claim
+    assert answer("rising(A) or B > 1", A=[1.0], B=2.0).answer == "holds"
+    (fact,) = answer("rising(A)", A=[1.0]).evidence
+    assert (fact.text, fact.answer) == (TOO_FEW, "absent")
+
+
+def test_of_nothing_nothing_holds():
+    judge = Logic(Numbers())
+    assert (judge.all(()).answer, judge.any(()).answer) == ("absent", "absent")
+    assert answer("trained(A)", A=[]).answer == "absent"
+    assert answer("failed(A) or significant(A)", A=[]).answer == "absent"
+
+
+def test_a_mean_with_a_failed_run_on_both_sides_is_not_decided():
+    assert answer("mean(A) > mean(B)", A=[3.0, "diverged"], B=[1.0, "diverged"]).answer == (
+        "inconclusive"
+    )
+    assert answer("mean(A) >= mean(B)", A=["diverged"] * 3, B=["diverged"] * 2).answer == "holds"
+    assert answer("mean(A) > B", A=["diverged"] * 3, B="diverged").answer == "fails"
+
+
+def test_small_numbers_are_compared_as_they_are():
+    assert answer("A < B", A=1e-12, B=3e-12).answer == "holds"
+    assert answer("B < A", A=1e-12, B=3e-12).answer == "fails"
 
 
 def test_a_gain_without_a_test_neither_holds_nor_fails():

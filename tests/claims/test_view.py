@@ -1,5 +1,7 @@
 """How judged claims read."""
 
+from dataclasses import replace
+
 import pytest
 
 from fathom.claims.judged import Judged
@@ -13,6 +15,7 @@ from fathom.claims.view import (
     printed,
     summary,
 )
+from fathom.tables.notes import WRONG_LANGUAGE
 
 FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, ">", 0.0, "paired")
 
@@ -69,6 +72,12 @@ def test_the_summary_counts_answers_and_what_goes_against_the_sentence():
     text = "\n".join(summary([claim(), claim("fails"), claim("fails", comparable=True)]))
     for words in ("2 fails, 1 holds", "3 not printed", PARTLY.format(count=2, all=3)):
         assert words in text
+
+
+def test_a_doubtful_number_is_explained_as_in_tables():
+    doubtful = replace(FACT, text="A 3‡ - B 1 = 2 > 0")
+    assert WRONG_LANGUAGE in page([claim(), claim(facts=(doubtful,))], {"p": "A paper"})
+    assert WRONG_LANGUAGE not in page([claim()], {"p": "A paper"})
 
 
 def test_the_page_has_a_table_for_each_paper_and_shows_text_as_it_is():

@@ -1,5 +1,6 @@
 """`fathom check-learning`: whether the run that a scale names has learnt."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ def test_a_run_far_below_the_baseline_has_learnt(manifest, call):
     assert answer.code == 0
     says("below the baseline", "0.92", where=f"sample/{RUN}").check(answer.out)
     assert answer.out.endswith(f"({prose('required', 0.7)}): OK\n")
+
+
+@pytest.mark.slow
+def test_the_answer_is_json_too(manifest, call):
+    put_below(manifest, 0.92)
+    answer = json.loads(call("check-learning", "--json").out)
+    assert answer["nats_below_unigram"] == pytest.approx(0.92)
 
 
 def test_a_run_that_is_not_far_enough_below_ends_in_1(manifest, call):

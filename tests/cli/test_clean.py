@@ -1,9 +1,11 @@
 """`fathom clean`: nothing goes without a kind and --yes."""
 
+import json
 import shutil
 
 import pytest
 
+from fathom.project.deletable import KINDS
 from tests.support.refused import says
 from tests.support.small_project import RUN
 
@@ -22,6 +24,15 @@ def test_it_lists_first_and_deletes_what_is_named(own, trained, call):
     # Nothing that counts has gone.
     assert call("verify").code == 0
     assert call("translate", RUN).code == 0
+
+
+@pytest.mark.slow
+def test_what_can_be_deleted_is_json_too(own, trained, call):
+    own(trained)
+    answer = call("clean", "--json")
+    kinds = json.loads(answer.out)
+    assert [*kinds] == [*KINDS]
+    assert all(item["bytes"] > 0 for items in kinds.values() for item in items)
 
 
 def test_a_kind_must_be_named_to_delete(project, call):

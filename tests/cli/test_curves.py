@@ -2,6 +2,8 @@
 
 import csv
 
+import pytest
+
 from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
 
@@ -29,8 +31,25 @@ def test_runs_are_drawn_with_all_their_points(own, summarised, call):
     assert path.with_suffix(".svg").read_text(encoding="utf-8").count("<polyline") == 4
 
 
+def test_other_runs_have_other_files(own, summarised, call):
+    folder = own(summarised)
+    for names in ((RUN, GATED), (GATED, RUN), (RUN,), (RUN, RUN)):
+        assert call("curves", *names).code == 0
+    assert len(list(folder.glob("results/small/curves/*.svg"))) == 3
+
+
 def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
     folder = own(summarised)
     answer = call("curves", "sample_table1")
     assert [line.partition(":")[0] for line in answer.lines] == ["Static", "Gated"]
     assert (folder / "results/small/curves/sample_table1.svg").is_file()
+
+
+def test_metrics_go_to_tensorboard_where_a_folder_is_named(own, summarised, call):
+    pytest.importorskip("tensorboardX")
+    folder = own(summarised)
+    answer = call("curves", RUN, "--tensorboard", "events")
+    assert answer.code == 0
+    [path] = folder.glob("events/sample/*/1/events.out.tfevents.*")
+    assert path.parent.parent.name == RUN
+    assert path.stat().st_size > 0

@@ -15,7 +15,7 @@ def test_every_task_and_split_is_encoded_and_the_baseline_measured(own, encoded,
     shutil.rmtree(tensors)
     answer = call("encode", data.folder)
     assert (answer.code, answer.out) == (0, "")
-    assert answer.err == "encode: bos\nencode: kor\n"
+    assert answer.err == "encode: bos\nencode: kor\nnext: fathom list runs\n"
     assert read_json(tensors / "tensors.json") == before
 
     from fathom.batches import tensors as room

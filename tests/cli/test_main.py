@@ -193,9 +193,16 @@ def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
     says(remedy=prose("not writable")).check(answer.one_line)
 
 
-def test_outside_a_project_every_verb_says_so(tmp_path, monkeypatch, call):
-    monkeypatch.chdir(tmp_path)
-    says("no project", remedy=prose("change folder")).check(call("list").one_line)
+def test_a_folder_that_is_no_project_is_refused(tmp_path, monkeypatch, call):
+    monkeypatch.setenv("FATHOM_PROJECT", "")
+    answer = call("--project", str(tmp_path), "list")
+    says("no project", remedy=prose("change folder")).check(answer.one_line)
+
+
+def test_a_project_is_named_before_the_verb(project, tmp_path_factory, monkeypatch, call):
+    monkeypatch.setenv("FATHOM_PROJECT", "")
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert call("--project", str(project), "list", "papers").lines == ["sample  A Sample Paper"]
 
 
 def test_packages_print_nothing_below_a_warning(project, call):
@@ -226,6 +233,7 @@ WORDS = {
     "curves": (RUN,),
     # The small corpus has no sources; tests/cli/test_page.py draws pages.
     "page": ("--help",),
+    "diff": ("results", "results"),
     "pack": (RUN,),
     "unpack": ("run.zip", "--help"),
 }

@@ -31,9 +31,25 @@ def test_the_project_may_be_named_from_elsewhere(project, tmp_path_factory, monk
     assert open_paths(found, None)[1].results == Path("results"), "below the working folder"
 
 
+def test_outside_of_a_clone_the_config_of_the_package_is_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = open_project(check=False)
+    assert (found.root / "config").samefile(PACKAGE.parents[1] / "config"), "a link in a clone"
+    assert open_paths(found, None)[1].results == Path("results"), "below the working folder"
+
+
+def test_switches_of_a_working_folder_come_on_top_of_the_packages(tmp_path, monkeypatch):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("scale: paper\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = open_project(check=False)
+    assert (found.switches.scale, found.root) == ("paper", options.PACKAGED)
+
+
 @pytest.mark.parametrize("named", [None, "/nowhere"])
 def test_no_project_is_refused_with_the_folder(tmp_path, monkeypatch, named):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(options, "PACKAGED", tmp_path)
     if named:
         monkeypatch.setenv("FATHOM_PROJECT", named)
     with refused("no project") as caught:

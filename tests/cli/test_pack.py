@@ -19,3 +19,26 @@ def test_a_run_is_packed_once(own, trained, call):
 
 def test_a_run_that_was_not_trained_is_refused(project, call):
     says("no such file").check(call("pack", RUN).one_line)
+
+
+@pytest.mark.slow
+def test_all_results_are_read_from_one_file(own, summarised, call):
+    folder = own(summarised)
+    assert call("table", "sample_table1", "--partial").code == 0
+    answer = call("pack")
+    assert (answer.code, "results-small.zip" in answer.err) == (0, True)
+    says("file exists", where="results-small.zip").check(call("pack").one_line)
+    assert call("diff", "results-small.zip", "results").code == 0
+    (folder / "results").rename(folder / "own")
+    assert call("unpack", "results-small.zip").code == 0
+    read = folder / "results-small"
+    assert not [*read.rglob("*.pt"), *read.glob("tensors"), *read.glob("corpora/*/*/")]
+    for name in ("table1.csv", "table1.md"):
+        (read / f"small/sample/{name}").unlink()
+    assert call("table", "sample_table1", "--partial", "--results", "results-small").code == 0
+    assert call("diff", "own", "results-small").code == 0
+    says("folder exists", where="results-small").check(call("unpack", "results-small.zip").one_line)
+
+
+def test_no_results_are_refused(project, call):
+    says("no results of scale", "small").check(call("pack").one_line)

@@ -1,5 +1,7 @@
 """`fathom table` without results."""
 
+import json
+
 import pytest
 
 from fathom.cli.table import print_table, table
@@ -23,6 +25,13 @@ def test_partial_draws_what_exists(tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "table5.md" in printed.err
+
+
+def test_json_has_a_record_for_each_cell(tmp_path, capsys):
+    table("latent_depth_table5", scale="tiny", results=tmp_path, partial=True, as_json=True)
+    records = json.loads(capsys.readouterr().out)
+    assert {"6/6", "12/12"} <= {record["row"] for record in records}
+    assert {record["value"] for record in records} == {None}
 
 
 @pytest.mark.parametrize("width", [80, 160])

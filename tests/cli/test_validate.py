@@ -1,5 +1,6 @@
 """`fathom validate`: config/ is checked."""
 
+import json
 import re
 import shutil
 
@@ -8,7 +9,7 @@ from tests.support.refused import prose, says
 
 def test_what_is_valid_is_counted(project, call):
     answer = call("validate")
-    assert (answer.code, answer.err) == (0, "")
+    assert (answer.code, answer.err) == (0, "next: fathom list\n")
     counts = "1 papers, 1 tables, 1 figures, 2 runs, 9 methods, 1 data sets, 1 sources, 1 scales"
     assert answer.out == prose("valid config", counts) + "\n"
 
@@ -16,6 +17,8 @@ def test_what_is_valid_is_counted(project, call):
 def test_findings_of_several_files_are_printed_together(project, edit, call):
     edit("papers/sample/runs.yaml", "dataset: small", "dataset: smal")
     edit("papers/sample/reported/table1.csv", "Static,bos,20.0", "Static,bos,2O.0")
+    (first, *_) = json.loads(call("validate", "--json").out)["findings"]
+    assert {*first} == {"where", "what", "remedy"}
     answer = call("validate")
     assert (answer.code, answer.out) == (1, "")
     place = re.compile(r"config/papers/sample/runs\.yaml:5.*")

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fathom.cli
+from fathom.cli.completion import SHELLS
 from fathom.cli.verbs import VERBS, build
 from fathom.project.deletable import KINDS
 from fathom.project.demands import Demands
@@ -28,7 +29,8 @@ def test_every_file_of_the_room_is_a_verb_or_shared_by_verbs():
     files = {path.stem for path in Path(fathom.cli.__file__).parent.glob("*.py")}
     verbs = {name.replace("-", "_") for name in NAMES}
     assert (
-        files - {"__init__", "faults", "main", "options", "run_options", "verbs", "watching"}
+        files
+        - {"__init__", "columns", "faults", "main", "options", "run_options", "verbs", "watching"}
         == verbs
     )
 
@@ -61,12 +63,25 @@ def test_an_example_names_what_there_is(verb, own_project):
         *Demands(own_project, "tiny").artefacts,
         "artefacts",
         "runs",
+        *SHELLS,
         *KINDS,
     }
     words = shlex.split(example_of(verb).split(" < ")[0])[2:]
     assert not words or words[0].startswith("--") or words[0] in known or words[0].endswith(".zip")
     if "--scale" in words:
         assert words[words.index("--scale") + 1] in own_project.scales
+
+
+# What answers a question has an answer for programs too; the others write files, or a script.
+READING = {"list", "show", "plan", "status", "validate", "where", "params", "check-learning"}
+READING |= {"table", "compare", "claims", "verify", "clean"}
+
+
+@pytest.mark.parametrize("verb", NAMES)
+def test_a_verb_that_reads_prints_json_and_each_has_a_short_option_for_help(verb):
+    short = CliRunner().invoke(build(), [verb, "-h"], env=SCREEN)
+    assert short.stdout == help_of(verb).stdout
+    assert ("--json" in short.stdout) == (verb in READING)
 
 
 def test_the_version_is_printed(call):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from envs.lock import (
     CUDA,
@@ -175,7 +176,7 @@ def test_the_conda_file_holds_the_pins_and_the_tried_python(locks):
 def test_the_environment_is_what_the_locks_say():
     wanted = {
         name: line.split("==")[1]
-        for lock in (text(name) for name in LISTS if name != "cuda.lock")
+        for lock in (text(name) for name in LISTS if name not in ("cuda.lock", "docs.lock"))
         for name, line in pins(lock).items()
     }
     found = {name: version(name).split("+")[0] for name in wanted}
@@ -231,6 +232,31 @@ def test_the_project_says_one_version_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == said
     assert f"## [{said}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def ranges(lines: list[str]) -> dict[str, Requirement]:
+    """Return requirements by their package's canonical name."""
+    return {canonical(one.name): one for one in map(Requirement, lines)}
+
+
+def test_the_locked_versions_are_within_the_ranges_of_the_package():
+    """`pip install .` takes ranges, and what is tested is one version of each."""
+    optional = [line for lines in project()["optional-dependencies"].values() for line in lines]
+    listed = {name: line for one in LISTS.values() for name, line in pins(one).items()}
+    asked = ranges([*project()["dependencies"], *optional])
+    assert {*asked} == {*listed} - {"setuptools", "wheel"}
+    for name, requirement in asked.items():
+        assert requirement.specifier.contains(listed[name].split("==")[1]), name
+        assert "==" not in str(requirement.specifier), f"{name}: a pin belongs to envs/"
+
+
+@pytest.mark.slow
+def test_the_package_asks_for_what_it_imports_and_leaves_tools_to_those_who_develop():
+    optional = project()["optional-dependencies"]
+    used = set().union(*imported("lib").values())
+    extras = {*ranges(optional["ctranslate2"]), *ranges(optional["tensorboard"])}
+    assert used - {*ranges(project()["dependencies"])} == extras
+    assert not used & {*ranges(optional["dev"]), *ranges(optional["workflow"])}
 
 
 def test_a_list_reads_without_comments_extras_and_hashes():

@@ -11,4 +11,4 @@ from tests.support.own_project import own_project
 def test_a_generated_page_is_fresh(name):
     path = ROOT / name
     written = path.read_text(encoding="utf-8") if path.exists() else "missing"
-    assert written == PAGES[name](own_project()), f"{name} is stale; run make docs"
+    assert written == PAGES[name](own_project()), f"{name} is stale; run make pages"

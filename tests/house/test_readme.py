@@ -8,7 +8,7 @@ from docs.readme_table import status
 from fathom.project.load import load
 from tests.house.tree import ROOT
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 IMAGE_BYTES = 100_000
 

@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What is made, fetched or cached; no rule looks into it.
 OUTSIDE = {".git", ".venv", ".snakemake", ".hypothesis", ".pytest_cache", ".ruff_cache"}
-OUTSIDE |= {".venv-peers", "results", "__pycache__", "fathom.egg-info"}
+OUTSIDE |= {".venv-peers", "results", "__pycache__", "fathom.egg-info", "build"}
+OUTSIDE |= {".venv-docs", "site"}
 # The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
 LEVELS = {
     "errors": 0,
@@ -22,6 +23,7 @@ LEVELS = {
     "papers": 4,
     "scoring": 4,
     "tables": 5,
+    "trees": 5,
     "claims": 6,
     "figures": 6,
     "project": 7,

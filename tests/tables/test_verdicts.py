@@ -6,7 +6,7 @@ from fathom.papers.cells import Cell
 from fathom.papers.values import Value
 from fathom.papers.vocabulary import Tolerance
 from fathom.tables.results import CellResult
-from fathom.tables.verdicts import Verdict, allowed_difference, judge, with_difference
+from fathom.tables.verdicts import Verdict, allowed_difference, judge, signed, with_difference
 from tests.support.small_tables import reported
 
 
@@ -162,3 +162,8 @@ def test_a_misprint_is_compared_by_what_it_must_mean():
 def test_a_tolerance_is_a_floor_an_amount_or_a_share(tolerance, interval, deviation, allowed):
     own = CellResult(cell(), interval=interval, deviation=deviation)
     assert allowed_difference(tolerance, 63.6, own) == pytest.approx(allowed)
+
+
+def test_a_difference_has_its_sign_and_a_rounded_0_has_none():
+    assert (signed(0.25, 1), signed(-0.25, 2)) == ("+0.2", "-0.25")
+    assert (signed(-0.04, 1), signed(0.04, 1), signed(-0.0, 2)) == ("0.0", "0.0", "0.00")

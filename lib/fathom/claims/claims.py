@@ -52,12 +52,14 @@ class ClaimPart:
     guard_text: str
     where: str
 
+    def everything(self) -> Iterator[Expression]:
+        """Yield all expressions within the claim and its guard."""
+        for expression in (self.claim, self.guard):
+            yield from parts(expression) if expression else ()
+
     def shown(self) -> Iterator[Reference]:
         """Yield everything that it takes from tables and figures."""
-        for expression in (self.claim, self.guard):
-            for part in parts(expression) if expression else ():
-                if isinstance(part, Reference):
-                    yield part
+        return (part for part in self.everything() if isinstance(part, Reference))
 
 
 @dataclass(frozen=True)

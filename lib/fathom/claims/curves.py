@@ -1,5 +1,6 @@
 """A curve or a picture of a figure, chosen by its labels."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -15,17 +16,24 @@ _LABELLED = ("panel", "label", "row", "column")
 _SMOOTHED = "smoothed"  # as it is drawn
 NOT_RECORDED = "not recorded"
 NOT_HERE = "not in this scale's figure"
+_MISSING = (NOT_RUN, NOT_HERE, NOT_RECORDED)
 
 
 def curve(
-    reference: Reference, frames: "Mapping[int, DataFrame]", axes: Mapping[str, str]
+    reference: Reference,
+    frames: "Mapping[int, DataFrame]",
+    axes: Mapping[str, str],
+    worst: float = math.nan,
 ) -> Quantity:
     """Return the curve or picture that labels name; one field of a picture is a number.
+
+    Seeds without a result leave the others, where these are not fewer.
 
     Args:
         reference: a figure with its labels.
         frames: the points of the figure by seed, as its csv has them.
         axes: the axis that is drawn as `x`, `row` and `column`.
+        worst: what takes the place of values where a run has no result; nan without a bad end.
 
     Raises:
         Unfit: the labels name several curves.
@@ -46,10 +54,10 @@ def curve(
             continue
         by_seed[seed] = _points(points, axes)
         one_field = {"row", "column"} <= {*used}
-    if not by_seed:
-        reason = next(iter(words), NOT_RUN)
-        missing = reason in (NOT_RUN, NOT_HERE, NOT_RECORDED)
-        return Curve(name, source, {}, reason, missing)
+    outcomes = [reason for reason in words if reason not in _MISSING]
+    if len(by_seed) < max(1, len(outcomes)):
+        reason = next(iter([*outcomes, *words]), NOT_RUN)
+        return Curve(name, source, {}, reason, not outcomes, worst)
     made = Curve(name, source, by_seed)
     return made.number("", lambda points: points[VALUE].iloc[0]) if one_field else made
 

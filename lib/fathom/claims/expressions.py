@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from fathom.claims.functions import FUNCTIONS
+from fathom.claims.functions import FUNCTIONS, Kind
 from fathom.claims.quantities import Operator
 from fathom.errors import FathomError, nearest
 
@@ -199,15 +199,21 @@ class _Parser:
             fitting = ", ".join(own for own, one in FUNCTIONS.items() if one.truth == truth)
             gives = "true or false" if truth else "a number"
             raise self._refused(node, f"does not give {gives}", f"use {fitting}")
-        if node.keywords or len(node.args) != FUNCTIONS[name].arguments:
-            remedy = f"give {FUNCTIONS[name].arguments} arguments, without names"
+        kinds = FUNCTIONS[name].arguments
+        if node.keywords or len(node.args) != len(kinds):
+            remedy = f"give {len(kinds)} arguments, without names"
             raise self._refused(node, "has other arguments", remedy)
-        return Call(name, tuple(self._argument(argument) for argument in node.args))
+        return Call(name, tuple(map(self._argument, node.args, kinds)))
 
-    def _argument(self, node: ast.expr) -> Expression:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+    def _argument(self, node: ast.expr, kind: Kind) -> Expression:
+        if kind == "word":
+            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                raise self._refused(node, "is no word", 'write an axis or a label, like "layer"')
             return Word(node.value)
-        return self.number(node)
+        value = self.number(node)
+        if kind == "share" and not (isinstance(value, Number) and 0 < value.value <= 1):
+            raise self._refused(node, "is no share", "write a number above 0 and at most 1")
+        return value
 
     def _shown(self, node: ast.Subscript) -> Expression:
         if not isinstance(node.value, ast.Name):

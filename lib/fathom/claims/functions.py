@@ -7,9 +7,9 @@ seed.
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fathom.claims.arithmetic import computed
 from fathom.claims.quantities import (
@@ -32,20 +32,34 @@ if TYPE_CHECKING:
 
 CHOSEN = 0.5  # a gate or a sample from here on takes its layer
 
+Kind = Literal["value", "word", "share"]
+Share = Annotated[Sum, "a number that is written in the claim, above 0 and at most 1"]
+
 
 @dataclass(frozen=True)
 class Function:
     """A function of the language.
 
     Attributes:
-        arguments: how many it takes.
+        arguments: what it takes: values, words or shares.
         truth: whether it is true or false, and not a number.
+        curve: whether it is a curve.
         compute: from its arguments to its value; a truth gets the logic first.
     """
 
-    arguments: int
+    arguments: tuple[Kind, ...]
     truth: bool
+    curve: bool
     compute: Callable[..., Any]
+
+    @classmethod
+    def of(cls, compute: Callable[..., Any]) -> "Function":
+        """Return a function with what the types of its arguments say."""
+        types = dict(compute.__annotations__)
+        given, own = types.pop("return"), [one for one in types.values() if one is not Logic]
+        kinds: dict[Any, Kind] = {str: "word", Share: "share"}
+        arguments = tuple(kinds.get(one, "value") for one in own)
+        return cls(arguments, given is Truth, given is Curve, compute)
 
 
 def max_(values: Quantity) -> Number:
@@ -74,15 +88,19 @@ def median(values: Quantity) -> Number:
     """Return the median."""
     if isinstance(values, Curve):
         return values.number("median", lambda points: points[VALUE].median())
-    items = sorted(items_of(values), key=lambda item: item.value)
-    middle = items[(len(items) - 1) // 2 : len(items) // 2 + 1]
+    items = items_of(values)
+    unknown = [item for item in items if item.missing or math.isnan(item.value)]
+    if unknown:
+        return _sum(unknown)  # any of the others may be the middle one
+    ordered = sorted(items, key=lambda item: item.value)
+    middle = ordered[(len(items) - 1) // 2 : len(items) // 2 + 1]
     return _sum(middle).times(1 / len(middle))
 
 
 def spread(values: Quantity) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
-        return values.number("spread", lambda points: points[VALUE].max() - points[VALUE].min())
+        return values.number("spread", _spread)
     items = items_of(values)
     return largest(items).plus(smallest(items).times(-1))
 
@@ -96,13 +114,13 @@ def abs_(values: Quantity) -> Quantity:
     return _size(values)
 
 
-def first(curve: Curve, share: Sum) -> Curve:
+def first(curve: Curve, share: Share) -> Curve:
     """Return the first share of a curve's points, at least one."""
     name = f"the first {share.value:.0%} of {_curve(curve).name}"
     return curve.chosen(name, lambda points: points.head(_part(points, share)))
 
 
-def last(curve: Curve, share: Sum) -> Curve:
+def last(curve: Curve, share: Share) -> Curve:
     """Return the last share of a curve's points, at least one."""
     name = f"the last {share.value:.0%} of {_curve(curve).name}"
     return curve.chosen(name, lambda points: points.tail(_part(points, share)))
@@ -124,7 +142,8 @@ def sd(curve: Curve, axis: str) -> Curve:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
         return points.groupby(others, sort=False, as_index=False).agg({VALUE: "std"})
 
-    return _curve(curve).chosen(f"deviations over {axis} of {curve.name}", along)
+    name = f"deviations over {axis} of {_curve(curve).name}"
+    return replace(curve.chosen(name, along), worst=math.nan)
 
 
 def agreement(picture: Curve) -> Sum:
@@ -201,6 +220,10 @@ def _sum(items: tuple[Number, ...] | list[Number]) -> Number:
     return total
 
 
+def _spread(points: "DataFrame") -> float:
+    return float(points[VALUE].max()) - float(points[VALUE].min())
+
+
 def _size(value: Number) -> Number:
     return largest((value, value.times(-1)))
 
@@ -222,14 +245,12 @@ def _grid(picture: Curve, points: "DataFrame") -> list[str]:
     return list(points.columns)
 
 
-_OF_NUMBERS = (
-    max_, min_, mean, median, spread, abs_, first, last, end, sd, agreement, others,
-)  # fmt: skip
-_OF_TRUTHS = (near, rising, falling, trained, failed, significant)
+# With a single number these say nothing.
+OF_SEVERAL = ("spread", "rising", "falling")
 FUNCTIONS = {
-    compute.__name__.removesuffix("_"): Function(
-        compute.__code__.co_argcount - truth, truth, compute
+    compute.__name__.removesuffix("_"): Function.of(compute)
+    for compute in (
+        max_, min_, mean, median, spread, abs_, first, last, end, sd, agreement, others,
+        near, rising, falling, trained, failed, significant,
     )
-    for truth, functions in ((False, _OF_NUMBERS), (True, _OF_TRUTHS))
-    for compute in functions
-}
+}  # fmt: skip

@@ -1,10 +1,22 @@
 """Names in claims: tables, rows and columns, figures and their labels must exist."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fathom.claims.claims import Claim, ClaimPart
-from fathom.claims.expressions import RESULTS, TASKS, Call, Key, Reference, Word, parts
+from fathom.claims.expressions import (
+    RESULTS,
+    TASKS,
+    Arithmetic,
+    Call,
+    Expression,
+    Key,
+    Reference,
+    Word,
+    parts,
+)
+from fathom.claims.functions import FUNCTIONS, OF_SEVERAL
+from fathom.claims.references import places
 from fathom.errors import Dependent, FathomError, closest, nearest
 from fathom.papers.cells import Cell
 from fathom.papers.figures import Figure
@@ -40,7 +52,9 @@ def findings(
                     yield from _figure_findings(shown, labels[shown.artefact], part)
                 else:
                     yield _unknown_artefact(shown.artefact, part.where, (*cells, *figures))
-            yield from _word_findings(part, figures, labels)
+            for call in [inside for inside in part.everything() if isinstance(inside, Call)]:
+                yield from _word_findings(call, part.where, figures, labels)
+                yield from _number_findings(call, part.where, cells)
 
 
 def _unknown_artefact(name: str, where: str, valid: tuple[str, ...]) -> Dependent:
@@ -99,23 +113,40 @@ def _figure_findings(
 
 
 def _word_findings(
-    part: ClaimPart, figures: Mapping[str, Figure], labels: Mapping[str, tuple[str, ...]]
+    call: Call, where: str, figures: Mapping[str, Figure], labels: Mapping[str, tuple[str, ...]]
 ) -> Iterator[FathomError]:
-    """Yield words in functions that are no label and no axis of the figure they are used with."""
-    expressions = [expression for expression in (part.claim, part.guard) if expression]
-    for call in [item for expression in expressions for item in parts(expression)]:
-        if not isinstance(call, Call):
-            continue
-        drawn = [item.artefact for item in parts(call) if isinstance(item, Reference)]
-        if not drawn or drawn[0] not in figures:
-            continue
-        values = figures[drawn[0]].entry.values
-        axes = [str(values[key]) for key in _AXES if key in values]
-        valid = (*axes, *labels[drawn[0]])
-        for word in call.arguments:
-            if isinstance(word, Word) and word.text not in valid:
-                what = f"{drawn[0]} has no label and no axis '{word.text}'"
-                yield Dependent(what, part.where, nearest(word.text, valid), [("label", drawn[0])])
+    """Yield words in a function that are no label and no axis of the figure they are used with."""
+    drawn = [item.artefact for item in parts(call) if isinstance(item, Reference)]
+    if not drawn or drawn[0] not in figures:
+        return
+    values = figures[drawn[0]].entry.values
+    axes = [str(values[key]) for key in _AXES if key in values]
+    valid = (*axes, *labels[drawn[0]])
+    for word in call.arguments:
+        if isinstance(word, Word) and word.text not in valid:
+            what = f"{drawn[0]} has no label and no axis '{word.text}'"
+            yield Dependent(what, where, nearest(word.text, valid), [("label", drawn[0])])
+
+
+def _number_findings(
+    call: Call, where: str, cells: Mapping[str, Sequence[Cell]]
+) -> Iterator[FathomError]:
+    """Yield a function of several numbers that gets one."""
+    if call.function in OF_SEVERAL and _is_one(call.arguments[0], cells):
+        remedy = "name several cells, or `:` for all"
+        yield FathomError(f"{call.function} needs several numbers, and gets one", where, remedy)
+
+
+def _is_one(expression: Expression, cells: Mapping[str, Sequence[Cell]]) -> bool:
+    """Return whether an expression is one number, whatever the scale."""
+    if isinstance(expression, Arithmetic):
+        return _is_one(expression.left, cells) and _is_one(expression.right, cells)
+    if isinstance(expression, Reference):
+        own = cells.get(expression.artefact)
+        return own is not None and len(places(expression, own)) == 1
+    if isinstance(expression, Call) and expression.function == "abs":
+        return _is_one(expression.arguments[0], cells)
+    return not (isinstance(expression, Call) and FUNCTIONS[expression.function].curve)
 
 
 def _labels(figure: Figure, known: Known) -> tuple[str, ...]:

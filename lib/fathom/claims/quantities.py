@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fathom.tables.results import CellResult
 
 VALUE = "value"
+ROUNDING = 1e-12  # as a share of the numbers: what binary arithmetic adds to printed decimals
 Operator = Literal["<", ">", "<=", ">="]
 
 
@@ -62,19 +63,28 @@ class Sum:
 
     @property
     def of_terms(self) -> float:
-        """The sum without the constant; two runs without a result are equally bad."""
-        items = [(term.value, factor) for term, factor in self.weights.items()]
-        infinite = math.fsum(
-            math.copysign(1.0, value) * factor for value, factor in items if math.isinf(value)
-        )
-        if infinite:
-            return math.copysign(math.inf, infinite)
-        return math.fsum(value * factor for value, factor in items if not math.isinf(value))
+        """The sum without the constant."""
+        return self._with(0.0)
 
     @property
     def value(self) -> float:
-        """The number; it may be infinite, or nan."""
-        return self.of_terms + self.constant
+        """The number; it may be infinite, or nan.
+
+        Two runs without a result are equally bad, so they cancel. What else there is to add then
+        says nothing: their sum is not known.
+        """
+        return self._with(self.constant)
+
+    def _with(self, constant: float) -> float:
+        items = [(term.value, factor) for term, factor in self.weights.items()]
+        known = [value * factor for value, factor in items if not math.isinf(value)]
+        bad = [
+            math.copysign(factor, value * factor) for value, factor in items if math.isinf(value)
+        ]
+        infinite = total(bad)
+        if any(map(math.isnan, known)) or (bad and known and not infinite):
+            return math.nan
+        return math.copysign(math.inf, infinite) if infinite else total((*known, constant))
 
     @property
     def missing(self) -> bool:
@@ -90,9 +100,10 @@ class Sum:
         """Return the sum of two numbers."""
         if isinstance(other, Largest):
             return Largest(other.sign, tuple(self.plus(option) for option in other.options))
-        weights = dict(self.weights)
-        for term, factor in other.weights.items():
-            weights[term] = weights.get(term, 0.0) + factor
+        weights = {
+            term: total((self.weights.get(term, 0.0), other.weights.get(term, 0.0)))
+            for term in (*self.weights, *other.weights)
+        }
         weights = {term: factor for term, factor in weights.items() if factor}
         return Sum(weights, self.constant + other.constant)
 
@@ -111,6 +122,11 @@ class Largest:
 
     sign: Literal[1, -1]
     options: "tuple[Number, ...]"
+
+    @property
+    def missing(self) -> bool:
+        """Whether one of the numbers has neither a number nor an outcome."""
+        return any(option.missing for option in self.options)
 
     @property
     def value(self) -> float:
@@ -161,6 +177,8 @@ class Curve:
         by_seed: for each seed a line for each point: places on the axes, and `value`.
         words: why there is no curve; empty with one.
         missing: whether nobody trained the run, or it recorded no such series.
+        worst: what takes the place of each value where the run has no result; nan where the series
+            has no bad end.
     """
 
     name: str
@@ -168,10 +186,14 @@ class Curve:
     by_seed: "Mapping[int, DataFrame]"
     words: str = ""
     missing: bool = False
+    worst: float = math.nan
 
     def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
-        return self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        from pandas import Series
+
+        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        return replace(made, worst=float(function(Series([self.worst])).iloc[0]))
 
     def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
         """Return the curve with other points, chosen or computed in each seed, and with a name."""
@@ -187,13 +209,27 @@ class Curve:
         """
         name = f"{name} of {self.name}" if name else self.name
         if self.words:
-            return Sum({Term(name, math.nan, self.words, self.missing, source=self.source): 1.0})
+            value = float(function(self._worst())) if math.isinf(self.worst) else math.nan
+            return Sum({Term(name, value, self.words, self.missing, source=self.source): 1.0})
         by_seed = {seed: float(function(points)) for seed, points in self.by_seed.items()}
         mean = math.fsum(by_seed.values()) / len(by_seed)
         return Sum({Term(name, mean, source=self.source, by_seed=by_seed): 1.0})
 
+    def _worst(self) -> "DataFrame":
+        """Return the point that takes the place of all where the run has no result."""
+        from pandas import DataFrame
+
+        return DataFrame({VALUE: [self.worst]})
+
 
 Quantity = Number | Slice | Curve
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Return a sum; it is 0 where only rounding is left of the numbers."""
+    numbers = list(numbers)
+    added, size = math.fsum(numbers), math.fsum(map(abs, numbers))
+    return 0.0 if abs(added) <= ROUNDING * size else added
 
 
 def constant(value: float) -> Sum:

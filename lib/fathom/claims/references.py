@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 
 from fathom.claims.expressions import RESULTS, TASKS, Key, Reference
-from fathom.claims.quantities import Number, Quantity, Slice
+from fathom.claims.quantities import Number, Quantity, Slice, Sum, Term
 from fathom.papers.cells import Cell
 from fathom.papers.vocabulary import Vocabulary
+
+NO_CELL = "not in this scale's table"
 
 
 def places(reference: Reference, cells: Iterable[Cell]) -> list[tuple[str, str]]:
@@ -46,9 +48,13 @@ def _is_parameters(cell: Cell) -> bool:
 
 
 def quantity(reference: Reference, numbers: Sequence[Number]) -> Quantity:
-    """Return a number where each key names one row or column, or else a slice."""
+    """Return a number where each key names one row or column, or else a slice.
+
+    Where a scale has none of the cells, it is one number that is missing.
+    """
     one = len(reference.keys) == 2 and not any(key.several for key in reference.keys)
-    return numbers[0] if one else Slice(tuple(numbers))
+    none = Sum({Term(reference.artefact, math.nan, NO_CELL, missing=True): 1.0})
+    return numbers[0] if one else Slice(tuple(numbers) or (none,))
 
 
 def worst(cell: Cell, vocabulary: Vocabulary) -> float:

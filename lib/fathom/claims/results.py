@@ -6,14 +6,14 @@ one seed have no interval, and decide alone.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import stdev
 from typing import TYPE_CHECKING
 
 from fathom.claims.expressions import Reference
 from fathom.claims.quantities import Quantity, Sum, Term
-from fathom.claims.references import name_of, places, quantity, worst
+from fathom.claims.references import NO_CELL, name_of, places, quantity, worst
 from fathom.claims.truths import Interval
 from fathom.papers.cells import Cell
 from fathom.papers.table_settings import DIFFERENCE
@@ -26,6 +26,7 @@ from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.random import SeedSequence
 
     from fathom.scoring.sentences import Sentences
 
@@ -34,7 +35,6 @@ SEEDS = "1.96 standard errors over {} seeds"
 DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
 PAIRED = ", in pairs"
 ALONE = "one seed, no interval: the numbers alone decide"
-NO_CELL = "not in this scale's table"
 Z = 1.96
 _MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)
 
@@ -52,7 +52,7 @@ class Results:
     curves: Callable[[Reference], Quantity]
     _terms: dict[tuple[str, str, str], Term] = field(default_factory=dict, repr=False)
     _sets: "dict[Term, list[list[Sentences]] | None]" = field(default_factory=dict, repr=False)
-    _drawn: "dict[tuple[Term, int], np.ndarray]" = field(default_factory=dict, repr=False)
+    _drawn: "dict[tuple, np.ndarray]" = field(default_factory=dict, repr=False)
 
     def shown(self, reference: Reference) -> Quantity:
         """Return cells, or a curve.
@@ -105,18 +105,12 @@ class Results:
 
         from fathom.scoring.paired import SAMPLES, Paired
 
-        groups: list[Term] = []
-        drawn = []
-        for term, factor in weights.items():
-            sets = self._counts(term)
-            if sets is None:
-                return None
-            group = next((at for at, one in enumerate(groups) if self._same(one, term)), None)
-            if group is None:
-                group = len(groups)
-                groups.append(term)
-            drawn.append(factor * self._draws(term, group))
-        pairs = PAIRED if len(groups) < len(weights) else ""
+        if any(self._counts(term) is None for term in weights):
+            return None
+        streams = self._streams(weights)
+        drawn = [factor * self._draws(term, streams[term]) for term, factor in weights.items()]
+        used = [stream.spawn_key for own in streams.values() for stream in own]
+        pairs = PAIRED if len({*used}) < len(used) else ""
         return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
     def _counts(self, term: Term) -> "list[list[Sentences]] | None":
@@ -132,23 +126,53 @@ class Results:
             self._sets[term] = sets if several else None
         return self._sets[term]
 
-    def _same(self, first: Term, second: Term) -> bool:
-        """Return whether two cells are scored on the same sentences."""
-        cells = [one.cell.cell for one in (first, second) if one.cell]
-        if len({tasks_of(cell) for cell in cells}) > 1:
-            return False
-        sets = zip(self._counts(first) or [], self._counts(second) or [], strict=True)
-        return all(same_references([own[0], other[0]]) for own, other in sets)
+    def _streams(self, terms: Iterable[Term]) -> "dict[Term, list[SeedSequence]]":
+        """Return what draws each test set of some cells: the same for the same sentences.
 
-    def _draws(self, term: Term, group: int) -> "np.ndarray":
+        A cell of several tasks comes first, so that its draws are those of its table.
+        """
+        from fathom.scoring.paired import streams_of
+
+        drawn: list[tuple[str, list[Sentences], SeedSequence]] = []
+        streams, group = {}, 0
+        for term in sorted(terms, key=lambda one: -len(self._counts(one) or ())):
+            sets = self._counts(term) or []
+            tasks = tasks_of(term.cell.cell) if term.cell else ()
+            own = [_stream(task, one, drawn) for task, one in zip(tasks, sets, strict=True)]
+            if None in own:
+                fresh = streams_of(len(sets), group)
+                group += 1
+                own = [new if old is None else old for old, new in zip(own, fresh, strict=True)]
+            drawn += zip(tasks, sets, own, strict=True)
+            streams[term] = own
+        return streams
+
+    def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
         from fathom.scoring.paired import drawn_scores
 
-        if (term, group) not in self._drawn and term.cell is not None:
+        key = (term, *(stream.spawn_key for stream in streams))
+        if key not in self._drawn and term.cell is not None:
             cell = term.cell.cell
             factor = cell.value.factor if cell.value else 1.0
             system = statistics_of(cell, self._counts(term) or [])
-            self._drawn[term, group] = factor * drawn_scores(system, group=group)
-        return self._drawn[term, group]
+            self._drawn[key] = factor * drawn_scores(system, streams=streams)
+        return self._drawn[key]
+
+
+def _stream(
+    task: str,
+    trainings: "list[Sentences]",
+    drawn: "Iterable[tuple[str, list[Sentences], SeedSequence]]",
+) -> "SeedSequence | None":
+    """Return what draws a task's sentences already; None if nothing does."""
+    return next(
+        (
+            stream
+            for name, other, stream in drawn
+            if name == task and same_references([trainings[0], other[0]])
+        ),
+        None,
+    )
 
 
 def over_seeds(weights: Mapping[Term, float]) -> Interval | None:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from fathom.claims.arithmetic import of_numbers, together
-from fathom.claims.quantities import Largest, Number, Operator, Quantity, Term
+from fathom.claims.quantities import Largest, Number, Operator, Quantity, Sum, Term, items_of
 
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
 HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
 UNTESTED = "nothing to test its gain with"
+TOO_FEW = "fewer than two numbers to compare"
 _OPPOSITE: Mapping[Answer, Answer] = {
     HOLDS: FAILS,
     FAILS: HOLDS,
@@ -23,7 +24,6 @@ _OPPOSITE: Mapping[Answer, Answer] = {
 }
 _ABOVE = (">", ">=")
 _MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-_DIGITS = 9  # what binary arithmetic adds to printed decimals comes after these
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,15 @@ class Logic:
     numbers: Numbers
 
     def compare(self, left: Quantity, operator: Operator, right: Quantity) -> Truth:
-        """Return whether a comparison holds; of slices pair by pair."""
+        """Return whether a comparison holds; of slices pair by pair.
+
+        A number compared with nothing but itself has no answer.
+        """
         pairs = zip(*together(left, right), strict=True)
-        return self.all(self._compared(of_numbers("-", *pair), operator) for pair in pairs)
+        truth = self.all(self._compared(of_numbers("-", *pair), operator) for pair in pairs)
+        numbers = (*items_of(left), *items_of(right))
+        written = all(isinstance(one, Sum) and not one.weights for one in numbers)
+        return truth if truth.evidence or written else self.all(())
 
     def _compared(self, difference: Number, operator: Operator) -> Truth:
         """Return how a difference compares with 0; the largest of several by each of them."""
@@ -108,7 +114,7 @@ class Logic:
             difference, operator = difference.times(-1), _MIRRORED[operator]
         relation, margin = operator, 0.0 - difference.constant
         size = difference.of_terms
-        gap = round(difference.value, _DIGITS)
+        gap = difference.value
         if difference.missing or math.isnan(gap):
             answer: Answer = ABSENT if difference.missing else INCONCLUSIVE
             interval = Interval(None, "")
@@ -153,8 +159,11 @@ class Logic:
 
 
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
-    """Return the first answer in an order that any truth has, with the evidence of those."""
-    parts = list(truths)
+    """Return the first answer in an order that any truth has, with the evidence of those.
+
+    Of nothing, nothing holds.
+    """
+    parts = list(truths) or [Truth(ABSENT, (Evidence(TOO_FEW, ABSENT),))]
     answer = order[-1]
     for other in reversed(order):
         answer = other if any(part.answer == other for part in parts) else answer

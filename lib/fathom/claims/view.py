@@ -9,6 +9,7 @@ from fathom.claims.judged import Judged
 from fathom.claims.printed import NOT_PRINTED
 from fathom.claims.truths import Evidence
 from fathom.tables.formats import html
+from fathom.tables.notes import DOUBTFUL, WRONG_LANGUAGE
 from fathom.tables.view import BlockView, CellView, RowView, TableView
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ PARTLY = (
     "observation of the chain, and no evidence about the paper."
 )
 AGAINST = ", against the sentence"
-DOUBT = "‡: the measurement itself says that its number means little."
+DOUBT = f"{DOUBTFUL}: {WRONG_LANGUAGE}."
 
 
 def lines(claims: Iterable[Judged]) -> "DataFrame":
@@ -94,10 +95,11 @@ def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
             name=f"claims_{paper}",
             title=titles[paper],
             caption="",
-            blocks=(BlockView("", COLUMNS, tuple(map(_row, group))),),
-            notes=(DOUBT,),
+            blocks=(BlockView("", COLUMNS, tuple(map(_row, own))),),
+            notes=(DOUBT,) if any(DOUBTFUL in _words(one) for one in own) else (),
         )
         for paper, group in groupby(claims, lambda one: one.paper)
+        for own in [tuple(group)]
     ]
     return html(TITLE, views, summary(claims))
 

@@ -1,15 +1,19 @@
 """`fathom check-learning`: the one run by which a reader sees whether a scale works at all."""
 
+import json
+
 import typer
 
-from fathom.cli.options import Results, Scale, Seed, open_paths, open_project
+from fathom.cli.options import Json, Results, Scale, Seed, open_paths, open_project
 from fathom.errors import FathomError
 from fathom.inference.ready import require_made
 from fathom.provenance.manifest import read
 from fathom.provenance.measurements import Record
 
 
-def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1) -> None:
+def check_learning(
+    scale: Scale = None, results: Results = None, seed: Seed = 1, as_json: Json = False
+) -> None:
     """Check that the run that a scale names has learnt.
 
     Its validation loss must be below the unigram baseline by what the scale
@@ -21,7 +25,7 @@ def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1)
     name, paths = open_paths(project, scale, results)
     required = project.scale(name).check_learning
     if required is None:
-        print(f"scale {name} names no run to check")
+        print("null" if as_json else f"scale {name} names no run to check")
         raise typer.Exit
     run = project.run_name(required.run)
     path = paths.manifest(project.spec(run, name), seed)
@@ -37,4 +41,8 @@ def check_learning(scale: Scale = None, results: Results = None, seed: Seed = 1)
     bound = f">= {required.nats_below_unigram:g} required"
     if below < required.nats_below_unigram:
         raise FathomError(f"{line} ({bound})", str(path), "read metrics.tsv next to it")
+    if as_json:
+        content = {"run": run, "nats_below_unigram": below, "required": required.nats_below_unigram}
+        print(json.dumps(content, indent=1, allow_nan=False))
+        return
     print(f"{line} ({bound}): OK")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report
+from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report, suggest
 
 Table = Annotated[
     str | None, typer.Option(help="Print this table alone, as <paper>_<table>. Default: all.")
@@ -53,3 +53,4 @@ def compare(
             print(line)
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")
+    suggest(f"fathom page --scale {artefacts.scale}")

@@ -1,20 +1,32 @@
 """`fathom curves`: learning curves of runs, or of all rows of a table."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report, suggest
 
 if TYPE_CHECKING:
     from fathom.project.artefacts import Artefacts
+    from fathom.tables.sources import Source
 
 Names = Annotated[
     list[str], typer.Argument(help="Runs, as `fathom list runs` names them, or one table.")
 ]
+Events = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Also write all of metrics.tsv for TensorBoard there."),
+]
 
 
-def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Seeds = None) -> None:
+def curves(
+    names: Names,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    tensorboard: Events = None,
+) -> None:
     """Draw learning curves of runs, or of a table's rows.
 
     Training and validation NLL as svg and csv; the unigram baseline is dashed.
@@ -28,7 +40,7 @@ def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Se
     from fathom.tables.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
-    title, labels = _labels(artefacts, names)
+    title, stem, labels = _labels(artefacts, names)
     drawn = [
         curve(label, artefacts.source(run), artefacts.updates(run)) for run, label in labels.items()
     ]
@@ -39,18 +51,34 @@ def curves(names: Names, scale: Scale = None, results: Results = None, seeds: Se
         raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
     for item in drawn:
         print(f"{item.label}: {item.words}")
-    stem = artefacts.paths.curves(title.replace("/", "_").replace(" ", "_"))
-    write_csv(rows(drawn), stem.with_suffix(".csv"))
-    write_text(stem.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
-    report(f"curves: {stem}.svg, csv")
+    path = artefacts.paths.curves(stem)
+    write_csv(rows(drawn), path.with_suffix(".csv"))
+    write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
+    report(f"curves: {path}.svg, csv")
+    if tensorboard is not None:
+        for item in drawn:
+            _write_events(artefacts.source(item.run), tensorboard)
+        suggest(f"tensorboard --logdir {tensorboard}")
 
 
-def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, dict[str, str]]:
-    """Return what the curves are of, and what each run is called, by its full name.
+def _write_events(source: "Source", folder: Path) -> None:
+    """Write the metrics of all seeds of a run that were started for TensorBoard."""
+    from fathom.io import metrics
+    from fathom.report.tensorboard import write_events
+
+    for seed in source.folders:
+        path = source.folders[seed].parent / "metrics.tsv"
+        if path.is_file():
+            write_events(metrics.read(path), folder / source.name / str(seed))
+
+
+def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
+    """Return a title, the name of the files, and what each run is called, by its full name.
 
     Raises:
         FathomError: there is no such run or table.
     """
+    from fathom.io.hashes import identity, short
     from fathom.papers.paper import find
     from fathom.report.page.curves import run_labels
 
@@ -59,7 +87,10 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, dict[str, st
     tables = {f"{paper.name}_{table}" for paper in papers for table in paper.tables}
     if len(names) == 1 and names[0] in tables:
         _, table = find(project.papers, names[0], "table")
-        return names[0], run_labels(artefacts.cells(table))
-    runs = [project.run_name(name) for name in names]
-    others = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-    return f"{runs[0]}{others}", {run: run.rpartition("/")[2] for run in runs}
+        return names[0], names[0], run_labels(artefacts.cells(table))
+    runs = list(dict.fromkeys(project.run_name(name) for name in names))
+    title, stem = runs[0], runs[0].replace("/", "_")
+    if len(runs) > 1:
+        title += f" and {len(runs) - 1} more"
+        stem += f"_and_{len(runs) - 1}_more-{short(identity(runs))}"
+    return title, stem, {run: run.rpartition("/")[2] for run in runs}

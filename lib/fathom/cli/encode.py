@@ -8,6 +8,7 @@ from fathom.cli.options import (
     open_paths,
     open_project,
     report,
+    suggest,
 )
 
 
@@ -25,3 +26,4 @@ def encode(data: DataName, scale: Scale = None, results: Results = None) -> None
     from fathom.batches.encode import encode as write_tensors
 
     write_tensors(spec, paths.corpus(spec), paths.subwords(spec), paths.tensors(spec), report)
+    suggest("fathom list runs")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, open_paths, open_project
+from fathom.cli.options import Json, Results, Scale, open_paths, open_project, suggest
 from fathom.errors import FathomError, nearest
 from fathom.project.demands import Artefact, Demands
 from fathom.project.project import Project
@@ -25,6 +25,8 @@ Kind = Annotated[
 ]
 
 Rows = dict[str, str]
+# What a user may ask of a name of each kind.
+NEXT = {"artefacts": "plan", "tables": "plan", "figures": "plan", "papers": "plan", "runs": "show"}
 
 
 def list(
@@ -45,6 +47,9 @@ def list(
     width = max(map(len, rows), default=0)
     for row, text in rows.items():
         print(f"{row:{width}}  {text}".rstrip())
+    verb = NEXT.get(kind)
+    if verb and rows:
+        suggest(f"fathom {verb} {next(iter(rows))} --scale {paths.scale}")
 
 
 def _artefacts(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
+# The folder whose config/ is part of the package; in a clone a link to the clone's.
+PACKAGED = PACKAGE / "packaged"
 
 Scale = Annotated[
     str | None, typer.Option(help="A scale of config/scales. Default: config.yaml's.")
@@ -48,18 +50,21 @@ DataName = Annotated[
 
 
 def project_root() -> Path:
-    """Return the project's folder: FATHOM_PROJECT, or the nearest one upwards from here.
+    """Return the project's folder: FATHOM_PROJECT, the nearest one upwards from here, or our own.
+
+    Our own config is what was installed with the package; in a clone it is the clone's.
 
     Raises:
-        FathomError: there is no project.
+        FathomError: there is no project in the folder that FATHOM_PROJECT names.
     """
     named = os.environ.get(PROJECT_VARIABLE)
-    here = Path(named).resolve() if named else Path.cwd()
-    for folder in (here,) if named else (here, *here.parents):
+    here = Path.cwd()
+    places = (Path(named).resolve(),) if named else (here, *here.parents, PACKAGED)
+    for folder in places:
         if (folder / "config" / "papers").is_dir():
             return folder
     where = f"{PROJECT_VARIABLE}={named}" if named else str(here)
-    remedy = f"change to the folder of the clone, or set {PROJECT_VARIABLE}"
+    remedy = f"change to the folder of a clone, or set {PROJECT_VARIABLE} or --project to one"
     raise FathomError("no fathom project here", where, remedy)
 
 
@@ -184,6 +189,12 @@ def data_named(
 def report(line: str) -> None:
     """Print a line of progress on standard error, if that still takes one."""
     say(line)
+
+
+def suggest(command: str) -> None:
+    """Print on standard error what a user may type next; the rules of a workflow know it."""
+    if VARIABLE not in os.environ:
+        report(f"next: {command}")
 
 
 def report_of(what: str) -> Callable[[str], None]:

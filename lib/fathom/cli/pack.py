@@ -1,33 +1,79 @@
-"""`fathom pack`: a finished run in one file."""
+"""`fathom pack`: a finished run, or all results of a scale, in one file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Results, Run, Scale, Seed, report
+from fathom.cli.options import Results, Scale, Seed, open_paths, open_project, report
 from fathom.cli.run_options import open_run
 from fathom.errors import FathomError
 
-Out = Annotated[Path | None, typer.Option(help="The file. Default: <run>-<hash>.<seed>.zip, here.")]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+OneRun = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="A run. Default: all results of the scale."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="The file. Default, here: <run>-<hash>.<seed>.zip, or results-<scale>.zip."),
+]
 
 
 def pack(
-    run: Run, out: Out = None, scale: Scale = None, results: Results = None, seed: Seed = 1
+    run: OneRun = None,
+    out: Out = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
 ) -> None:
-    """Write a finished run to one file, for `fathom unpack`.
+    """Write a finished run, or all results of a scale, to one file.
 
-    Weights, series, translations, measurements and logs are in it; states from
-    which a training resumes are not. Every file is hashed first.
+    Of a run: weights, series, translations, measurements and logs, for `fathom
+    unpack`. Of a scale: all that can be read without running anything, and neither
+    weights nor text. Every file is hashed first.
 
     Example: fathom pack m2o_diverse_12_12
     """
+    if run is not None:
+        _pack_run(run, out, scale, results, seed)
+        return
+    from fathom.project.results_files import results_files
+    from fathom.trees.packed_tree import pack as write
+
+    project = open_project()
+    name, paths = open_paths(project, scale, results)
+    archive = _free(out or Path(f"results-{name}.zip"))
+    names = results_files(project, paths)
+    if not any(file.startswith(("runs/", f"{name}/")) for file in names):
+        remedy = f"train first: snakemake all --config scale={name}"
+        raise FathomError(f"no results of scale {name}", paths.searched, remedy)
+    _say(archive, write(paths.results, names, name, archive).files)
+
+
+def _pack_run(
+    run: str, out: Path | None, scale: str | None, results: str | None, seed: int
+) -> None:
     from fathom.project.run_archive import pack as write
 
     opened = open_run(run, scale, results)
-    archive = out or Path(f"{opened.spec.folder}.{seed}.zip")
+    archive = _free(out or Path(f"{opened.spec.folder}.{seed}.zip"))
+    _say(archive, write(opened.spec, seed, opened.paths, archive).files)
+
+
+def _free(archive: Path) -> Path:
+    """Return the place of an archive.
+
+    Raises:
+        FathomError: a file is there.
+    """
     if archive.exists():
         raise FathomError("there is such a file", str(archive), "delete it, or give --out")
-    card = write(opened.spec, seed, opened.paths, archive)
+    return archive
+
+
+def _say(archive: Path, files: "Collection[str]") -> None:
     megabytes = archive.stat().st_size / 1e6
-    report(f"{archive}: {len(card.files)} files, {megabytes:.1f} MB; read it with fathom unpack")
+    report(f"{archive}: {len(files)} files, {megabytes:.1f} MB; read it with fathom unpack")

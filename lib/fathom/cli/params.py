@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.cli.columns import print_columns
 from fathom.cli.options import Json, Paper, Results, open_paths, open_project, papers_named, report
 from fathom.papers.paper import find
 from fathom.project.network_sizes import NetworkSizes
@@ -45,12 +46,14 @@ def params(
     if as_json:
         print(json.dumps(lines, indent=1, allow_nan=False))
         return
-    print("\t".join(_HEADINGS))
-    for line in lines:
-        print("\t".join(_cells(line)))
+    print_columns(_HEADINGS, map(_cells, lines))
     verdicts = Counter(line["verdict"] for line in lines)
     summary = ", ".join(f"{count} {_WORDS.get(word, word)}" for word, count in verdicts.items())
-    report(f"{len(lines)} printed counts: {summary}")
+    if lines:
+        report(f"{len(lines)} printed counts: {summary}")
+    else:
+        others = {f"{count.paper}_{count.table}" for count in printed(project)}
+        report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 
 def _line(count: Printed, sizes: NetworkSizes) -> dict[str, Any]:

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, Seeds, open_paths, open_project, report
+from fathom.cli.columns import print_columns
+from fathom.cli.options import (
+    Json,
+    Results,
+    Scale,
+    Seeds,
+    open_paths,
+    open_project,
+    report,
+    suggest,
+)
 from fathom.project.demands import Demands
 from fathom.project.switches import seed_list
 from fathom.runs.sources import Source
@@ -70,9 +80,8 @@ def plan(
         content = _as_json(lines, every, downloads, known) | {"jobs": jobs, "wall_hours": wall}
         print(json.dumps(content, indent=1, allow_nan=False))
         return
-    print("\t".join(_HEADINGS))
-    for title, sums in lines.items():
-        print("\t".join([title, *(_shown(value) for value in sums.values())]))
+    rows = ([title, *map(_shown, sums.values())] for title, sums in lines.items())
+    print_columns(_HEADINGS, rows)
     for row, runs in known.first(known.targets.names_of(target)):
         hours = _sums(known.trainings(runs))["hours_left"]
         print(f"do first: {row}, {_shown(hours)} hours; other rows mean little before it is right")
@@ -80,6 +89,7 @@ def plan(
     print(f"wall time: {_shown(wall)} hours of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
     report(_basis(known, gpu))
+    suggest(paths.target(target, seeds))
 
 
 def _sums(trainings: Mapping[tuple[str, int], Planned]) -> dict[str, float]:

@@ -1,6 +1,14 @@
 """`fathom prepare`: clean and split a data set's text."""
 
-from fathom.cli.options import DatasetName, Results, dataset_named, open_paths, open_project, report
+from fathom.cli.options import (
+    DatasetName,
+    Results,
+    dataset_named,
+    open_paths,
+    open_project,
+    report,
+    suggest,
+)
 
 
 def prepare(dataset: DatasetName, results: Results = None) -> None:
@@ -15,3 +23,4 @@ def prepare(dataset: DatasetName, results: Results = None) -> None:
     card = dataset_named(project, dataset)
     out = paths.corpus_named(card.corpus_folder(project.sources))
     prepare_corpus(card, project.sources, paths.source, out, report)
+    suggest(f"fathom subwords {card.name}")

@@ -1,6 +1,6 @@
 """`fathom score`: hypotheses to scores."""
 
-from fathom.cli.options import Results, Run, Scale, Seed, report_of
+from fathom.cli.options import Results, Run, Scale, Seed, report_of, suggest
 from fathom.cli.run_options import Gates, Split, open_run
 from fathom.inference.ready import require_decoder, require_made, require_training
 
@@ -33,3 +33,4 @@ def score(
     for one, kind in decodings:
         report = report_of(f"{spec.folder} {one}, {kind}")
         score_decoding(spec, seed, one, kind, paths, report)
+    suggest(paths.command("summarise", spec.name, seed))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Json, Results, Run, Scale, open_paths, open_project
+from fathom.cli.options import Json, Results, Run, Scale, open_paths, open_project, suggest
 
 Changed = Annotated[bool, typer.Option("--changed", help="Only what the scale changes.")]
 
@@ -49,6 +49,7 @@ def show(
         notes = "; ".join(note for note in (paper, setting.source) if note)
         line = f"{setting.path:{width}}  {_text(setting.value):{wide}}  {setting.where}"
         print(f"{line}  {notes}".rstrip())
+    suggest(f"fathom list runs --scale {name}" if reason else paths.command("train", spec.name))
 
 
 def _fields(setting: dict[str, Any]) -> dict[str, Any]:

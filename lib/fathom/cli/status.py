@@ -48,7 +48,7 @@ def status(
     watching: Watch = False,
     as_json: Json = False,
 ) -> None:
-    """Print what exists, and how trainings go: tables, figures, trainings, cells by verdict.
+    """Print what is drawn and compared, and how trainings go.
 
     It reads files alone, so it can be called while trainings run, from any
     machine that has them. A training is waiting (for other jobs of a start that

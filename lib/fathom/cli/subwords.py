@@ -10,6 +10,7 @@ from fathom.cli.options import (
     open_paths,
     open_project,
     report,
+    suggest,
 )
 
 
@@ -24,3 +25,4 @@ def subwords(data: DataName, scale: Scale = None, results: Results = None) -> No
     name, paths = open_paths(project, scale, results)
     spec = data_named(project, data, name, attrgetter("subwords_folder"))
     train(spec, paths.pieces_corpus(spec), paths.subwords(spec), report)
+    suggest(paths.command("encode", spec.folder))

@@ -1,6 +1,6 @@
 """`fathom summarise`: everything that is known of a run to its manifest."""
 
-from fathom.cli.options import Results, Run, Scale, Seed, report_of
+from fathom.cli.options import Results, Run, Scale, Seed, report_of, suggest
 from fathom.cli.run_options import open_run
 from fathom.inference.ready import require_training
 
@@ -17,3 +17,4 @@ def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed
     from fathom.evaluation.summarise import summarise as write_manifest
 
     write_manifest(opened.spec, seed, opened.paths, report_of(opened.spec.folder))
+    suggest(f"fathom status {opened.spec.paper} --runs --scale {opened.paths.scale}")

@@ -1,10 +1,11 @@
 """`fathom table`: draw a table from measurements."""
 
+import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report, suggest
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -21,6 +22,7 @@ def table(
     seeds: Seeds = None,
     partial: Partial = False,
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Draw a table as csv, md, tex and html.
 
@@ -41,12 +43,19 @@ def table(
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
     stem = artefacts.stem(paper, drawn)
-    formats.write(laid_out, formats.numbers(compared), stem)
+    numbers = formats.numbers(compared)
+    formats.write(laid_out, numbers, stem)
     for note in warnings_of(compared):
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
+    if as_json:
+        # Unknown numbers become null, and not NaN.
+        records = json.loads(str(numbers.to_json(orient="records")))
+        print(json.dumps(records, indent=1, allow_nan=False))
+        return
     if show:
         print_table(laid_out)
+    suggest(f"fathom compare --table {target} --scale {artefacts.scale}")
 
 
 def print_table(table: "TableView") -> None:

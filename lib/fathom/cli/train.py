@@ -1,6 +1,6 @@
 """`fathom train`: train one run."""
 
-from fathom.cli.options import Device, Results, Run, Scale, Seed, report
+from fathom.cli.options import Device, Results, Run, Scale, Seed, report, suggest
 from fathom.cli.run_options import open_run
 from fathom.cluster.schedulers import is_live
 from fathom.inference.ready import require_made
@@ -42,3 +42,5 @@ def train(
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train_run(spec, seed, folders, options, report, is_live)
+    verb = "likelihood" if spec.decoding is None else "translate"
+    suggest(paths.command(verb, spec.name, seed))

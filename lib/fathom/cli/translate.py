@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Device, Results, Run, Scale, Seed, report, report_of
+from fathom.cli.options import Device, Results, Run, Scale, Seed, report, report_of, suggest
 from fathom.cli.run_options import Gates, Split, open_run
 from fathom.errors import FathomError
 from fathom.inference.ready import (
@@ -70,6 +70,7 @@ def translate(
         if everything:
             # A workflow waits for this file, whose name says which decodings there are.
             write_json(paths.asked(spec, seed, decodings), {"decodings": decodings})
+        suggest(paths.command("score", spec.name, seed))
         return
     require_name(task, spec.data.tasks, "task", spec.name)
     if split is not None:

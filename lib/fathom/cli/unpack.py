@@ -1,4 +1,4 @@
-"""`fathom unpack`: finished runs of another tree of results."""
+"""`fathom unpack`: finished runs of another tree of results, or all results of a scale."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,18 +11,33 @@ Archives = Annotated[list[Path], typer.Argument(help="Files of `fathom pack`.")]
 
 
 def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> None:
-    """Accept finished runs that were trained elsewhere.
+    """Accept finished runs that were trained elsewhere, or unpack all results.
 
     A run is accepted where its settings, its text and the recipe of the code are
-    the same, and every file is the one that was packed. Nothing is overwritten.
+    the same, and every file is the one that was packed. All results of a scale are
+    written to a new folder, named as the file or by --results. Nothing is overwritten.
 
     Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.zip
     """
     from fathom.project.run_archive import place
     from fathom.project.run_archive import unpack as write
+    from fathom.trees.packed_tree import holds_results
 
-    project = open_project(check=False)
-    _, paths = open_paths(project, scale, results)
-    for run, archive in [(place(project, paths, archive), archive) for archive in archives]:
-        write(archive, run)
-        report(f"{run.folder}: {len(run.card.files)} files")
+    of_all = [archive for archive in archives if holds_results(archive)]
+    of_runs = [archive for archive in archives if archive not in of_all]
+    if of_runs:
+        project = open_project(check=False)
+        _, paths = open_paths(project, scale, results)
+        for run, archive in [(place(project, paths, archive), archive) for archive in of_runs]:
+            write(archive, run)
+            report(f"{run.folder}: {len(run.card.files)} files")
+    for archive in of_all:
+        _unpack_all(archive, Path(results or archive.stem))
+
+
+def _unpack_all(archive: Path, folder: Path) -> None:
+    from fathom.trees.packed_tree import unpack as write
+
+    card = write(archive, folder)
+    options = f"--scale {card.scale} --results {folder}"
+    report(f"{folder}: {len(card.files)} files; read them with fathom compare {options}")

@@ -1,21 +1,41 @@
 """`fathom validate`: check every file of config/."""
 
-from fathom.cli.options import open_project
+import json
+
+import typer
+
+from fathom.cli.options import Json, open_project, suggest
+from fathom.errors import Findings
 
 
-def validate() -> None:
+def validate(as_json: Json = False) -> None:
     """Check every file of config/.
 
     All findings are printed, a line each; exit code 1 if there are any.
 
     Example: fathom validate
     """
-    project = open_project()
-    tables = sum(len(paper.tables) for paper in project.papers.values())
-    figures = sum(len(paper.figures) for paper in project.papers.values())
-    print(
-        f"config/ is valid: {len(project.papers)} papers, {tables} tables, {figures} figures,"
-        f" {len(project.entries)} runs, {len(project.methods)} methods,"
-        f" {len(project.datasets)} data sets, {len(project.sources)} sources,"
-        f" {len(project.scales)} scales"
-    )
+    try:
+        project = open_project()
+    except Findings as error:
+        if not as_json:
+            raise
+        wrong = [{"where": f.where, "what": f.what, "remedy": f.remedy} for f in error.findings]
+        print(json.dumps({"findings": wrong}, indent=1, allow_nan=False))
+        raise typer.Exit(1) from None
+    counts = {
+        "papers": len(project.papers),
+        "tables": sum(len(paper.tables) for paper in project.papers.values()),
+        "figures": sum(len(paper.figures) for paper in project.papers.values()),
+        "runs": len(project.entries),
+        "methods": len(project.methods),
+        "data sets": len(project.datasets),
+        "sources": len(project.sources),
+        "scales": len(project.scales),
+    }
+    if as_json:
+        print(json.dumps({"findings": [], "counts": counts}, indent=1, allow_nan=False))
+        return
+    words = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    print(f"config/ is valid: {words}")
+    suggest("fathom list")

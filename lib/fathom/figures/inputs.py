@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from math import inf, log
+from dataclasses import dataclass, field, replace
+from math import inf, log, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,20 +36,22 @@ class Series:
             joined.
         axes: what its numbers are indexed by.
         factor: a recorded number times this is in the unit that was asked for.
+        worst: its bad end; nan where no end is better.
     """
 
     place: str
     names: tuple[str, ...]
     axes: tuple[str, ...]
     factor: float = 1.0
+    worst: float = nan
 
 
 def _known() -> dict[str, Series]:
     """Return the series by name; those of a stack end in its name."""
     known = {
-        "nll.train": Series(METRICS, ("nll",), (UPDATE,)),
-        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,)),
-        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,)),
+        "nll.train": Series(METRICS, ("nll",), (UPDATE,), worst=inf),
+        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,), worst=inf),
+        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,), worst=inf),
         "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
         "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
         "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
@@ -86,7 +88,7 @@ def series_named(text: str) -> Series:
         return known
     if unit not in UNITS or not match[1].startswith("nll"):
         raise FathomError(f"no unit '{unit}' of {match[1]}", text, nearest(unit, UNITS))
-    return Series(known.place, known.names, known.axes, UNITS[unit])
+    return replace(known, factor=UNITS[unit])
 
 
 def title_of(text: str) -> str:

@@ -1,12 +1,14 @@
 """The points of a figure for each seed, where a reader needs more than the drawn one."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fathom.figures import kinds
-from fathom.figures.inputs import Inputs, RunFiles
+from fathom.figures.inputs import Inputs, RunFiles, series_named
 from fathom.papers.figures import Figure
-from fathom.tables.sources import NOT_RUN
+from fathom.tables.sources import NOT_RUN, outcome_words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,8 +23,24 @@ def axes(figure: Figure) -> dict[str, str]:
     return {column: str(values[key]) for column, key in _AXES.items() if key in values}
 
 
+def worst(figure: Figure) -> float:
+    """Return the bad end of what is drawn; nan unless all series of the figure have the same."""
+    ends = {series_named(name).worst for name in _series(figure.entry.values)}
+    return ends.pop() if len(ends) == 1 else math.nan
+
+
+def _series(values: Any) -> Iterator[str]:
+    """Yield the series that a figure names, in its panels and lines too."""
+    for key, value in values.items() if isinstance(values, dict) else ():
+        if key == "series":
+            yield str(value)
+        yield from _series(value)
+
+
 def by_seed(figure: Figure, inputs: Inputs) -> "dict[int, DataFrame]":
     """Return the numbers of a figure's csv for each seed; a training under way is not run.
+
+    A training without a result has its outcome in place of numbers, where these have a bad end.
 
     Args:
         figure: the figure.
@@ -31,12 +49,15 @@ def by_seed(figure: Figure, inputs: Inputs) -> "dict[int, DataFrame]":
     Raises:
         FathomError: a file that it is drawn from cannot be used.
     """
-    frames = {}
+    frames, judged = {}, not math.isnan(worst(figure))
     for seed in sorted({seed for run in inputs.runs.values() for seed in run.source.folders}):
         runs = {name: with_seed(run, seed) for name, run in inputs.runs.items()}
         points = kinds.rows(figure, replace(inputs, runs=runs))
-        under_way = [run.name for run in runs.values() if run.source.training(run.seed) is None]
-        points.loc[points["run"].isin(under_way), "words"] = NOT_RUN
+        for run in runs.values():
+            training = run.source.training(run.seed)
+            words = outcome_words(training) if training else NOT_RUN
+            if words and (judged or training is None):
+                points.loc[points["run"] == run.name, "words"] = words
         frames[seed] = points.loc[points["seed"] == seed]
     return frames
 

@@ -79,4 +79,5 @@ class _Curves:
         if figure.name not in self._points:
             inputs = self.artefacts.inputs(self.paper, figure)
             self._points[figure.name] = points.by_seed(figure, inputs)
-        return curve(reference, self._points[figure.name], points.axes(figure))
+        own = self._points[figure.name]
+        return curve(reference, own, points.axes(figure), points.worst(figure))

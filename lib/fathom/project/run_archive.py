@@ -4,24 +4,16 @@ It fits where the run has the same identity, the text is the same to the byte, a
 that of today's code. Everything in it is hashed before it is believed.
 """
 
-import calendar
-import json
-import os
-import shutil
-import time
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from fathom.config.settings import Part
-from fathom.data.archives import visit
 from fathom.errors import FathomError, nearest
-from fathom.io.files import replacing, sha256
-from fathom.io.hashes import identity
+from fathom.io.files import sha256
 from fathom.project.project import Project
 from fathom.provenance import training_file
 from fathom.provenance.measurements import SCHEMA, checked
@@ -30,11 +22,9 @@ from fathom.provenance.training_file import WEIGHTS
 from fathom.provenance.verify import verify
 from fathom.runs.paths import Paths
 from fathom.runs.spec import Spec
+from fathom.trees import archive as archives
 
 CARD = "run.json"
-_AGAIN = "copy the archive again, or pack the run again"
-# Zip knows no earlier time.
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
 _OF_A_PROCESS = ("lock", "lock.holder")
 
 
@@ -105,11 +95,7 @@ def pack(spec: Spec, seed: int, paths: Paths, archive: Path) -> Card:
         files={name: sha256(folder / name) for name in names},
     )
     content = card.model_dump(mode="json", by_alias=True)
-    with replacing(archive, "wb") as stream, zipfile.ZipFile(stream, "w") as packed:
-        text = json.dumps(content | {"sha256": identity(content)}, indent=1, allow_nan=False)
-        packed.writestr(zipfile.ZipInfo(CARD, _EARLIEST), text)
-        for name in names:
-            _add(packed, folder, name)
+    archives.write(archive, CARD, content, folder, names)
     return card
 
 
@@ -122,17 +108,6 @@ def _packed(folder: Path, recorded: Iterable[str]) -> Iterator[str]:
         state = name.startswith(WEIGHTS) and name not in recorded
         if path.is_file() and not (hidden or state or name in _OF_A_PROCESS):
             yield name
-
-
-def _add(packed: zipfile.ZipFile, folder: Path, name: str) -> None:
-    """Add a file with its time: Snakemake compares the times of runs that start from another."""
-    changed = time.gmtime((folder / name).stat().st_mtime)[:6]
-    entry = zipfile.ZipInfo(name, max(changed, _EARLIEST))
-    entry.compress_type = (
-        zipfile.ZIP_STORED if name.endswith((".pt", ".gz")) else zipfile.ZIP_DEFLATED
-    )
-    with open(folder / name, "rb") as source, packed.open(entry, "w", force_zip64=True) as target:
-        shutil.copyfileobj(source, target)
 
 
 def place(project: Project, paths: Paths, archive: Path) -> Place:
@@ -169,38 +144,7 @@ def unpack(archive: Path, run: Place) -> None:
     Raises:
         FathomError: a file is missing, is not the one that was packed, or was not expected.
     """
-    waiting = run.folder.with_name(f".{run.folder.name}.{os.getpid()}.part")
-    shutil.rmtree(waiting, ignore_errors=True)
-    unpacked: set[str] = set()
-
-    def take(name: str, stream: IO[bytes]) -> None:
-        if name == CARD:
-            return
-        path = waiting / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "wb") as target:
-            shutil.copyfileobj(stream, target)
-        if sha256(path) != run.card.files.get(name):
-            raise FathomError(f"{name} is not the file that was packed", str(archive), _AGAIN)
-        unpacked.add(name)
-
-    run.folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        visit(archive, lambda name: True, take)
-        if missing := {*run.card.files} - unpacked:
-            raise FathomError(f"{min(missing)} is missing", str(archive), _AGAIN)
-        _set_times(archive, waiting)
-        waiting.rename(run.folder)
-    finally:
-        shutil.rmtree(waiting, ignore_errors=True)
-
-
-def _set_times(archive: Path, folder: Path) -> None:
-    with zipfile.ZipFile(archive) as packed:
-        for entry in packed.infolist():
-            if entry.filename != CARD:
-                seconds = calendar.timegm((*entry.date_time, 0, 0, 0))
-                os.utime(folder / entry.filename, (seconds, seconds))
+    archives.unpack(archive, CARD, run.card.files, run.folder)
 
 
 def _card(archive: Path) -> Card:
@@ -209,16 +153,5 @@ def _card(archive: Path) -> Card:
     Raises:
         FathomError: it is not there, or no archive of a run.
     """
-    if not archive.is_file():
-        raise FathomError("no such file", str(archive), "give an archive of `fathom pack`")
-    read: list[bytes] = []
-    visit(archive, lambda name: name == CARD, lambda _, stream: read.append(stream.read()))
-    try:
-        content: dict[str, Any] = json.loads(read[0])
-        own = content.pop("sha256")
-        matches = own == identity(content)
-    except (IndexError, ValueError, KeyError, AttributeError, TypeError):
-        matches, content = False, {}
-    if not matches:
-        raise FathomError("no archive of a run", str(archive), "give one of `fathom pack`")
-    return checked(Card, content, archive, _AGAIN)
+    content = archives.card_of(archive, CARD, "no archive of a run")
+    return checked(Card, content, archive, archives.AGAIN)

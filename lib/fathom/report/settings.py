@@ -20,7 +20,7 @@ Every setting of a run, with its default and what the papers give. `fathom show 
 run's own values with file and line. A run of `runs.yaml` may also have `like` (an entry whose
 settings come first, or several, of which later ones win), `for` (one run for each combination),
 `layers: 12/24` (of encoder and decoder) and `method: <name>` (a method without settings of its own;
-`fathom list methods` prints their names). This page is generated (`make docs`) from
+`fathom list methods` prints their names). This page is generated (`make pages`) from
 `lib/fathom/runs/settings.py`, the methods' cards and the papers' `runs.yaml`. At its end are the
 keys of `figures.yaml`, from `lib/fathom/figures/`: those of every figure, and those of each kind.
 """

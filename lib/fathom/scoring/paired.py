@@ -110,19 +110,32 @@ def paired_bootstrap(
     return Paired(fmean(values), np.mean(drawn, axis=0))
 
 
-def drawn_scores(system: TestSets, samples: int = SAMPLES, group: int = 0) -> np.ndarray:
+def streams_of(sets: int, group: int = 0) -> list[np.random.SeedSequence]:
+    """Return what draws some test sets; the first group's draws are those of `paired_bootstrap`.
+
+    Args:
+        sets: number of test sets.
+        group: test sets of another group are drawn independently.
+    """
+    return _streams(np.random.SeedSequence(SEED, spawn_key=(group, group) if group else ()), sets)
+
+
+def drawn_scores(
+    system: TestSets,
+    samples: int = SAMPLES,
+    streams: Sequence[np.random.SeedSequence] | None = None,
+) -> np.ndarray:
     """Return a system's score in each draw, (samples,).
 
-    Systems on the same test sets are scored on the same draws, which are those of
-    `paired_bootstrap`, so that the draws of a sum of scores are the sum of their draws.
+    Systems on the same test sets are scored on the same draws, so that the draws of a sum of scores
+    are the sum of their draws.
 
     Args:
         system: the statistics of each training, for each test set.
         samples: number of draws.
-        group: test sets of another group are drawn independently.
+        streams: what draws each test set; without, those of `streams_of`.
     """
-    root = np.random.SeedSequence(SEED, spawn_key=(group, group) if group else ())
-    sets = zip(system, _streams(root, len(system)), strict=True)
+    sets = zip(system, streams or streams_of(len(system)), strict=True)
     return np.mean(
         [
             _mean(trainings, draws(len(trainings[0].counts), samples, stream))

@@ -13,6 +13,7 @@ FEW_SENTENCES = 100
 FEW = "†"
 ADDED = "*"
 DOUBTFUL = "‡"
+WRONG_LANGUAGE = "the hypotheses are not in the languages that were asked for"
 _MEANS = {
     GAIN: "a significant gain over",
     DIFFERENCE: "the number is the difference to",
@@ -119,7 +120,7 @@ def _spread_notes(own: Sequence[CellResult]) -> Iterator[str]:
     if any(item.sentences is not None and item.sentences < FEW_SENTENCES for item in own):
         yield f"{FEW}: fewer than {FEW_SENTENCES} test sentences."
     if any(item.doubtful for item in own):
-        yield f"{DOUBTFUL}: the hypotheses are not in the languages that were asked for."
+        yield f"{DOUBTFUL}: {WRONG_LANGUAGE}."
 
 
 def _mark_notes(compared: ComparedTable) -> Iterator[str]:

@@ -96,9 +96,15 @@ def with_difference(
     further = reproduced - reported
     if abs(further) <= allowed + _rounding(further):
         return verdict
-    cause = f"its difference is {reproduced:+.2f}, the paper's {reported:+.2f}"
+    cause = f"its difference is {signed(reproduced, 2)}, the paper's {signed(reported, 2)}"
     words = HIGHER if further > 0 else LOWER
     return Verdict(words, "; ".join(filter(None, (verdict.cause, cause))), verdict.delta)
+
+
+def signed(value: float, decimals: int) -> str:
+    """Return a difference with its sign; one that rounds to 0 has none."""
+    text = f"{value:+z.{decimals}f}"
+    return text if float(text) else text[1:]
 
 
 def allowed_difference(

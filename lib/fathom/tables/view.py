@@ -11,7 +11,7 @@ from fathom.tables.comparison import ComparedCell, ComparedTable
 from fathom.tables.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, notes_of
 from fathom.tables.results import CellResult
 from fathom.tables.sources import NOT_RUN
-from fathom.tables.verdicts import Verdict
+from fathom.tables.verdicts import Verdict, signed
 
 OURS = "Not in the paper"
 _SCALED = ("millions", "thousands")
@@ -125,7 +125,7 @@ def shown(own: CellResult, decimals: int) -> CellView:
     decimals = _decimals(own, decimals)
     spread = "" if own.stderr is None else f"±{own.stderr:.{decimals}f}"
     mark = DOUBTFUL if own.doubtful else ""
-    return CellView(f"{own.value:.{decimals}f}{mark}", spread)
+    return CellView(f"{own.value:z.{decimals}f}{mark}", spread)
 
 
 def reported_text(reported: Reported | None) -> CellView:
@@ -253,7 +253,7 @@ def _block(
 def _shown(item: ComparedCell, decimals: int) -> CellView:
     """Return our cell with its difference to another one, and its verdict's colour."""
     cell = shown(item.result, decimals)
-    delta = f" ({item.delta:+.{decimals}f})" if item.delta is not None else ""
+    delta = f" ({signed(item.delta, decimals)})" if item.delta is not None else ""
     bold = item.mark == _BOLD
     return CellView(cell.text + delta, cell.spread, bold=bold, verdict=colour(item.verdict))
 
@@ -275,7 +275,7 @@ def _reported_rows(items: Sequence[ComparedCell], verdicts: bool, several: bool)
 def _verdict(verdict: Verdict | None) -> CellView:
     if verdict is None:
         return CellView()
-    delta = "" if verdict.delta is None else f"{verdict.delta:+.2f} "
+    delta = "" if verdict.delta is None else f"{signed(verdict.delta, 2)} "
     return CellView(delta + verdict.words, verdict=colour(verdict))
 
 

@@ -1,6 +1,6 @@
 """Tables on the page: the paper's shape, both numbers, difference, sign and word."""
 
-from fathom.report.page.tables import minus, signed
+from fathom.report.page.tables import minus
 
 
 def test_the_table_has_the_papers_rows_and_ours_last(lay_out):
@@ -56,5 +56,4 @@ def test_rows_say_how_much_they_learned_or_how_they_ended(lay_out):
 
 
 def test_minus_is_as_wide_as_plus():
-    assert (signed(0.25, 1), signed(-0.25, 2)) == ("+0.2", "\u22120.25")
     assert (minus("-1.5"), minus("-residuals"), minus("2")) == ("\u22121.5", "-residuals", "2")

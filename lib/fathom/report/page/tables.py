@@ -8,6 +8,7 @@ from fathom.report.page.runs import Run
 from fathom.report.page.verdicts import Sign, sign_of
 from fathom.tables.comparison import ComparedCell, ComparedTable
 from fathom.tables.notes import notes_on_cells
+from fathom.tables.verdicts import signed
 from fathom.tables.view import (
     CellView,
     column_labels,
@@ -170,7 +171,7 @@ def _cell(fragment: str, row: str, column: str, item: ComparedCell, ours: CellVi
         item=item,
         ours=ours,
         reported=_printed(item.reported),
-        difference="" if delta is None else signed(delta, decimals),
+        difference="" if delta is None else minus(signed(delta, decimals)),
         sign=sign,
     )
 
@@ -178,11 +179,6 @@ def _cell(fragment: str, row: str, column: str, item: ComparedCell, ours: CellVi
 def _printed(reported: Reported | None) -> CellView:
     cell = reported_text(reported)
     return CellView(minus(cell.text), cell.spread, bold=cell.bold)
-
-
-def signed(value: float, decimals: int) -> str:
-    """Return a difference with its sign."""
-    return minus(f"{value:+.{decimals}f}")
 
 
 def minus(text: str) -> str:

@@ -1,0 +1,72 @@
+"""`fathom diff`: what differs between two trees of results."""
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import Json
+
+First = Annotated[
+    Path, typer.Argument(metavar="A", help="A folder of results, or `fathom pack`'s file of all.")
+]
+Second = Annotated[Path, typer.Argument(metavar="B", help="Another one.")]
+Table = Annotated[
+    str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
+]
+
+
+def size(text: str) -> float:
+    """Read how far two numbers may be apart.
+
+    Raises:
+        typer.BadParameter: it is no number, below 0, or infinite.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is no number") from None
+    if not 0 <= value < math.inf:
+        raise typer.BadParameter(f"{text} is not at least 0 and finite")
+    return value
+
+
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        parser=size, metavar="NUMBER", help="How far two numbers may be apart, in their own unit."
+    ),
+]
+Costs = Annotated[bool, typer.Option("--costs", help="Count other times as differences.")]
+
+
+def diff(
+    first: First,
+    second: Second,
+    table: Table = None,
+    tolerance: Tolerance = 0.0,
+    costs: Costs = False,
+    as_json: Json = False,
+) -> None:
+    """Compare two trees of results.
+
+    Prints a line for each cell, claim, outcome, setting and run that differs; exit
+    code 1 if there is any. Times, code and devices are named apart.
+
+    Example: fathom diff results-tiny.zip results --tolerance 0.01
+    """
+    from fathom.trees.compared import compare, lines, record
+    from fathom.trees.packed_tree import opened
+
+    with opened(first) as own, opened(second) as other:
+        compared = compare(own, other, tolerance, table or "", costs)
+    if as_json:
+        shown = {"a": str(first), "b": str(second)} | record(compared)
+        print(json.dumps(shown, indent=1, allow_nan=False))
+    else:
+        for line in lines(compared):
+            print(line)
+    if not compared.equal:
+        raise typer.Exit(1)

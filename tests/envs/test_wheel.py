@@ -1,0 +1,84 @@
+"""The package as pip installs it: outside of a clone, with the config of the wheel."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.refused import says
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("pyproject.toml", "README.md", "LICENSE", "lib", "config")
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+
+
+def run(*words, **options):
+    """Run a command without the clone's library on Python's path; return what it printed."""
+    own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    ended = subprocess.run(words, env=own, capture_output=True, text=True, check=False, **options)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of the clone, built without a network from a copy."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in PARTS:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        options = {"symlinks": True, "ignore": shutil.ignore_patterns("__pycache__", "*.egg-info")}
+        copy(ROOT / name, folder / name, **(options if (ROOT / name).is_dir() else {}))
+    run(*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", ".", cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def fathom(wheel, tmp_path_factory):
+    """A function that calls the installed command in an empty folder, which it returns last."""
+    environment, folder = tmp_path_factory.mktemp("venv"), tmp_path_factory.mktemp("empty")
+    venv.create(environment, with_pip=False, symlinks=True)
+    packages = sysconfig.get_path("purelib", vars={"base": str(environment)})
+    # The packages that fathom imports are those of the environment of this test.
+    Path(packages, "others.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    python = environment / "bin" / "python"
+    install = ("install", "--no-deps", "--no-index", "--ignore-installed", str(wheel))
+    run(*PIP, "--python", str(python), *install)
+
+    def call(*words):
+        return run(str(environment / "bin" / "fathom"), *words, cwd=folder), folder
+
+    return call
+
+
+@pytest.mark.slow
+def test_the_wheel_has_all_of_config_and_no_test(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {path.relative_to(ROOT) for path in (ROOT / "config").rglob("*") if path.is_file()}
+    assert {f"fathom/packaged/{path.as_posix()}" for path in wanted} <= names
+    assert not [name for name in names if name.startswith(("tests/", "config/"))]
+
+
+@pytest.mark.slow
+def test_the_installed_command_reads_the_config_of_the_wheel(fathom):
+    assert fathom("--version")[0].count(".") == 2
+    says("valid config").check(fathom("validate")[0])
+    assert "latent_depth_table5" in fathom("list")[0]
+    shown, _ = fathom("show", "m2o_diverse_12_12")
+    assert "config/papers/latent_depth/runs.yaml:" in shown
+    counts, _ = fathom("params", "--table", "latent_depth_table1", "--json")
+    assert isinstance(json.loads(counts), list)
+    assert "fathom/methods/" in fathom("where", "latent_depth", "5")[0]
+
+
+@pytest.mark.slow
+def test_the_installed_command_writes_into_the_working_folder(fathom):
+    _, folder = fathom("table", "latent_depth_table5", "--partial")
+    assert (folder / "results" / "tiny" / "latent_depth" / "table5.csv").is_file()

@@ -1,0 +1,81 @@
+"""Small trees of results: two runs, a table, a figure, claims and a comparison."""
+
+from fathom.io.files import write_text
+from fathom.io.hashes import identity
+from fathom.io.integrity import hashes
+from fathom.provenance import manifest
+from fathom.provenance.recipe import RECIPE
+from tests.support.run_files import attempt
+
+CSV = {
+    "small/sample/table1": """\
+block,row,column,value,stderr,words,note,interval,seeds,mark,run,scale
+,6/6,avg,20.5,0.2,,a note,0.4,1,,sample/a,small
+,24/24,avg,,,diverged at update 80,,,1,,sample/b,small
+""",
+    "small/sample/figure1": """\
+panel,label,run,seed,update,value,words,note
+,A,sample/a,1,1,5.0,,
+,A,sample/a,1,2,4.5,,
+""",
+    "small/claims": """\
+paper,claim,part,section,sentence,expression,guard,answer,numbers,basis,reported_answer,scale
+sample,deeper,36/36,§4,deeper is better,a > b,,holds,1 > 0,one seed,holds,small
+sample,wider,,§4,wider is better,a > c,,fails,0 > 1,one seed,not printed,small
+""",
+    "small/compare": """\
+paper,table,row,column,reported,reported_stderr,mark,reproduced,verdict,run,scale
+sample,table1,6/6,avg,21.0,,,20.5,reproduced,a,small
+""",
+}
+SPEC = "data: {dataset: small}\ntraining: {updates: 300, betas: [0.9, 0.98]}\n"
+METRICS = "update\tnll\tvalid_nll\n1\t5.0\t\n2\t4.5\t4.75\n"
+
+
+def write_run(folder, name="a", seed=1, spec=SPEC, series=METRICS, **changes):
+    """Write a run with its manifest; `changes` are of the manifest's keys."""
+    digits = identity(spec)
+    place = folder / "runs" / "sample" / f"{name}-{digits[:8]}" / str(seed)
+    write_text(place / "spec.yaml", spec)
+    write_text(place / "metrics.tsv", series)
+    content = {
+        "run": f"sample/{name}",
+        "identity": digits,
+        "seed": seed,
+        "outcome": {"kind": "finished", "update": 300, "reason": "validation NLL 4.500"},
+        "measurements": {
+            "bleu.test.plain.13a": {"tasks": {"bos": {"value": 20.0}, "fra": {"value": 21.0}}}
+        },
+        "data": {
+            "dataset": "small",
+            "direction": "many_to_one",
+            "corpus_sha256": "c" * 64,
+            "tensors_sha256": "d" * 64,
+        },
+        "recipe": dict(RECIPE),
+        "commit": "1" * 40,
+        "sources_sha256": "5" * 64,
+        "versions": {"torch": "2.13.0"},
+        "device": {"type": "cpu", "threads": 1},
+        "attempts": [attempt(0)],
+        "totals": {"updates": 300, "target_tokens": 307200, "seconds": 3600.0},
+        "files": hashes(place, "spec.yaml", "metrics.tsv"),
+    }
+    manifest.write(place / "manifest.json", content | changes)
+    return place
+
+
+def write_tree(folder):
+    """Write a tree of results, and return its folder."""
+    for name, text in CSV.items():
+        write_text(folder / f"{name}.csv", text)
+    for run in ("a", "b"):
+        write_run(folder, run)
+    return folder
+
+
+def edit(path, old, new):
+    """Replace a text that a file has."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    write_text(path, text.replace(old, new))

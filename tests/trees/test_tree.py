@@ -1,0 +1,50 @@
+"""What a folder of results has, and what is refused."""
+
+import pytest
+
+from fathom.trees.tree import Tree, rows
+from tests.support.refused import refused
+from tests.support.small_trees import CSV, edit, write_tree
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_tree(tmp_path / "results")
+
+
+def test_a_tree_has_scales_artefacts_and_runs(folder):
+    tree = Tree.at(folder)
+    assert (tree.scales, {*tree.files}) == (["small"], {*CSV})
+    assert [(name, seed) for (name, _, seed), _ in tree.runs()] == [
+        ("sample/a", 1),
+        ("sample/b", 1),
+    ]
+
+
+def test_curves_and_shared_folders_are_no_artefacts(folder):
+    for place in ("small/curves", "bench/papers", "logs/sample"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "other.csv").write_text("a\n1\n")
+    assert {*Tree.at(folder).files} - {*CSV} == {"bench/papers/other"}
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with refused("no folder", where="nowhere"):
+        Tree.at(tmp_path / "nowhere")
+    with refused("no results here", where=tmp_path.name):
+        Tree.at(tmp_path)
+
+
+def test_a_damaged_manifest_is_refused(folder):
+    path = next(folder.glob("runs/*/*/*/manifest.json"))
+    edit(path, "many_to_one", "one_to_many")
+    with refused(where="manifest.json"):
+        list(Tree.at(folder).runs())
+
+
+@pytest.mark.parametrize("text", [b"", b"a,b\n1\n", b"a,b\n1,2,3\n", b'a,b\n"1,2\n', b"a\n\xff\n"])
+def test_a_damaged_csv_is_refused(tmp_path, text):
+    path = tmp_path / "table1.csv"
+    path.write_bytes(text)
+    with refused("not CSV", where="table1.csv"):
+        rows(path)
