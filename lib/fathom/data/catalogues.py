@@ -1,4 +1,4 @@
-"""Message catalogues inside wheels, as text (.po) or compiled (.mo): those needed, and their pairs.
+"""Message catalogues inside packages, as text (.po) or compiled (.mo): those needed, their pairs.
 
 A catalogue's code is its language's folder, `fr` in `locale/fr/LC_MESSAGES/django.po`, or its own
 name, as in `locale/fr.po`. `fr/django` is the first of these alone.
@@ -22,7 +22,7 @@ from fathom.runs.datasets import BuiltDataset
 if TYPE_CHECKING:
     from polib import POEntry, POFile
 
-_PLACE = re.compile(r"(?:^|/)locales?/([^/]+?)(?:/LC_MESSAGES/([^/]+))?\.(po|mo)$")
+_PLACE = re.compile(r"(?:^|/)(?:([^/]+)/LC_MESSAGES/([^/]+)|locales?/([^/]+))\.(po|mo)$")
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
 # Numbers that are "one" and "many" in the plural rule of every language.
@@ -87,9 +87,9 @@ def catalogues_of(
 def _codes(name: str, kind: str) -> set[str]:
     """Return the codes of a member, none where it is no catalogue of this kind."""
     match = _PLACE.search(name)
-    if match is None or match[3] != kind:
+    if match is None or match[4] != kind:
         return set()
-    return {match[1], f"{match[1]}/{match[2]}"} if match[2] else {match[1]}
+    return {match[1], f"{match[1]}/{match[2]}"} if match[2] else {match[3]}
 
 
 def _decoded(content: bytes, where: str) -> str:

@@ -27,7 +27,7 @@ def decompiled(content: bytes, where: str) -> str:
     """
     from polib import POEntry, POFile
 
-    text = POFile()
+    text = POFile(wrapwidth=0)
     try:
         for message, translation in _entries(content):
             if not message:

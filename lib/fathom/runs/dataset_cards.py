@@ -14,12 +14,13 @@ from fathom.runs.datasets import (
     LineDataset,
     NumberedDataset,
     PackageDataset,
+    PackageLineDataset,
     ParallelDataset,
     PlannedDataset,
     WikipediaDataset,
 )
+from fathom.runs.package_reads import english_of, kind_of
 from fathom.runs.sources import Source
-from fathom.runs.text_rules import Verses
 
 
 def read_dataset(
@@ -97,9 +98,11 @@ def _translates_findings(dataset: Dataset, file: YamlFile) -> Iterator[FathomErr
         yield FathomError(what, file.where(("translates",)), remedy)
 
 
-def _line_findings(dataset: LineDataset, file: YamlFile) -> Iterator[FathomError]:
+def _line_findings(
+    dataset: LineDataset | PackageLineDataset, file: YamlFile
+) -> Iterator[FathomError]:
     if dataset.pivot is not None:
-        remedy = "delete it, or write format: gettext"
+        remedy = f"delete it, or write format: {_OF_PAIRS[dataset.format]}"
         yield FathomError("sentences without pairs have no pivot", file.where(("pivot",)), remedy)
     if dataset.messages not in dataset.tasks:
         where = file.where(("messages",))
@@ -143,23 +146,31 @@ def _part_findings(dataset: DealtDataset, file: YamlFile) -> Iterator[FathomErro
             yield FathomError(what, where, "name tasks of one language")
 
 
-def _read_findings(dataset: PackageDataset, file: YamlFile) -> Iterator[FathomError]:
+def _read_findings(
+    dataset: PackageDataset | PackageLineDataset, file: YamlFile
+) -> Iterator[FathomError]:
     """Yield sources that nothing reads, and ways to read what is no source."""
     for source in dataset.reads:
         if source not in dataset.sources:
             where = file.where(("reads", source))
             yield FathomError(f"no source '{source}'", where, nearest(source, dataset.sources))
-    for source, codes in dataset.sources.items():
+    for source in dataset.sources:
         how = dataset.reads.get(source)
         if how is None:
-            remedy = "add it to `reads`: po, mo, json or verses"
+            remedy = "add it to `reads`: po, mo, json, fluent or verses"
             what = f"nothing says how '{source}' is read"
             yield FathomError(what, file.where(("reads",)), remedy)
-        with_pivot = how == "json" or isinstance(how, Verses)
-        if with_pivot and len(codes.get(dataset.pivot, ())) != 1:
-            remedy = f"add {dataset.pivot}: [code]"
-            what = f"'{source}' needs one code of the pivot language"
-            yield FathomError(what, file.where(("sources", source)), remedy)
+            continue
+        english = english_of(source, how)
+        if english not in dataset.sources:
+            where = file.where(("reads", source))
+            yield FathomError(f"no source '{english}'", where, nearest(english, dataset.sources))
+            continue
+        codes = dataset.sources[english]
+        if kind_of(how) in _WITH_ENGLISH and len(codes.get(dataset.english, ())) != 1:
+            remedy = f"add {dataset.english}: [code]"
+            what = f"'{english}' needs one code of English"
+            yield FathomError(what, file.where(("sources", english)), remedy)
 
 
 def _expected_findings(dataset: BuiltDataset, file: YamlFile) -> Iterator[FathomError]:
@@ -226,11 +237,21 @@ def _wikipedia_findings(dataset: WikipediaDataset, file: YamlFile) -> Iterator[F
             yield FathomError(f"no task '{task}'", where, nearest(task, dataset.tasks))
 
 
+def _package_line_findings(dataset: PackageLineDataset, file: YamlFile) -> Iterator[FathomError]:
+    yield from _line_findings(dataset, file)
+    yield from _read_findings(dataset, file)
+
+
+# Formats of sentences alone, and those of pairs of the same sources.
+_OF_PAIRS = {"gettext_lines": "gettext", "package_lines": "packages"}
+# Ways to read in which English is a language like the others.
+_WITH_ENGLISH = ("json", "fluent", "verses")
 # What is wrong with data sets of a kind.
 _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
     LineDataset: _line_findings,
     DealtDataset: _part_findings,
     PackageDataset: _read_findings,
+    PackageLineDataset: _package_line_findings,
     NumberedDataset: _number_findings,
     ParallelDataset: _side_findings,
     WikipediaDataset: _wikipedia_findings,

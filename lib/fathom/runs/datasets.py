@@ -11,6 +11,7 @@ from pydantic import Field
 
 from fathom.config.settings import About, Part, Several, plain
 from fathom.io.hashes import identity, short
+from fathom.runs.package_reads import Read
 from fathom.runs.sources import Source
 from fathom.runs.text_rules import (
     ArticleCleaning,
@@ -24,7 +25,6 @@ from fathom.runs.text_rules import (
     NoCleaning,
     Published,
     TalkCleaning,
-    Verses,
     number_of,
 )
 
@@ -219,15 +219,40 @@ class PackageDataset(DealtDataset):
     # As above.
     pivot: Annotated[Language, About("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
     reads: Annotated[
-        dict[str, Literal["po", "mo", "json"] | Verses],
+        dict[str, Read],
         About("How each source is read: catalogues as text or compiled, JSON, or verses."),
     ]
     cleaning: Annotated[MessageCleaning, About("What is dropped.")]
     split: Annotated[KeyHash, About("By the hash of the English sentence.")]
 
+    @property
+    def english(self) -> str:
+        """The name under which sources have the codes of English."""
+        return self.pivot
+
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text, with the way in which each source is read."""
         return super().definition(sources) | {"reads": plain(self.reads)}
+
+
+class PackageLineDataset(BuiltDataset):
+    """Sentences without pairs inside packages: translations, and the English texts themselves."""
+
+    format: Annotated[Literal["package_lines"], About("Packages, each side of a pair alone.")]
+    messages: Annotated[Task, About("The task whose sentences are the English texts themselves.")]
+    reads: Annotated[dict[str, Read], About("How each source is read, as in `packages`.")]
+    cleaning: Annotated[MessageCleaning, About("What is dropped.")]
+    split: Annotated[KeyHash, About("By the hash of the sentence.")]
+
+    @property
+    def english(self) -> str:
+        """The name under which sources have the codes of English."""
+        return self.messages
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text, with the task of English and how sources are read."""
+        reads = {"messages": self.messages, "reads": plain(self.reads)}
+        return super().definition(sources) | reads
 
 
 class TalkDataset(BuiltDataset):
@@ -299,6 +324,7 @@ FORMATS: dict[str, type[BuiltDataset]] = {
     "gettext": MessageDataset,
     "gettext_lines": LineDataset,
     "line_numbers": NumberedDataset,
+    "package_lines": PackageLineDataset,
     "packages": PackageDataset,
     "parallel": ParallelDataset,
     "ted": TalkDataset,

@@ -47,12 +47,24 @@ class Source(Part):
         return self
 
 
-class Package(Source):
-    """A wheel that pip downloads."""
+class Pinned(Source):
+    """One version of a package, whose client downloads it."""
 
     # Types know no field that is required although its base has a default.
     bytes: Annotated[Bytes, About("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
     sha256: Annotated[Checksum, About("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
+    version: Annotated[
+        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_:~-]*$"), About("Its version, in quotes.")
+    ]
+
+    @property
+    def asked(self) -> str:
+        """The package and its version, as the client writes them."""
+        raise NotImplementedError
+
+
+class Package(Pinned):
+    """A wheel that pip downloads."""
 
     kind: Annotated[Literal["package"], About("A wheel that pip downloads.")]
     package: Annotated[
@@ -60,9 +72,41 @@ class Package(Source):
         Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
         About("Its name on the package index."),
     ]
-    version: Annotated[
-        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), About("Its version, in quotes.")
+
+    @property
+    def asked(self) -> str:
+        """The wheel's name and version, as pip writes them."""
+        return f"{self.package}=={self.version}"
+
+
+class DebianPackage(Pinned):
+    """A package that apt-get downloads."""
+
+    kind: Annotated[Literal["debian"], About("A package that apt-get downloads.")]
+    package: Annotated[
+        str, Field(pattern="^[a-z0-9][a-z0-9.+-]*$"), About("Its name in apt's lists.")
     ]
+
+    @property
+    def asked(self) -> str:
+        """The package's name and version, as apt-get writes them."""
+        return f"{self.package}={self.version}"
+
+
+class NpmPackage(Pinned):
+    """A package that npm downloads."""
+
+    kind: Annotated[Literal["npm"], About("A package that npm downloads.")]
+    package: Annotated[
+        str,
+        Field(pattern="^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$"),
+        About("Its name in npm's registry."),
+    ]
+
+    @property
+    def asked(self) -> str:
+        """The package's name and version, as npm writes them."""
+        return f"{self.package}@{self.version}"
 
 
 class Archive(Source):
@@ -84,7 +128,13 @@ class ByHand(Source):
     steps: Annotated[str, Field(min_length=1), About("Where it is offered, and how it is made.")]
 
 
-KINDS: dict[str, type[Source]] = {"package": Package, "archive": Archive, "by_hand": ByHand}
+KINDS: dict[str, type[Source]] = {
+    "package": Package,
+    "debian": DebianPackage,
+    "npm": NpmPackage,
+    "archive": Archive,
+    "by_hand": ByHand,
+}
 
 
 def read_sources(name: str, file: YamlFile) -> tuple[dict[str, Source] | None, list[FathomError]]:

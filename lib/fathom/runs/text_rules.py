@@ -40,18 +40,6 @@ class ArticleCleaning(Part):
     max_characters: Annotated[int, Field(ge=1), About("The most characters of a sentence.")]
 
 
-class Verses(Part):
-    """Verses of a Bible in a SQLite database; codes are versions."""
-
-    kind: Annotated[Literal["verses"], About("Verses of a Bible in a SQLite database.")]
-    database: Annotated[str, Field(min_length=1), About("The database's path in the package.")]
-    books: Annotated[
-        tuple[Annotated[int, Field(ge=1)], ...],
-        *Names,
-        About("The books that are read, by number: Genesis is 1, Matthew 40."),
-    ]
-
-
 class TalkCleaning(Part):
     """What is dropped of the TED talks."""
 
