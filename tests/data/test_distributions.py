@@ -8,7 +8,7 @@ from fathom.data.distributions import debian, npm
 from fathom.data.fetch import fetch, fetched_file
 from fathom.io.integrity import read_record
 from tests.data.small_archives import debian_of, source, tar_of
-from tests.support.refused import refused
+from tests.support.refused import refused, says
 
 KINDS = [
     ("debian", debian, "invented-l10n-fr=1:2.0~deb1"),
@@ -88,22 +88,33 @@ def test_a_machine_without_the_client_is_one_message(
 @pytest.mark.parametrize(
     ("kind", "download", "printed", "message"),
     [
-        ("debian", debian, "E: Version '2' for 'x' was not found", "not in apt's lists"),
-        ("debian", debian, "E: Failed to fetch http://x/y.deb 404  Not Found", "no longer there"),
-        ("debian", debian, "E: Unable to locate package x", "no package for apt"),
-        ("debian", debian, "E: Failed to fetch http://x/y.deb Could not connect", "no mirror"),
-        ("npm", npm, "npm error code ETARGET", "no version of npm"),
-        ("npm", npm, "npm error code E404", "no package of npm"),
-        ("npm", npm, "npm error network request to x failed", "no registry"),
-        ("npm", npm, "npm error code EOTHER", "client ended"),
+        ("debian", debian, "E: Version '2' for 'x' was not found", says("not in apt's lists")),
+        (
+            "debian",
+            debian,
+            "E: Failed to fetch http://x 404  Not Found",
+            says("no longer there"),
+        ),
+        ("debian", debian, "E: Unable to locate package x", says("no package for apt")),
+        (
+            "debian",
+            debian,
+            "E: Failed to fetch http://x Could not connect",
+            says("no mirror"),
+        ),
+        ("npm", npm, "npm error code ETARGET", says("no version of npm")),
+        ("npm", npm, "npm error code E404", says("no package of npm")),
+        ("npm", npm, "npm error network request to x failed", says("no registry")),
+        ("npm", npm, "npm error code EOTHER", says("client ended")),
     ],
 )
 def test_why_a_client_failed_is_said_in_one_message(
     client, package, tmp_path, kind, download, printed, message
 ):
     client(kind, f'echo "{printed}" >&2; exit 100')
-    with refused(message) as caught:
+    with refused() as caught:
         download(package(kind)[0], tmp_path, tmp_path / "by_hand")
+    message.check([str(caught.value)])
     assert "http://x" not in str(caught.value)
     assert str(tmp_path / "by_hand") in caught.value.remedy
 

@@ -66,5 +66,5 @@ def test_an_index_out_of_reach_is_reported_without_its_address(index, tmp_path, 
 def test_pip_has_a_time_limit(index, tmp_path):
     """An index that sends a byte now and then kept pip, and the fetch, for ever."""
     source = installable(index)
-    with refused("pip is slow", where="invented-messages==1.0"):
+    with refused("client is slow", "pip", where="invented-messages==1.0"):
         download(source, tmp_path, tmp_path / "by_hand", Limits(rate_over=0.01, rate=1e6))

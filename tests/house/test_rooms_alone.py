@@ -19,6 +19,7 @@ FORBIDDEN = {
     "config": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "runs": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "cluster": NETWORKS | DRAWING | TEXT | {"numpy", "typer", "yaml", "pydantic"},
+    "trees": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "claims": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "papers": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},
     "project": NETWORKS | DRAWING | TEXT | {"numpy", "typer"},

@@ -10,7 +10,7 @@ from tests.support.refused import says
 SCALES = {
     "small": "title: small\nrules:\n  - set: {model.dropout: 0.1}\n",
     "long": "title: long\nlike: small\nrules:\n  - set: {model.dropout: 0.2}\n",
-    "whole": "title: whole\n",
+    "full": "title: full\n",
 }
 PAPER = """\
 small:
@@ -69,7 +69,7 @@ def test_places_and_sources_are_those_of_the_papers_file(merged):
 
 
 def test_a_scale_of_which_no_paper_says_anything_is_its_own_file(merged):
-    assert merged()[0]["whole"].value == {"title": "whole"}
+    assert merged()[0]["full"].value == {"title": "full"}
 
 
 @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ def test_a_mistake_is_one_finding_and_the_scale_stays(merged, paper, message):
 
 def test_a_scale_like_one_that_does_not_exist_is_left_out(merged):
     files, findings = merged(scales=SCALES | {"long": "title: long\nlike: smal\n"})
-    assert [*files] == ["small", "whole"]
+    assert [*files] == ["small", "full"]
     assert all(isinstance(finding, FathomError) for finding in findings)

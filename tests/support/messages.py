@@ -144,7 +144,6 @@ MESSAGES = CONFIG | {
     "no version": "pip's index does not have this version",
     "package missing": "no package {}",
     "no package": "pip finds nothing under this name",
-    "pip is slow": "pip has not ended after {} seconds",
     "no index": "pip does not reach its index",
     "client is slow": "{} has not ended after {} seconds",
     "client ended": "{} ended with status {}",
