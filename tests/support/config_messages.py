@@ -207,6 +207,7 @@ CONFIG = {
     "not scored": "a table shows BLEU with the tokenizer '{}', and nothing counts it",
     "no run has": "no run has {} '{}'",
     "unused rule": "the rule fits no run",
+    "no updates for a group": "scale {} gives its group '{}' no updates",
     "no updates": "no updates for the group '{}' of {}",
     "dictionary sizes": "the sizes of the dictionaries are not known",
 }

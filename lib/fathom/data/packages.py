@@ -62,6 +62,7 @@ def download(source: Package, folder: Path, put: Path, limits: Limits = LIMITS) 
     Raises:
         FathomError: pip does not download it.
     """
+    folder = folder.resolve()  # pip runs in it
     requirements = folder / "requirement.txt"
     requirements.write_text(f"{source.asked} --hash=sha256:{source.sha256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--dest", str(folder)]

@@ -230,6 +230,10 @@ class Project:
             for dataset in (run.data.dataset, run.data.pieces_of)
             if dataset and self.datasets[dataset].not_built
         ]
+        updates, paper = self.scale(scale).updates, name.partition("/")[0]
+        if updates and run.group not in updates.get(paper, {}):
+            what = f"scale {scale} gives its group '{run.group}' no updates"
+            reasons.append(f"{what}; add them to scales.yaml of {paper}")
         other = self.start_name(name)
         inherited = self._not_built(other, scale) if other is not None else ()
         reasons += [f"{other}: {reason}" for reason in inherited if reason not in reasons]

@@ -40,6 +40,9 @@ _ENTRY_KEYS = {
 }
 _RUN_KEYS = {"layers": {"description": "Encoder and decoder layers: 12/24.", "type": "string"}}
 _NAME = {"type": "string", "pattern": "<[a-z_]+>"}
+# What the sources that one card makes differ in, and what a schema says of their form.
+_VARIED = {"file", "bytes", "sha256"}
+_FORMS = {"anyOf", "type", "pattern", "minimum", "maximum", "exclusiveMinimum"}
 
 
 def schemas(project: Project) -> dict[str, dict[str, Any]]:
@@ -134,8 +137,9 @@ def _sources() -> dict[str, Any]:
     schema = _cards(*KINDS.values())
     for model in KINDS.values():
         properties = schema["$defs"][model.__name__]["properties"]
-        name = {key: properties["file"].pop(key) for key in ("pattern", "type")}
-        properties["file"]["anyOf"] = [name, _NAME]
+        for key in _VARIED & properties.keys():
+            forms = {name: properties[key].pop(name) for name in _FORMS & properties[key].keys()}
+            properties[key]["anyOf"] = [*forms.pop("anyOf", [forms]), _NAME]
         properties["for"] = _ENTRY_KEYS["for"]
     return schema
 

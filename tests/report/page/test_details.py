@@ -39,7 +39,7 @@ def test_numbers_intervals_and_seeds_are_given_with_their_files(lines_of):
 
 
 def test_the_difference_names_what_counts_as_reproduced(lines_of):
-    assert lines_of("6/6", "Avg")["Difference"].text.startswith("+0.0; up to ")
+    assert lines_of("6/6", "Avg")["Difference"].text.startswith("0.0; up to ")
 
 
 def test_a_misprint_has_both_values(lines_of):
