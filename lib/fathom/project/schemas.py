@@ -39,9 +39,9 @@ _ENTRY_KEYS = {
     "for": {"description": "One entry for each combination.", "type": ["object", "array"]},
 }
 _RUN_KEYS = {"layers": {"description": "Encoder and decoder layers: 12/24.", "type": "string"}}
-_NAME = {"type": "string", "pattern": "<[a-z_]+>"}
+_NAME = {"type": "string", "pattern": "<[a-z0-9_]+>"}
 # What the sources that one card makes differ in, and what a schema says of their form.
-_VARIED = {"file", "bytes", "sha256"}
+_VARIED = {"file", "package", "bytes", "sha256"}
 _FORMS = {"anyOf", "type", "pattern", "minimum", "maximum", "exclusiveMinimum"}
 
 
