@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
+
+from fathom.io.processors import processor
 
 Cell = str | float | None
 PACKAGES = ("torch", "fairseq-fixed", "numpy")
@@ -66,7 +67,7 @@ def machine(device: torch.device) -> dict[str, Any]:
     load = os.getloadavg()[0]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": cores,
         "threads": torch.get_num_threads(),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
@@ -90,14 +91,6 @@ def described(facts: Mapping[str, Any]) -> str:
         f"load {facts['load']} at the start; Python {facts['python']}, {packages}; commit "
         f"{facts['commit']}, {facts['date']}.{busy}"
     )
-
-
-def _processor() -> str:
-    """Return the processor's name as the system gives it."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _commit() -> str:

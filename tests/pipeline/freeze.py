@@ -5,8 +5,6 @@ comparison, and so does a recipe that was raised without freezing again.
 """
 
 import json
-import platform
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import torch
 
 from fathom.io.files import write_json
+from fathom.io.processors import processor
 from fathom.provenance.manifest import Manifest, read
 from fathom.provenance.recipe import RECIPE
 
@@ -28,10 +27,8 @@ NATS, BLEU = 0.3, 1.0
 
 def machine() -> dict[str, str]:
     """Return what decides how sums are rounded."""
-    info = Path("/proc/cpuinfo")
-    name = re.search(r"model name\s*: (.*)", info.read_text()) if info.exists() else None
     return {
-        "processor": name[1] if name else platform.processor(),
+        "processor": processor(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "torch": torch.__version__,
     }

@@ -162,6 +162,19 @@ def test_one_table_is_compared_alone(first, second):
         found(first, second, table="sample_table2")
 
 
+def test_one_scale_is_compared_alone_without_runs(first, second):
+    shutil.rmtree(first / "runs")
+    shutil.copytree(second / "small", second / "large")
+    edit(second / "large/sample/table1.csv", "20.5", "20.75")
+    assert found(first, second, scale="small") == []
+    edit(second / "small/claims.csv", "holds,1 > 0", "fails,1 > 0")
+    assert [group for group, _ in found(first, second, scale="small")] == ["claims"]
+    assert found(first, second, scale="small", table="sample_table1") == []
+    assert {group for group, _ in found(first, second, scale="large")} == {"artefacts"}
+    with refused("unknown", "scale", "smal", nearest="small"):
+        found(first, second, scale="smal")
+
+
 def test_lines_are_in_groups_with_counts_and_json_has_the_values(first, second):
     edit(second / "small/sample/table1.csv", "20.5", "20.75")
     edit(second / "small/claims.csv", "holds,1 > 0", "fails,1 > 0")

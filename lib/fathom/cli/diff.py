@@ -16,6 +16,10 @@ Second = Annotated[Path, typer.Argument(metavar="B", help="Another one.")]
 Table = Annotated[
     str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
 ]
+Scale = Annotated[
+    str | None,
+    typer.Option(help="Compare tables, figures, claims and verdicts of this scale alone."),
+]
 
 
 def size(text: str) -> float:
@@ -46,6 +50,7 @@ def diff(
     first: First,
     second: Second,
     table: Table = None,
+    scale: Scale = None,
     tolerance: Tolerance = 0.0,
     costs: Costs = False,
     as_json: Json = False,
@@ -61,7 +66,7 @@ def diff(
     from fathom.trees.packed_tree import opened
 
     with opened(first) as own, opened(second) as other:
-        compared = compare(own, other, tolerance, table or "", costs)
+        compared = compare(own, other, tolerance, table=table or "", scale=scale or "", costs=costs)
     if as_json:
         shown = {"a": str(first), "b": str(second)} | record(compared)
         print(json.dumps(shown, indent=1, allow_nan=False))

@@ -10,6 +10,7 @@ import torch
 
 from fathom.errors import FathomError
 from fathom.io.jobs import job_id
+from fathom.io.processors import processor
 
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
@@ -62,7 +63,7 @@ def device_facts(device: torch.device, count: int) -> dict[str, Any]:
     if device.type == "cuda":
         name, threads = torch.cuda.get_device_name(device), None
     else:
-        name, threads = platform.processor() or platform.machine(), torch.get_num_threads()
+        name, threads = processor(), torch.get_num_threads()
     return {"type": device.type, "name": name, "threads": threads, "count": count}
 
 

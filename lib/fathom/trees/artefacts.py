@@ -1,6 +1,6 @@
 """Tables, figures, claims and verdicts of two trees, compared by their csv files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fathom.trees.tree import Tree, rows
@@ -17,7 +17,7 @@ _FIRST = 3  # changed columns of a cell that a line names
 
 
 def differences(
-    first: Tree, second: Tree, tolerance: float = 0.0, chosen: str = ""
+    first: Tree, second: Tree, tolerance: float = 0.0, chosen: Collection[str] | None = None
 ) -> Iterator[Difference]:
     """Yield what differs between the artefacts of two trees.
 
@@ -25,30 +25,26 @@ def differences(
         first: a tree.
         second: another one.
         tolerance: how far two numbers may be apart, in their unit.
-        chosen: a table or figure, `<paper>/<name>`, of any scale; all if empty.
+        chosen: files that are compared alone, as `Tree.files` names them; all if None.
 
     Raises:
         FathomError: a csv file is damaged.
     """
-    alone = {*first.scales} ^ {*second.scales}
-    if not chosen:
+    names = dict.fromkeys([*first.files, *second.files])
+    if chosen is None:
+        alone = {*first.scales} ^ {*second.scales}
         for scale in sorted(alone):
             yield only_in("scales", scale, scale in first.scales)
-    for name in dict.fromkeys([*first.files, *second.files]):
-        scale, _, artefact = name.partition("/")
-        if (chosen and artefact != chosen) or (scale in alone and not chosen):
-            continue
+        chosen = [name for name in names if name.partition("/")[0] not in alone]
+    scales = {*first.scales, *second.scales}
+    for name in chosen:
+        artefact = name.partition("/")[2]
+        title = name if len(scales) > 1 else artefact
         if name in first.files and name in second.files:
             paths = first.files[name], second.files[name]
-            yield from _of_file(_title(first, second, name), artefact, paths, tolerance)
+            yield from _of_file(title, artefact, paths, tolerance)
         else:
-            yield only_in("artefacts", _title(first, second, name), name in first.files)
-
-
-def _title(first: Tree, second: Tree, name: str) -> str:
-    """Return an artefact's name, with its scale where there are several."""
-    scales = {*first.scales, *second.scales}
-    return name if len(scales) > 1 else name.partition("/")[2]
+            yield only_in("artefacts", title, name in first.files)
 
 
 def _of_file(

@@ -40,7 +40,13 @@ class Compared:
 
 
 def compare(
-    first: Tree, second: Tree, tolerance: float = 0.0, table: str = "", costs: bool = False
+    first: Tree,
+    second: Tree,
+    tolerance: float = 0.0,
+    *,
+    table: str = "",
+    scale: str = "",
+    costs: bool = False,
 ) -> Compared:
     """Compare two trees of results.
 
@@ -49,16 +55,17 @@ def compare(
         second: another one.
         tolerance: how far two numbers may be apart, in their unit.
         table: a table or figure that is compared alone, `<paper>_<name>`; all if empty.
+        scale: whose tables, figures, claims and verdicts are compared alone; all if empty.
         costs: whether other costs are differences.
 
     Raises:
-        FathomError: a file is damaged, or no tree has the table.
+        FathomError: a file is damaged, or no tree has the table or the scale.
     """
     shared = {*first.files} & {*second.files}
-    if table:
-        chosen = _chosen(first, second, table)
+    if table or scale:
+        chosen = _chosen(first, second, table, scale)
         own = tuple(artefacts.differences(first, second, tolerance, chosen))
-        return Compared(own, (), {"files": sum(name.endswith(f"/{chosen}") for name in shared)})
+        return Compared(own, (), {"files": len(shared.intersection(chosen))})
     pairs, differences = runs.pairs(first, second)
     differences += runs.gathered(runs.differences(pairs, tolerance))
     differences += artefacts.differences(first, second, tolerance)
@@ -70,18 +77,26 @@ def compare(
     return Compared(tuple(differences), tuple(apart), counts)
 
 
-def _chosen(first: Tree, second: Tree, table: str) -> str:
-    """Return the `<paper>/<name>` of a table or figure.
+def _chosen(first: Tree, second: Tree, table: str, scale: str) -> list[str]:
+    """Return the files of a table or figure, of a scale, or of both.
 
     Raises:
-        FathomError: no tree has it.
+        FathomError: no tree has them.
     """
-    names = dict.fromkeys(name.partition("/")[2] for name in (*first.files, *second.files))
-    known = {name.replace("/", "_"): name for name in names if "/" in name}
-    if table not in known:
-        where = f"{first.folder}, {second.folder}"
-        raise FathomError(f"no table or figure '{table}'", where, nearest(table, known))
-    return known[table]
+    where = f"{first.folder}, {second.folder}"
+    names = list(dict.fromkeys((*first.files, *second.files)))
+    if scale:
+        scales = dict.fromkeys((*first.scales, *second.scales))
+        if scale not in scales:
+            raise FathomError(f"no scale '{scale}'", where, nearest(scale, scales))
+        names = [name for name in names if name.startswith(f"{scale}/")]
+    if table:
+        targets = {name: name.partition("/")[2].replace("/", "_", 1) for name in names}
+        names = [name for name in names if targets[name] == table]
+        if not names:
+            known = {target for name, target in targets.items() if name.count("/") > 1}
+            raise FathomError(f"no table or figure '{table}'", where, nearest(table, sorted(known)))
+    return names
 
 
 def _in_all(spent: list[Difference]) -> Iterator[Difference]:
