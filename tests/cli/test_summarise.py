@@ -27,6 +27,14 @@ def test_the_manifest_has_outcome_and_measurements(folder, call):
     assert (folder / "manifest.json").read_bytes() == before
 
 
+def test_the_model_card_has_the_scores_of_the_manifest(folder):
+    found = read(folder / "manifest.json")
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    for task, number in found.measurements["bleu.test.plain.13a"].tasks.items():
+        (row,) = [line for line in card.split("\n") if line.startswith(f"| {task} |")]
+        assert f"{number.value:.2f}" in row
+
+
 def test_what_is_measured_later_comes_in(folder, call):
     assert call("likelihood", RUN).code == 0
     assert call("summarise", RUN).code == 0

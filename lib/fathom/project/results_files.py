@@ -8,8 +8,8 @@ from fathom.runs.paths import Paths
 
 # Of a run: how it was trained, its series, measurements and hypotheses.
 _OF_A_RUN = (
-    "manifest.json", "training.json", "spec.yaml", "attempts.json", "metrics.tsv", "times.tsv",
-    "diagnostics/**/*", "measurements/**/*", "decodings/**/*", "window/**/*",
+    "README.md", "manifest.json", "training.json", "spec.yaml", "attempts.json", "metrics.tsv",
+    "times.tsv", "diagnostics/**/*", "measurements/**/*", "decodings/**/*", "window/**/*",
 )  # fmt: skip
 # Of a corpus: what was counted. Its text has licences, and everyone can prepare it.
 _OF_A_CORPUS = ("corpus.json", "statistics.json")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_FOLDER = Path(__file__).parent / "templates"
+FOLDER = Path(__file__).parent / "templates"
 
 
 @cache
@@ -15,4 +15,4 @@ def environment() -> "Environment":
     """Return what renders templates of HTML and SVG."""
     from fathom.tables import formats
 
-    return formats.environment(_FOLDER, autoescape=True)
+    return formats.environment(FOLDER, autoescape=True)
