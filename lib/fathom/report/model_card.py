@@ -33,31 +33,35 @@ def model_card(project: Project, spec: Spec, paths: Paths, file: Manifest) -> st
     tasks = list(spec.data.tasks)
     scores = {key: one for key, one in file.measurements.items() if key.startswith(_SCORES)}
     changed = [one for one in describe(project, spec.name, paths.scale) if one.changed]
-    return formats.environment(FOLDER).get_template("model_card.md").render(
-        run=spec.name,
-        seed=file.seed,
-        scale=paths.scale,
-        scale_title=project.scales[paths.scale].title,
-        paper=project.papers[spec.paper].about,
-        method=project.methods[spec.method.name].about,
-        translates=spec.decoding is not None,
-        languages=list(dict.fromkeys(_languages(dataset, tasks))),
-        tasks=tasks,
-        data=dataset,
-        file=file,
-        outcome=file.outcome.kind.replace("_", " ").capitalize(),
-        updates=spec.training.updates,
-        hours=file.totals.seconds * file.device.get("count", 1) / _HOUR,
-        device=file.device.get("name") or file.device.get("type"),
-        parameters=_all(file, "parameters"),
-        validation=_all(file, "last_validation"),
-        unigram=_all(file, "unigram_nll"),
-        columns=list(scores),
-        scores=_rows(scores.values(), tasks),
-        hows=list(dict.fromkeys(one.how for one in scores.values() if one.how)),
-        changed=changed,
-        translate=paths.command("translate", spec.name, file.seed),
-        versions=[f"{name} {version}" for name, version in file.versions.items()],
+    return (
+        formats.environment(FOLDER)
+        .get_template("model_card.md")
+        .render(
+            run=spec.name,
+            seed=file.seed,
+            scale=paths.scale,
+            scale_title=project.scales[paths.scale].title,
+            paper=project.papers[spec.paper].about,
+            method=project.methods[spec.method.name].about,
+            translates=spec.decoding is not None,
+            languages=list(dict.fromkeys(_languages(dataset, tasks))),
+            tasks=tasks,
+            data=dataset,
+            file=file,
+            outcome=file.outcome.kind.replace("_", " ").capitalize(),
+            updates=spec.training.updates,
+            hours=file.totals.seconds * file.device.get("count", 1) / _HOUR,
+            device=file.device.get("name") or file.device.get("type"),
+            parameters=_all(file, "parameters"),
+            validation=_all(file, "last_validation"),
+            unigram=_all(file, "unigram_nll"),
+            columns=list(scores),
+            scores=_rows(scores.values(), tasks),
+            hows=list(dict.fromkeys(one.how for one in scores.values() if one.how)),
+            changed=changed,
+            translate=paths.command("translate", spec.name, file.seed),
+            versions=[f"{name} {version}" for name, version in file.versions.items()],
+        )
     )
 
 

@@ -1,0 +1,134 @@
+"""Keep results of a scale in docs/results, and update the page that shows them.
+
+    python -m docs.evidence results
+
+docs/results is a tree of results without its runs: `fathom diff` compares another one with it.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
+
+from docs.readme_table import ROOT, replaced
+from fathom.project.load import load
+from fathom.provenance.manifest import Manifest
+from fathom.runs.paths import Paths
+from fathom.tables.comparison import write_csv
+from fathom.trees.tree import Tree, rows
+
+SCALE, PAPER, TABLE = "tiny", "latent_depth", "table5"
+PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
+RUNS = "runs.csv"
+FILES = (
+    f"{PAPER}/{TABLE}.csv",
+    f"{PAPER}/{TABLE}.md",
+    f"curves/{PAPER}_{TABLE}.csv",
+    f"curves/{PAPER}_{TABLE}.svg",
+    "claims.csv",
+)
+# Answers of claims that results decided.
+ANSWERED = ("holds", "fails", "inconclusive")
+HOUR = 3600
+
+
+def keep(results: Path, kept: Path = KEPT) -> None:
+    """Copy the files of the scale, and write a line for each training of the table."""
+    folder = kept / SCALE
+    for name in FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(results / SCALE / name, folder / name)
+    runs = dict.fromkeys(line["run"] for line in rows(folder / PAPER / f"{TABLE}.csv"))
+    write_csv(DataFrame(_trainings(results, runs)), folder / RUNS)
+
+
+def _trainings(results: Path, runs: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield a line for each training of some runs."""
+    project, paths = load(ROOT), Paths(results, SCALE)
+    folders = {paths.run(project.spec(run, SCALE), 1).parent for run in runs}
+    for (name, digits, seed), run in Tree.at(results).runs():
+        if run.manifest is not None and run.folder.parent in folders:
+            yield {"run": name, "seed": seed, "identity": digits} | _measured(run.manifest)
+
+
+def _measured(file: Manifest) -> dict[str, Any]:
+    """Return how a training ended, how far it is below the baseline, and what it took."""
+    validation, unigram = (
+        record.all.value if (record := file.measurements.get(key)) and record.all else None
+        for key in ("last_validation", "unigram_nll")
+    )
+    return {
+        "outcome": file.outcome.kind,
+        "updates": file.totals.updates,
+        "valid_nll": validation,
+        "unigram_nll": unigram,
+        "seconds": file.totals.seconds,
+        "device": file.device.get("name") or file.device.get("type"),
+        "torch": file.versions.get("torch"),
+        "commit": (file.commit or "")[:8],
+    }
+
+
+def parts(kept: Path = KEPT) -> dict[str, str]:
+    """Return what the page says of the kept files, as Markdown by part."""
+    folder = kept / SCALE
+    _, _, table = (folder / PAPER / f"{TABLE}.md").read_text(encoding="utf-8").partition("\n")
+    return {
+        "trainings": _summary(rows(folder / RUNS)),
+        "table": table.strip() + "\n",
+        "claims": _claims(rows(folder / "claims.csv")),
+    }
+
+
+def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
+    """Return how many trainings there were, what they learned, and what they took."""
+
+    def all_of(column: str) -> str:
+        return " and ".join(sorted({line[column] for line in trainings}))
+
+    runs = {line["run"] for line in trainings}
+    hours = sum(float(line["seconds"]) for line in trainings) / HOUR
+    below = [float(line["unigram_nll"]) - float(line["valid_nll"]) for line in trainings]
+    return (
+        f"{len(trainings)} trainings of {len(runs)} runs with {all_of('updates')} updates each: "
+        f"{all_of('outcome')}, after {hours:.2f} hours of one core in all ({all_of('device')}, "
+        f"torch {all_of('torch')}, commit {all_of('commit')}). Their validation NLL ended "
+        f"{min(below):.2f} to {max(below):.2f} nats below the unigram baseline.\n"
+    )
+
+
+def _claims(lines: Sequence[Mapping[str, str]]) -> str:
+    """Return the claims about the table that these results decide, as Markdown."""
+    table = [
+        ("claim", "asks", "here", "numbers", "on the paper's own cells"),
+        ("---",) * 5,
+    ]
+    for line in lines:
+        about = line["paper"] == PAPER and f"{TABLE}[" in line["expression"]
+        if about and line["answer"] in ANSWERED:
+            name = " ".join(filter(None, (line["claim"], line["part"])))
+            numbers = (line["answer"], line["numbers"], line["reported_answer"])
+            table.append((name, f"`{line['expression']}`", *numbers))
+    escaped = ([cell.replace("|", "\\|") for cell in cells] for cells in table)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in escaped)
+
+
+def main() -> None:
+    """Keep the results that the command line names, if any, and update the page."""
+    try:
+        if sys.argv[1:]:
+            keep(Path(sys.argv[1]))
+    except FileNotFoundError as error:
+        made = f"snakemake {PAPER}_{TABLE} claims; fathom curves {PAPER}_{TABLE}"
+        raise SystemExit(f"{error.filename}: no such file; {made}") from None
+    text = PAGE.read_text(encoding="utf-8")
+    for name, part in parts().items():
+        text = replaced(text, name, part)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
