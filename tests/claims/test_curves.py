@@ -92,10 +92,25 @@ def test_a_failed_run_is_the_worst_where_the_series_has_a_bad_end():
         assert not number.missing
 
 
-def test_seeds_that_failed_leave_the_others_unless_these_are_fewer():
+def test_seeds_that_failed_are_counted_next_to_the_others():
+    nothing = DataFrame({"panel": ["D"], "run": ["p/run"], "words": ["diverged at update 3"]})
+    absent = nothing.assign(words="not run")
+    for frames, lost, awaited in (
+        ({1: nothing, 2: MAP}, "1 of 2 seeds diverged", 0),
+        ({1: nothing, 2: MAP, 3: nothing}, "2 of 3 seeds diverged", 0),
+        ({1: nothing, 2: MAP, 3: absent}, "1 of 3 seeds diverged", 1),
+    ):
+        made = shown(("D",), frames)
+        assert ([*made.by_seed], made.words, made.lost, made.awaited) == ([2], "", lost, awaited)
+    (term,) = shown(("D", "x", "y"), {1: nothing, 2: MAP}).weights
+    assert (term.value, term.lost) == (2.0, "1 of 2 seeds diverged")
+    assert shown(("D",), {1: nothing, 2: nothing}).words == "2 of 2 seeds diverged"
+
+
+def test_one_failed_seed_next_to_seeds_that_are_not_run_is_missing():
     nothing = DataFrame({"panel": ["D"], "run": ["p/run"], "words": ["diverged"]})
-    assert [*shown(("D",), {1: nothing, 2: MAP}).by_seed] == [2]
-    assert shown(("D",), {1: nothing, 2: MAP, 3: nothing}).words == "diverged"
+    made = shown(("D",), {1: nothing, 2: nothing.assign(words="not run")})
+    assert (made.words, made.missing, made.lost) == ("not run", True, "1 of 2 seeds diverged")
 
 
 def test_a_seed_without_points_is_left_out():

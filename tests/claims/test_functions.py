@@ -6,11 +6,11 @@ from statistics import stdev
 import pytest
 from pandas import DataFrame
 
+from fathom.claims.evidence import Interval
 from fathom.claims.expressions import parse
 from fathom.claims.functions import FUNCTIONS
 from fathom.claims.judge import Judge
 from fathom.claims.quantities import Curve, Slice, Sum, Term
-from fathom.claims.truths import Interval
 from fathom.errors import FathomError
 from tests.support.refused import says
 
@@ -153,6 +153,8 @@ def test_a_median_is_not_known_where_a_number_is_not():
     assert median(of("not run", 2.0, 1.0, 4.0)).missing
     assert math.isnan(median(of(1.0, "diverged", 2.0)).value)
     assert not median(of(1.0, "diverged", 2.0)).missing
+    lost = Sum({Term("d", 3.0, lost="1 of 2 seeds diverged", worst=-math.inf): 1.0})
+    assert math.isnan(median(Slice((*CELLS.items, lost))).value)
 
 
 @pytest.mark.parametrize(

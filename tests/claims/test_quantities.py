@@ -15,6 +15,7 @@ from fathom.claims.quantities import (
     items_of,
     largest,
     smallest,
+    terms_of,
 )
 
 A, B = Term("a", 3.0), Term("b", 1.0)
@@ -54,7 +55,8 @@ def test_what_is_added_to_runs_that_cancel_is_not_known():
     other = Term("v", -math.inf, "failed to train")
     cancelled = of(WORST).plus(of(other).times(-1))
     assert math.isnan(cancelled.plus(of(A)).value)
-    assert cancelled.plus(constant(2)).value == 2
+    assert math.isnan(cancelled.plus(constant(2)).value)
+    assert cancelled.plus(constant(0)).value == 0
     unknown = Term("n", math.nan, "diverged")
     assert math.isnan(of(WORST).plus(of(unknown)).value)
 
@@ -106,6 +108,20 @@ def test_a_curve_is_summarised_in_each_seed():
         4.0,
         "end of c",
     )
+
+
+def test_a_curve_of_some_seeds_has_their_mean_and_the_worst_value():
+    frames = {2: DataFrame({"value": [3.0, 4.0]}), 4: DataFrame({"value": [5.0, 8.0]})}
+    some = Curve("c", "p/run", frames, worst=math.inf, lost="2 of 4 seeds diverged", awaited=1)
+    (term,) = some.number("end", lambda one: one["value"].iloc[-1]).weights
+    assert (term.value, term.worst, term.lost, term.awaited) == (6.0, math.inf, some.lost, 1)
+    turned = some.mapped("-c", lambda value: -value)
+    (term,) = turned.number("maximum", lambda one: one["value"].max()).weights
+    assert (term.value, term.worst) == (-4.0, -math.inf)
+
+
+def test_the_terms_of_the_largest_number_are_those_of_all():
+    assert [*terms_of(largest([of(A), smallest([of(B), constant(1)])]))] == [A, B]
 
 
 def test_a_curve_is_no_number():

@@ -2,15 +2,27 @@
 
 import math
 import random
-from statistics import fmean, stdev
+from dataclasses import replace
+from itertools import count
+from statistics import fmean
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
+from scipy import stats
 
 from fathom.claims.expressions import parse
 from fathom.claims.judge import Judge
 from fathom.claims.quantities import Curve, Term
-from fathom.claims.results import ALONE, EXACT, Results, over_seeds
+from fathom.claims.results import (
+    ALONE,
+    EXACT,
+    NO_SEEDS,
+    OTHER_SEEDS,
+    UNEVEN,
+    Results,
+    over_seeds,
+)
+from fathom.claims.truths import Logic
 from fathom.provenance.measurements import Number, Record
 from fathom.scoring.bootstrap import draws
 from fathom.scoring.paired import drawn_scores
@@ -133,8 +145,8 @@ def test_several_seeds_in_all_rows_decide(tmp_path):
         files.write("p/small", {"bleu.test.plain.13a": scores(value, value)}, seed)
     text = TABLES.replace('"24/24": deep', "again: small")
     fact = truth(files, 'table1["6/6", "bos"] > 20', text=text).evidence[0]
-    half = 1.96 * stdev((20.0, 21.0)) / math.sqrt(2)
-    assert (fact.difference, fact.low) == (20.5, pytest.approx(20.5 - half))
+    expected = stats.ttest_1samp((20.0, 21.0), 0).confidence_interval(0.95)
+    assert (fact.difference, fact.low) == (20.5, pytest.approx(expected.low))
     assert "2 seeds" in fact.basis
 
 
@@ -143,10 +155,15 @@ def test_numbers_of_one_training_go_together_and_runs_are_independent():
     again = Term("b", 2.5, source="p/a", by_seed={1: 2.0, 2: 3.0})
     other = Term("c", 5.0, source="p/c", by_seed={1: 4.0, 2: 5.0, 3: 6.0})
     assert over_seeds({first: 1.0, again: -1.0}).half == 0
-    errors = stdev((1.0, 2.0)) / math.sqrt(2), 1 / math.sqrt(3)
+    welch = stats.ttest_ind((1.0, 2.0), (4.0, 5.0, 6.0), equal_var=False).confidence_interval(0.95)
     both = over_seeds({first: 1.0, other: -1.0})
-    assert both.half == pytest.approx(1.96 * math.hypot(*errors))
+    assert both.half == pytest.approx((welch.high - welch.low) / 2)
     assert "2 and 3 seeds" in both.basis
+    # Three numbers of one run are one sample: 2 degrees of freedom for 3 seeds.
+    by_seed = {1: 4.0, 2: 5.0, 3: 7.0}
+    sums = {Term(name, 0.0, source="p/c", by_seed=by_seed): 1 / 3 for name in "abc"}
+    alone = stats.ttest_1samp((4.0, 5.0, 7.0), 0).confidence_interval(0.95)
+    assert over_seeds(sums).half == pytest.approx((alone.high - alone.low) / 2)
     assert over_seeds({first: 1.0, Term("d", 1.0, source="p/d", by_seed={1: 1.0}): 1.0}) is None
 
 
@@ -171,11 +188,142 @@ def test_scores_without_counts_of_sentences_decide_alone(tmp_path):
 def test_outcomes_are_the_worst_value_and_what_was_not_run_is_absent(files):
     files.write("p/gated", {}, outcome="diverged")
     assert truth(files, 'table1["LL-D, 6/12", "avg"] < table1["6/6", "avg"]').answer == "holds"
-    assert truth(files, 'failed(table1["LL-D, 6/12"]) and trained(table1["6/6"])').answer == "holds"
+    claim = 'failed(table1["LL-D, 6/12"]) and trained(table1["24/24"])'
+    assert truth(files, claim).answer == "holds"
+    assert truth(files, 'trained(table1["6/6"])').answer == "absent"  # its second seed is not run
     assert truth(files, 'table1["Control", "avg"] > 1').answer == "absent"
     assert truth(files, 'trained(table1["Control"])').answer == "absent"
     assert truth(files, 'table1["6/6", "no such task"] > 1').answer == "absent"
     assert truth(files, 'end(figure1["a"]) > 1').answer == "absent"
+
+
+BLEU_KEY = "bleu.test.plain.13a"
+
+
+@pytest.fixture
+def of_seeds(tmp_path):
+    """A function from what the seeds of `6/6` and `24/24` have to the answer of a claim.
+
+    A seed has a score, an outcome, "unscored" or nothing.
+    """
+
+    calls = count()
+
+    def answered(claim, small, deep=(20.0,)):
+        files = Files(tmp_path / str(next(calls)))
+        for run, seeds in (("p/small", small), ("p/deep", deep)):
+            for seed, what in enumerate(seeds, start=1):
+                number = isinstance(what, float)
+                records = {BLEU_KEY: scores(what, what)} if number else {}
+                outcome = "finished" if number or what == "unscored" else what
+                if what is not None:
+                    files.write(run, records, seed, outcome=outcome)
+        sources = {
+            run: replace(
+                files.sources[run],
+                folders={seed: files.path(run, seed) for seed in range(1, len(seeds) + 1)},
+            )
+            for run, seeds in (("p/small", small), ("p/deep", deep))
+        }
+        drawn = table(tmp_path)
+        cells = drawn.cells(KNOWN)
+        compared = compare_table(drawn, cells, (), files.sources | sources, "tiny")
+        world = Results({"table1": compared}, lambda _: Curve("figure1", "", {}, "not run", True))
+        return Judge(world, "here").truth(parse(claim, "here"))
+
+    return answered
+
+
+D = "diverged"
+ROW, OTHER = 'table1["6/6", "bos"]', 'table1["24/24", "bos"]'
+TRAINED, FAILED = 'trained(table1["6/6"])', 'failed(table1["6/6"])'
+
+
+@pytest.mark.parametrize(
+    ("seeds", "trained", "failed"),
+    [
+        ((20.0, 21.0, 22.0), "holds", "fails"),
+        ((D, D, 20.0, 21.0, 22.0), "fails", "fails"),
+        ((D, D, D, 21.0, 22.0), "fails", "fails"),
+        ((D, D, D), "fails", "holds"),
+        ((D, "unscored", "unscored"), "fails", "absent"),
+        ((D, None, None), "fails", "absent"),
+        ((D, D, None), "fails", "absent"),
+        ((20.0, None), "absent", "fails"),
+        ((20.0, D, "unscored", "unscored"), "fails", "fails"),
+        ((None, None), "absent", "absent"),
+    ],
+)
+def test_trained_and_failed_ask_for_every_seed(of_seeds, seeds, trained, failed):
+    """Two of five diverged seeds were trained, and three of five had failed."""
+    assert of_seeds(TRAINED, seeds).answer == trained
+    assert of_seeds(FAILED, seeds).answer == failed
+
+
+def test_the_evidence_counts_the_seeds_without_a_result(of_seeds):
+    (fact,) = of_seeds(TRAINED, (D, D, 20.0, 21.0, 22.0)).evidence
+    assert fact.text.endswith("21 (2 of 5 seeds diverged)")
+    (fact,) = of_seeds(FAILED, (D, D, D, 21.0, 22.0)).evidence
+    assert fact.text.endswith("21.5 (3 of 5 seeds diverged)")
+    (fact,) = of_seeds(FAILED, (D, D, D)).evidence
+    assert "3 of 3 seeds" in fact.text
+    (fact,) = of_seeds(FAILED, (D, None, None)).evidence
+    assert fact.text.endswith("not run (2 of 3 seeds), 1 of 3 seeds diverged")
+    (fact,) = of_seeds(TRAINED, (20.0, None)).evidence
+    assert fact.text.endswith("20, 1 of its seeds not run")
+
+
+@pytest.mark.parametrize("seeds", [(D, D, 20.0, 20.1, 20.2), (D, D, D, 20.0, 20.1)])
+def test_some_diverged_seeds_decide_nothing_that_the_worst_value_would_change(of_seeds, seeds):
+    lower, higher = (19.0, 19.1, 19.2), (30.0, 30.1, 30.2)
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, lower).answer == "inconclusive"
+    assert of_seeds(f"{OTHER} < {ROW}", seeds, lower).answer == "inconclusive"
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, higher).answer == "fails"
+    assert of_seeds(f"{ROW} < {OTHER}", seeds, higher).answer == "holds"
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, (D, *lower)).answer == "inconclusive"
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, (D, *higher)).answer == "inconclusive"
+    (fact,) = of_seeds(f"{ROW} > {OTHER}", seeds, lower).evidence
+    assert f"({seeds.count(D)} of 5 seeds diverged)" in fact.text
+    assert (fact.low, fact.high > 0) == (None, True)
+
+
+def test_one_diverged_seed_next_to_seeds_that_are_not_scored_is_absent(of_seeds):
+    for seeds in ((D, "unscored", "unscored"), (D, None, None), (D, D, None)):
+        truth = of_seeds(f"{ROW} > {OTHER}", seeds)
+        assert truth.answer == "absent"
+        assert "seeds diverged" in truth.evidence[0].text
+    assert of_seeds(f"{ROW} > {OTHER}", (D, D, D)).answer == "fails"
+
+
+def test_a_gain_of_a_row_with_a_diverged_seed_is_not_certain():
+    class Gains:
+        def gains(self, term):
+            return True
+
+    lost = Term("a", 20.0, lost="2 of 5 seeds diverged")
+    assert Logic(Gains()).gains(lost).answer == "inconclusive"
+    assert Logic(Gains()).gains(Term("a", 20.0)).answer == "holds"
+
+
+def nll(seeds, source):
+    """Return a term with a number for each of some seeds."""
+    return Term(source, 2.0, source=source, by_seed={seed: 2.0 + seed / 10 for seed in seeds})
+
+
+@pytest.mark.parametrize(
+    ("terms", "why"),
+    [
+        ((nll((1,), "p/a"), nll((1,), "p/b")), ALONE),
+        ((nll((1, 2), "p/a"), nll((1,), "p/b")), UNEVEN),
+        ((nll((1, 2), "p/a"), nll((1, 2, 3), "p/a")), OTHER_SEEDS),
+        ((nll((1,), "p/a"), nll((1, 2), "p/a")), OTHER_SEEDS),
+        ((nll((), "p/a"), nll((1, 2), "p/b")), NO_SEEDS),
+    ],
+)
+def test_what_has_no_interval_says_the_true_reason(files, terms, why):
+    """Rows with several seeds were called rows of one seed."""
+    interval = results_of(files).interval({terms[0]: 1.0, terms[1]: -1.0})
+    assert (interval.half, interval.basis) == (None, why)
 
 
 def test_a_significant_gain_is_marked_and_better(files):

@@ -5,10 +5,11 @@ from itertools import product
 
 import pytest
 
+from fathom.claims.evidence import Interval
 from fathom.claims.expressions import parse
 from fathom.claims.judge import Judge
-from fathom.claims.quantities import Slice, Sum, Term
-from fathom.claims.truths import TOO_FEW, Interval, Logic, Truth
+from fathom.claims.quantities import Slice, Sum, Term, largest, smallest
+from fathom.claims.truths import CANCEL, NO_WORST, TOO_FEW, Logic, Truth
 from fathom.errors import FathomError
 from tests.support.refused import says
 
@@ -179,6 +180,41 @@ def test_fewer_than_two_numbers_have_no_answer():
     assert answer("rising(A) or B > 1", A=[1.0], B=2.0).answer == "holds"
     (fact,) = answer("rising(A)", A=[1.0]).evidence
     assert (fact.text, fact.answer) == (TOO_FEW, "absent")
+
+
+def test_a_number_among_those_that_it_is_compared_with_is_not_above_itself():
+    """It was not run, since no evidence was left."""
+    world = Numbers(a=30.0, b=20.0)
+    logic, (best, other) = Logic(world), world.values.values()
+    worst, less = best.times(-1), other.times(-1)
+    for one, strict, loose, among in (
+        (best, ">", ">=", largest([best, other])),
+        (worst, "<", "<=", smallest([worst, less])),
+    ):
+        truth = logic.compare(one, strict, among)
+        assert (truth.answer, len(truth.evidence)) == ("fails", 1)
+        assert truth.evidence[0].text.endswith(f"a 30 {strict} itself")
+        assert logic.compare(one, loose, among).answer == "holds"
+    assert logic.compare(Slice((best, other)), ">", largest([best])).answer == "fails"
+    (fact,) = logic.compare(largest([best, other]), ">=", best).evidence
+    assert (fact.text, fact.answer) == ("a 30 >= itself", "holds")
+    assert logic.compare(best, ">", largest([best])).answer == "absent"
+
+
+def test_runs_that_all_diverged_are_not_close_to_each_other():
+    """Equally bad runs were stable: the difference was 0."""
+    for claim in ("spread(A) < 0.5", "near(B, C, 0.2)", "B - C < 0.5", "B - C > 1", "B + 1 > C"):
+        truth = answer(claim, A=["diverged"] * 3, B="diverged", C="diverged")
+        assert truth.answer == "inconclusive", claim
+        assert {fact.basis for fact in truth.evidence} == {CANCEL}
+    assert answer("spread(A) < 0.5", A=["diverged", 1.0, "diverged"]).answer == "fails"
+    assert answer("near(B, C, 0.2)", B="diverged", C=1.0).answer == "fails"
+
+
+def test_a_missing_result_without_a_worst_value_says_so():
+    unknown = Sum({Term("depth", math.nan, "diverged"): 1.0})
+    (fact,) = Logic(Numbers()).compare(unknown, ">", Sum(constant=1.0)).evidence
+    assert (fact.answer, fact.basis) == ("inconclusive", NO_WORST)
 
 
 def test_of_nothing_nothing_holds():

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from fathom.claims.evidence import Evidence
 from fathom.claims.judged import Judged
-from fathom.claims.truths import Evidence
 from fathom.claims.view import (
     AGAINST,
     NOT_EVIDENCE,

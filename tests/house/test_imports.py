@@ -27,7 +27,7 @@ OUTSIDE_PACKAGES = {
     "checkpoints": NETWORKS,
     "training": NETWORKS | {"yaml", "rich"},
     "inference": NETWORKS | {"ctranslate2"},
-    "scoring": frozenset({"sacrebleu", "sacremoses", "numpy"}),
+    "scoring": frozenset({"sacrebleu", "sacremoses", "numpy", "scipy"}),
     "evaluation": frozenset(),
     "tables": frozenset({"pandas", "numpy", "jinja2", "tensorboardX"}),
     "figures": frozenset({"pandas", "numpy", "matplotlib", "tueplots", "pydantic"}),

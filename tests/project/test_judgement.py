@@ -5,11 +5,14 @@ from collections import Counter
 
 import pytest
 
+from fathom.claims.evidence import Interval
+from fathom.claims.printed import Printed
 from fathom.claims.results import ALONE
 from fathom.figures.points import with_seed
 from fathom.project.artefacts import Artefacts
 from fathom.project.judgement import judged
 from fathom.runs.paths import Paths
+from fathom.scoring.students_t import half_interval
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
 from tests.support.small_figures import end, write_series
@@ -89,6 +92,22 @@ def test_an_answer_on_printed_cells_is_the_one_by_hand(
         assert one.reported_basis == "digits as printed"
     else:
         assert fact.high - fact.low == pytest.approx(2 * half)
+
+
+def test_with_students_t_no_answer_on_printed_cells_changes(project, monkeypatch, tmp_path):
+    """The ± that latent_depth prints are of five seeds; the cells themselves do not say so."""
+
+    def of_five_seeds(_, weights):
+        errors = [(abs(factor) * term.stderr, 5) for term, factor in weights.items() if term.stderr]
+        return Interval(half_interval(errors) if errors else None, "")
+
+    artefacts = Artefacts(project, Paths(tmp_path, "tiny"))
+    paper = project.papers["latent_depth"]
+    before = judged(artefacts, paper)
+    monkeypatch.setattr(Printed, "interval", of_five_seeds)
+    after = judged(artefacts, paper)
+    assert [one.reported_answer for one in after] == [one.reported_answer for one in before]
+    assert after != before  # their intervals are other ones
 
 
 def test_without_results_no_claim_is_answered(without_results):

@@ -4,6 +4,7 @@ import math
 from shutil import copytree
 
 import pytest
+from scipy import stats
 
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
@@ -108,7 +109,8 @@ def test_several_seeds_in_both_rows_give_the_interval_over_seeds(tmp_path, resul
     results.score("p/small", texts(0.2, seed=3), seed=2)
     text = "t: {title: T, section: S, columns: [bos], rows: {a: small, b: small}}"
     one = less(results, ("a", "bos"), ("b", "bos"), text)
-    assert one.half == pytest.approx(1.96 * one.result.stderr)
+    # Twice the same run: two equal variances, of one degree of freedom each.
+    assert one.half == pytest.approx(stats.t.ppf(0.975, 2) * one.result.stderr)
     assert "seeds" in one.method
     assert one.result.interval == 0
 
@@ -241,4 +243,6 @@ def test_a_difference_to_what_has_no_value_has_words(tmp_path, less):
 
 def test_what_a_reader_must_know_of_the_base_is_in_the_note(results, less):
     results.write("p/small", {}, 2, outcome="diverged")
-    assert "6/6: 1 of 2 seeds: diverged at update 122" in less(results).result.note
+    own = less(results).result
+    assert "6/6: 1 of 2 seeds: diverged at update 122" in own.note
+    assert own.lost == "6/6: 1 of 2 seeds diverged"

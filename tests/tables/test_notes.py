@@ -81,6 +81,13 @@ def test_what_was_not_measured_is_named(tmp_path):
     assert any(note.startswith("not measured: ") and "p/deep" in note for note in found)
 
 
+def test_a_seed_that_diverged_is_noted_where_the_others_are_not_run(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/small", {}, outcome="diverged")
+    found = notes_of(tmp_path, results)
+    assert "6/6: 1 of 2 seeds: diverged at update 122." in found
+
+
 def test_text_that_is_scored_as_it_is_says_so(tmp_path):
     results = Results(tmp_path / "results")
     key = "bleu.test.plain.none"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from fathom.provenance import measurements
 from fathom.provenance.measurements import Number, Record
 from fathom.provenance.recipe import RECIPE
 from fathom.tables.results import result
@@ -82,8 +83,79 @@ def test_seeds_without_a_result_are_counted_by_their_words(results, cell):
     results.write("p/small", {}, 1, outcome="diverged")
     results.write("p/small", {}, 2)
     own = cell(results, "6/6", "bos")
-    assert (own.words, own.seeds) == ("diverged at update 122 (1 of 2 seeds)", 1)
-    assert own.note.startswith("1 of 2 seeds: not measured")
+    assert (own.words, own.seeds) == ("not measured (1 of 2 seeds)", 1)
+    assert own.note.startswith("1 of 2 seeds: diverged at update 122")
+
+
+@pytest.fixture
+def of_seeds(results):
+    """A function from what each seed of a run has (a score, words or nothing) to its cell."""
+
+    def resolved(*seeds):
+        for seed, what in enumerate(seeds, start=1):
+            if isinstance(what, float):
+                results.write("p/small", {BLEU: scores(what, what)}, seed)
+            elif what is not None:
+                outcome = "finished" if what == "unscored" else what
+                results.write("p/small", {}, seed, outcome=outcome)
+        folders = {seed: results.path("p/small", seed) for seed in range(1, len(seeds) + 1)}
+        source = replace(results.sources["p/small"], folders=folders)
+        cells = table(results.folder).cells(KNOWN)
+        (own,) = [one for one in cells if (one.row, one.column) == ("6/6", "bos")]
+        return result(own, {"p/small": source})
+
+    return resolved
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words", "shown"),
+    [
+        (("diverged", "unscored", "unscored"), "not measured (2 of 3 seeds)", 2),
+        (("diverged", None, None), "not run (2 of 3 seeds)", 0),
+        (("diverged", "unscored", 20.0, "unscored"), "not measured (2 of 4 seeds)", 2),
+        (("diverged", "diverged", None), "diverged at update 122 (2 of 3 seeds)", 2),
+        (("diverged", "diverged", 20.0), "diverged at update 122 (2 of 3 seeds)", 2),
+        (("diverged", "diverged", 20.0, None), "not run (1 of 4 seeds)", 0),
+        ((None, None), "not run", 0),
+    ],
+)
+def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(of_seeds, seeds, words, shown):
+    own = of_seeds(*seeds)
+    assert (own.value, own.words, own.seeds) == (None, words, shown)
+    lost = seeds.count("diverged")
+    assert own.lost == (f"{lost} of {len(seeds)} seeds diverged" if lost else "")
+    if "diverged" not in words and lost:
+        assert f"{lost} of {len(seeds)} seeds: diverged at update 122" in own.note
+
+
+def test_seeds_without_a_result_are_counted_next_to_the_value_of_the_others(of_seeds):
+    own = of_seeds("diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
+    assert (own.value, own.seeds, own.of, own.awaited) == (22.0, 3, 7, 2)
+    assert own.lost == "1 of 7 seeds diverged, 1 of 7 seeds failed to train"
+    complete = of_seeds(20.0, 22.0)
+    assert (complete.value, complete.lost, complete.awaited) == (21.0, "", 0)
+
+
+def test_seeds_that_diverged_at_different_updates_diverged(results, of_seeds):
+    for seed, update in ((1, 122), (2, 300)):
+        results.write("p/small", {}, seed, outcome="diverged")
+        path = results.path("p/small", seed) / "training.json"
+        file = measurements.read(path)
+        measurements.write(path, file.model_copy(update={"update": update}))
+    own = of_seeds(None, None)
+    assert own.words == "diverged (2 of 2 seeds)"
+    assert "1 of 2 seeds: diverged at update 300" in own.note
+
+
+def test_a_seed_whose_gates_leave_no_layer_has_no_number(results):
+    hard = "bleu.test.hard.13a"
+    results.write("p/gated", {hard: scores(fra=39.5, missing=("bos",))}, 1)
+    results.write("p/gated", {hard: scores(20.0, 38.0)}, 2)
+    text = "t: {title: T, section: S, columns: [bos], gates: hard, rows: {a: gated}}"
+    (only,) = table(results.folder, "t", text).cells(KNOWN)
+    folders = {seed: results.path("p/gated", seed) for seed in (1, 2)}
+    own = result(only, {"p/gated": replace(results.sources["p/gated"], folders=folders)})
+    assert (own.value, own.lost) == (20.0, "1 of 2 seeds without a number")
 
 
 @pytest.mark.parametrize("column", ["bos", "avg", "fra"])

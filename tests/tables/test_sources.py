@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.provenance.recipe import RECIPE
+from fathom.tables.sources import lost_words
 from tests.support.refused import refused
 from tests.support.small_tables import Results, scores
 
@@ -113,6 +114,12 @@ def test_a_training_that_lost_its_own_measurements_names_the_command(results):
         readings(results, key="parameters")
     # Of the one that did not train, nothing is missing.
     assert readings(results, "p/small", "parameters") == []
+
+
+def test_seeds_without_a_result_are_counted_by_how_they_ended():
+    ended = ["diverged at update 3", "failed to train", "diverged at update 9"]
+    assert lost_words(ended, 5) == "2 of 5 seeds diverged, 1 of 5 seeds failed to train"
+    assert (lost_words([], 5), lost_words(["diverged"], 1)) == ("", "")
 
 
 def test_a_corpus_without_statistics_is_not_measured(results):

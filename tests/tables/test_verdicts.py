@@ -115,6 +115,14 @@ def test_a_corpus_that_nobody_counted_is_not_measured_at_any_scale(comparable):
     assert judged == Verdict("not measured", "which")
 
 
+def test_a_run_whose_seeds_are_not_all_there_is_not_judged_by_one_that_diverged():
+    note = "1 of 3 seeds: diverged at update 122"
+    judged = verdict(OUTCOME, words="not run (2 of 3 seeds)", note=note)
+    assert judged == Verdict("not run", f"2 of 3 seeds; {note}")
+    judged = verdict(OUTCOME, words="not measured (2 of 3 seeds)", note=note)
+    assert judged == Verdict("not measured", note)
+
+
 def test_a_difference_to_what_was_not_run_was_not_run_either():
     judged = verdict(NUMBER, words="not run (6/6)")
     assert judged == Verdict("not run", "6/6")

@@ -78,6 +78,16 @@ def test_a_number_has_the_decimals_of_its_column_and_a_spread(main):
     assert ours["Seeds"].text == "2"
 
 
+def test_a_number_of_some_seeds_says_of_how_many(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    results.write("p/small", {}, 2, outcome="diverged")
+    drawn = laid_out(tmp_path, results)
+    ours = row(drawn.blocks[0], "6/6")
+    assert ours["bos"].full == "20 (1 of 2 seeds) ±0"
+    assert any("6/6: 1 of 2 seeds: diverged at update 122" in note for note in drawn.notes)
+
+
 def test_an_outcome_that_neighbours_share_is_printed_once(main):
     ours = row(main, "24/24")
     assert ours["Avg."] == CellView(

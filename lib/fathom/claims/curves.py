@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fathom.claims.expressions import Reference
 from fathom.claims.quantities import VALUE, Curve, Quantity, Unfit
-from fathom.tables.sources import NOT_RUN
+from fathom.tables.sources import NOT_RUN, lost_words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -16,7 +16,7 @@ _LABELLED = ("panel", "label", "row", "column")
 _SMOOTHED = "smoothed"  # as it is drawn
 NOT_RECORDED = "not recorded"
 NOT_HERE = "not in this scale's figure"
-_MISSING = (NOT_RUN, NOT_HERE, NOT_RECORDED)
+_AWAITED = (NOT_RUN, NOT_RECORDED)
 
 
 def curve(
@@ -27,7 +27,7 @@ def curve(
 ) -> Quantity:
     """Return the curve or picture that labels name; one field of a picture is a number.
 
-    Seeds without a result leave the others, where these are not fewer.
+    The numbers are those of the seeds that have a result.
 
     Args:
         reference: a figure with its labels.
@@ -54,12 +54,14 @@ def curve(
             continue
         by_seed[seed] = _points(points, axes)
         one_field = {"row", "column"} <= {*used}
-    outcomes = [reason for reason in words if reason not in _MISSING]
-    if len(by_seed) < max(1, len(outcomes)):
-        reason = next(iter([*outcomes, *words]), NOT_RUN)
-        return Curve(name, source, {}, reason, not outcomes, worst)
-    made = Curve(name, source, by_seed)
-    return made.number("", lambda points: points[VALUE].iloc[0]) if one_field else made
+    outcomes = [reason for reason in words if reason not in (*_AWAITED, NOT_HERE)]
+    missing = [reason for reason in words if reason in _AWAITED]
+    lost = lost_words(outcomes, len(by_seed) + len(outcomes) + len(missing))
+    if not by_seed and outcomes and not missing:
+        return Curve(name, source, {}, lost or outcomes[0], worst=worst)
+    reason = "" if by_seed else next(iter([*missing, *words]), NOT_RUN)
+    made = Curve(name, source, by_seed, reason, not by_seed, worst, lost, len(missing))
+    return made.number("", lambda points: points[VALUE].iloc[0]) if one_field and by_seed else made
 
 
 def _chosen(frame: "DataFrame", labels: list[str]) -> "tuple[DataFrame, list[str]]":

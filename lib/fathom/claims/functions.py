@@ -24,6 +24,7 @@ from fathom.claims.quantities import (
     items_of,
     largest,
     smallest,
+    terms_of,
 )
 from fathom.claims.truths import Logic, Truth
 
@@ -92,6 +93,11 @@ def median(values: Quantity) -> Number:
     unknown = [item for item in items if item.missing or math.isnan(item.value)]
     if unknown:
         return _sum(unknown)  # any of the others may be the middle one
+    lost = [term for item in items for term in terms_of(item) if term.lost]
+    if lost:
+        # With the worst value another one may be the middle one.
+        named = (replace(term, value=math.nan, words=term.lost, lost="") for term in lost)
+        return _sum([Sum({term: 1.0}) for term in named])
     ordered = sorted(items, key=lambda item: item.value)
     middle = ordered[(len(items) - 1) // 2 : len(items) // 2 + 1]
     return _sum(middle).times(1 / len(middle))
@@ -183,13 +189,13 @@ def falling(logic: Logic, values: Slice) -> Truth:
 
 
 def trained(logic: Logic, cells: Slice) -> Truth:
-    """Return whether each cell has a result."""
-    return logic.all(logic.has_result(term) for term in _runs(cells))
+    """Return whether all seeds of each run have a result."""
+    return logic.all(logic.has_results(term) for term in _runs(cells))
 
 
 def failed(logic: Logic, cells: Slice) -> Truth:
-    """Return whether no cell has a result."""
-    return logic.all(logic.no(logic.has_result(term)) for term in _runs(cells))
+    """Return whether no seed of any run has a result."""
+    return logic.all(logic.has_none(term) for term in _runs(cells))
 
 
 def significant(logic: Logic, cells: Slice) -> Truth:
@@ -198,10 +204,10 @@ def significant(logic: Logic, cells: Slice) -> Truth:
 
 
 def _runs(cells: Quantity) -> Iterable[Term]:
-    """Return the first cell of each run, and of each reason to have no number."""
-    firsts: dict[tuple[str, str], Term] = {}
+    """Return the first cell of each run, and of each reason why a seed has no number."""
+    firsts: dict[tuple, Term] = {}
     for term in _terms(cells):
-        firsts.setdefault((term.source, term.words), term)
+        firsts.setdefault((term.source, term.words, term.lost, term.awaited), term)
     return firsts.values()
 
 

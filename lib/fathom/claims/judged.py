@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fathom.claims.claims import Claim, ClaimPart
+from fathom.claims.evidence import Evidence
 from fathom.claims.judge import Judge, World
 from fathom.claims.printed import NOT_PRINTED
-from fathom.claims.truths import ABSENT, FAILS, HOLDS, Evidence, Truth
+from fathom.claims.truths import ABSENT, FAILS, HOLDS, Truth
 from fathom.tables.sources import NOT_RUN
 
 UNDECIDED = "undecided"

@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fathom.claims.evidence import Interval
 from fathom.claims.expressions import Reference
 from fathom.claims.quantities import Curve, Quantity, Sum, Term
 from fathom.claims.references import name_of, places, quantity, worst
-from fathom.claims.truths import Interval
 from fathom.papers.cells import Cell
 from fathom.papers.reported import Reported
 from fathom.papers.table_settings import GAIN

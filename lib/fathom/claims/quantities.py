@@ -25,10 +25,13 @@ class Term:
 
     Attributes:
         name: what the output calls it.
-        value: mean over seeds; infinite for a run without a result, at the bad end of the
-            measurement; nan where the measurement has no bad end.
+        value: mean over the seeds that have one; infinite for a run without a result, at the bad
+            end of the measurement; nan where the measurement has no bad end.
         words: what takes the place of a number: an outcome, `not run`.
         missing: whether there is neither a number nor an outcome.
+        lost: how many seeds have no result, in words, where others have one; else empty.
+        worst: what a seed without a result has; nan where the measurement has no bad end.
+        awaited: how many seeds have neither a number nor an outcome yet.
         stderr: as printed; None where the paper prints none.
         source: the run or corpus; numbers of one training belong together.
         by_seed: the number of each seed, where numbers are compared seed by seed.
@@ -41,6 +44,9 @@ class Term:
     value: float
     words: str = ""
     missing: bool = False
+    lost: str = ""
+    worst: float = math.nan
+    awaited: int = 0
     stderr: float | None = None
     source: str = ""
     by_seed: Mapping[int, float] = field(default_factory=dict)
@@ -70,8 +76,8 @@ class Sum:
     def value(self) -> float:
         """The number; it may be infinite, or nan.
 
-        Two runs without a result are equally bad, so they cancel. What else there is to add then
-        says nothing: their sum is not known.
+        Two runs without a result are equally bad, so they cancel. How far apart they are is not
+        known: with anything else to add, a margin too, the sum is not known.
         """
         return self._with(self.constant)
 
@@ -82,7 +88,7 @@ class Sum:
             math.copysign(factor, value * factor) for value, factor in items if math.isinf(value)
         ]
         infinite = total(bad)
-        if any(map(math.isnan, known)) or (bad and known and not infinite):
+        if any(map(math.isnan, known)) or (bad and (known or constant) and not infinite):
             return math.nan
         return math.copysign(math.inf, infinite) if infinite else total((*known, constant))
 
@@ -177,8 +183,9 @@ class Curve:
         by_seed: for each seed a line for each point: places on the axes, and `value`.
         words: why there is no curve; empty with one.
         missing: whether nobody trained the run, or it recorded no such series.
-        worst: what takes the place of each value where the run has no result; nan where the series
+        worst: what takes the place of each value where a seed has no result; nan where the series
             has no bad end.
+        lost, awaited: as of a term.
     """
 
     name: str
@@ -187,6 +194,8 @@ class Curve:
     words: str = ""
     missing: bool = False
     worst: float = math.nan
+    lost: str = ""
+    awaited: int = 0
 
     def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
@@ -207,16 +216,25 @@ class Curve:
             name: of the function, for the output; the curve's alone if empty.
             function: from the points of a seed to the number.
         """
-        name = f"{name} of {self.name}" if name else self.name
-        if self.words:
-            value = float(function(self._worst())) if math.isinf(self.worst) else math.nan
-            return Sum({Term(name, value, self.words, self.missing, source=self.source): 1.0})
         by_seed = {seed: float(function(points)) for seed, points in self.by_seed.items()}
-        mean = math.fsum(by_seed.values()) / len(by_seed)
-        return Sum({Term(name, mean, source=self.source, by_seed=by_seed): 1.0})
+        worst = math.nan
+        if math.isinf(self.worst) and (self.words or self.lost):
+            worst = float(function(self._worst()))
+        term = Term(
+            f"{name} of {self.name}" if name else self.name,
+            math.fsum(by_seed.values()) / len(by_seed) if by_seed else worst,
+            self.words,
+            self.missing,
+            self.lost,
+            worst,
+            self.awaited,
+            source=self.source,
+            by_seed=by_seed,
+        )
+        return Sum({term: 1.0})
 
     def _worst(self) -> "DataFrame":
-        """Return the point that takes the place of all where the run has no result."""
+        """Return the point that takes the place of all where a seed has no result."""
         from pandas import DataFrame
 
         return DataFrame({VALUE: [self.worst]})
@@ -245,6 +263,15 @@ def largest(numbers: Iterable[Number]) -> Largest:
 def smallest(numbers: Iterable[Number]) -> Largest:
     """Return the smallest of some numbers."""
     return Largest(-1, tuple(numbers))
+
+
+def terms_of(number: Number) -> Iterator[Term]:
+    """Yield the terms of a number."""
+    if isinstance(number, Largest):
+        for option in number.options:
+            yield from terms_of(option)
+    else:
+        yield from number.weights
 
 
 def items_of(value: Quantity) -> tuple[Number, ...]:

@@ -3,26 +3,29 @@
 Where all runs have several seeds, the interval is over seeds. Otherwise the test sets are drawn
 again, in pairs where rows translate the same sentences. Numbers of tokens, checkpoints or curves of
 one seed have no interval, and decide alone.
+
+Numbers are those of the seeds that have one. How many have none is part of the term.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from statistics import stdev
+from dataclasses import dataclass, field, replace
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+from fathom.claims.evidence import Interval
 from fathom.claims.expressions import Reference
 from fathom.claims.quantities import Quantity, Sum, Term
 from fathom.claims.references import NO_CELL, name_of, places, quantity, worst
-from fathom.claims.truths import Interval
 from fathom.papers.cells import Cell
 from fathom.papers.table_settings import DIFFERENCE
+from fathom.scoring.students_t import half_interval
 from fathom.tables.comparison import ComparedCell, ComparedTable
 from fathom.tables.counts import counts_of, same_references, statistics_of, tasks_of
 from fathom.tables.differences import is_score
 from fathom.tables.notes import DOUBTFUL
 from fathom.tables.results import Number, number
-from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+from fathom.tables.sources import MISSING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +34,14 @@ if TYPE_CHECKING:
     from fathom.scoring.sentences import Sentences
 
 EXACT = "the same for each training"
-SEEDS = "1.96 standard errors over {} seeds"
+SEEDS = "95 % interval over {} seeds, Student's t"
 DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
 PAIRED = ", in pairs"
-ALONE = "one seed, no interval: the numbers alone decide"
-Z = 1.96
-_MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)
+NO_INTERVAL = "{}, no interval: the numbers alone decide"
+ALONE = NO_INTERVAL.format("one seed")
+UNEVEN = NO_INTERVAL.format("several seeds of some runs and one of others")
+OTHER_SEEDS = NO_INTERVAL.format("numbers of one run are of different seeds")
+NO_SEEDS = NO_INTERVAL.format("a printed difference has no numbers by seed")
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,8 @@ class Results:
         weights = {term: factor for term, factor in weights.items() if not term.exact}
         if not weights:
             return Interval(None, EXACT)
-        return over_seeds(weights) or self._over_sentences(weights) or Interval(None, ALONE)
+        over = over_seeds(weights) or self._over_sentences(weights)
+        return over or Interval(None, _why_alone(weights))
 
     def gains(self, term: Term) -> bool | None:
         """Return whether a cell has the paper's mark of a significant gain; None without a test."""
@@ -175,46 +181,68 @@ def _stream(
 
 
 def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
-    """Return 1.96 standard errors over seeds; None unless all runs have the same several.
+    """Return the 95 % interval over seeds; None unless each run has the same several for all terms.
 
     Numbers of one run are added seed by seed, runs are independent.
     """
-    by_run: dict[str, list[tuple[Term, float]]] = {}
-    for term, factor in weights.items():
-        by_run.setdefault(term.source, []).append((term, factor))
-    errors, counts = [], set()
-    for terms in by_run.values():
-        seeds = {frozenset(term.by_seed) for term, _ in terms}
-        if len(seeds) > 1 or len(next(iter(seeds))) < 2:
+    parts = []
+    for terms in _by_run(weights).values():
+        first, *others = [{*term.by_seed} for term in terms]
+        if len(first) < 2 or any(own != first for own in others):
             return None
         numbers = [
-            math.fsum(factor * term.by_seed[seed] for term, factor in terms)
-            for seed in next(iter(seeds))
+            math.fsum(weights[term] * term.by_seed[seed] for term in terms) for seed in first
         ]
-        errors.append(stdev(numbers) / math.sqrt(len(numbers)))
-        counts.add(len(numbers))
-    words = " and ".join(map(str, sorted(counts)))
-    return Interval(Z * math.hypot(*errors), SEEDS.format(words))
+        parts.append((stdev(numbers) / math.sqrt(len(numbers)), len(numbers)))
+    words = " and ".join(map(str, sorted({seeds for _, seeds in parts})))
+    return Interval(half_interval(parts), SEEDS.format(words))
+
+
+def _by_run(terms: Iterable[Term]) -> dict[str, list[Term]]:
+    by_run: dict[str, list[Term]] = {}
+    for term in terms:
+        by_run.setdefault(term.source, []).append(term)
+    return by_run
+
+
+def _why_alone(terms: Iterable[Term]) -> str:
+    """Return why there is no interval over seeds."""
+    by_run = _by_run(terms).values()
+    if not all(term.by_seed for own in by_run for term in own):
+        return NO_SEEDS
+    if any(len({frozenset(term.by_seed) for term in own}) > 1 for own in by_run):
+        return OTHER_SEEDS
+    return UNEVEN if any(len(own[0].by_seed) > 1 for own in by_run) else ALONE
 
 
 def _term(name: str, item: ComparedCell | None, table: ComparedTable) -> Term:
     if item is None:
         return Term(name, math.nan, NO_CELL, missing=True)
     own, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
-    if own.value is None:
-        missing = not own.words or own.words.startswith(_MISSING)
-        value = math.nan if missing else worst(cell, vocabulary)
-        return Term(name, value, own.words or NO_CELL, missing, source=cell.source, cell=own)
+    bad = worst(cell, vocabulary)
     of = vocabulary.measurement(cell.value).of if cell.value else ""
-    return Term(
+    is_difference = _is_difference(item, table)
+    by_seed = {} if is_difference else _by_seed(cell, table)
+    term = Term(
         name,
-        own.value,
+        bad if own.value is None else own.value,
+        lost=own.lost,
+        # A difference is as bad as can be, or as good, by the row that has no result.
+        worst=math.nan if is_difference else bad,
+        awaited=own.awaited,
         source=cell.source,
-        by_seed={} if _is_difference(item, table) else _by_seed(cell, table),
+        by_seed=by_seed,
         exact=of in ("network", "corpus"),
         cell=own,
         mark=DOUBTFUL if own.doubtful else "",
     )
+    if own.value is not None:
+        return term
+    if not own.words or own.words.startswith(MISSING) or (own.awaited and not by_seed):
+        return replace(term, value=math.nan, words=own.words or NO_CELL, missing=True)
+    if by_seed:
+        return replace(term, value=fmean(by_seed.values()))
+    return replace(term, words=own.words, lost="")
 
 
 def _is_difference(item: ComparedCell, table: ComparedTable) -> bool:

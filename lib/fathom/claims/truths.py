@@ -7,15 +7,36 @@ what is not run comes before what is inconclusive.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from fathom.claims.arithmetic import of_numbers, together
-from fathom.claims.quantities import Largest, Number, Operator, Quantity, Sum, Term, items_of
+from fathom.claims.evidence import (
+    Answer,
+    Evidence,
+    Interval,
+    bounds,
+    comparison,
+    seeds_text,
+    sum_text,
+    term_text,
+)
+from fathom.claims.quantities import (
+    Largest,
+    Number,
+    Operator,
+    Quantity,
+    Sum,
+    Term,
+    items_of,
+    terms_of,
+)
 
-Answer = Literal["holds", "fails", "inconclusive", "absent"]
 HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
+GAIN = "significant gain"
 UNTESTED = "nothing to test its gain with"
 TOO_FEW = "fewer than two numbers to compare"
+NO_WORST = "no worst value takes the place of a missing result"
+CANCEL = "how far apart two runs without a result are is not known"
 _OPPOSITE: Mapping[Answer, Answer] = {
     HOLDS: FAILS,
     FAILS: HOLDS,
@@ -24,19 +45,6 @@ _OPPOSITE: Mapping[Answer, Answer] = {
 }
 _ABOVE = (">", ">=")
 _MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-
-
-@dataclass(frozen=True)
-class Interval:
-    """What surrounds a number.
-
-    Attributes:
-        half: half of the 95 % interval; None where the number alone decides.
-        basis: what it is, or why there is none, in words.
-    """
-
-    half: float | None
-    basis: str
 
 
 class Numbers(Protocol):
@@ -49,29 +57,6 @@ class Numbers(Protocol):
     def gains(self, term: Term) -> bool | None:
         """Return whether a cell has the mark of a significant gain."""
         ...
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One comparison of numbers, or one outcome, that decides an answer.
-
-    Attributes:
-        text: the comparison in a line.
-        answer: holds, fails, inconclusive, or absent: a number is not there.
-        difference: what is compared with the margin; None where a number is not there.
-        low, high: its 95 % interval; None without one.
-        relation, margin: what must be: above (`>`), at least, below or at most a number.
-        basis: what the interval is, or why there is none.
-    """
-
-    text: str
-    answer: Answer
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    relation: str = ""
-    margin: float | None = None
-    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,11 +82,19 @@ class Logic:
 
         A number compared with nothing but itself has no answer.
         """
-        pairs = zip(*together(left, right), strict=True)
-        truth = self.all(self._compared(of_numbers("-", *pair), operator) for pair in pairs)
+        pairs = list(zip(*together(left, right), strict=True))
+        differences = [of_numbers("-", *pair) for pair in pairs]
+        truths = [self._compared(one, operator) for one in differences]
+        truth = self.all(truths)
         numbers = (*items_of(left), *items_of(right))
         written = all(isinstance(one, Sum) and not one.weights for one in numbers)
-        return truth if truth.evidence or written else self.all(())
+        if truth.evidence or written:
+            return truth
+        if not any(term for one in differences for term in terms_of(one)):
+            return self.all(())
+        # What decides is a number that is among those that it is compared with.
+        deciding = [pair for pair, one in zip(pairs, truths, strict=True) if one == truth]
+        return Truth(truth.answer, _with_itself(deciding, operator, truth.answer))
 
     def _compared(self, difference: Number, operator: Operator) -> Truth:
         """Return how a difference compares with 0; the largest of several by each of them."""
@@ -112,38 +105,43 @@ class Logic:
         if next(iter(difference.weights.values()), 1.0) < 0:
             # `0.7 <= a - b` reads better as `a - b >= 0.7`.
             difference, operator = difference.times(-1), _MIRRORED[operator]
-        relation, margin = operator, 0.0 - difference.constant
-        size = difference.of_terms
         gap = difference.value
-        if difference.missing or math.isnan(gap):
-            answer: Answer = ABSENT if difference.missing else INCONCLUSIVE
-            interval = Interval(None, "")
-        else:
-            known = difference.weights and all(
-                math.isfinite(one.value) for one in difference.weights
-            )
-            interval = self.numbers.interval(difference.weights) if known else Interval(None, "")
-            answer = _answer(gap, interval.half or 0.0, operator)
-        number = size if math.isfinite(gap) and not difference.missing else None
-        half = interval.half
-        low, high = (None, None) if half is None or number is None else (size - half, size + half)
-        text = _text(difference.weights, number, low, high, relation, margin)
-        fact = Evidence(text, answer, number, low, high, relation, margin, interval.basis)
+        interval = Interval(None, "")
+        answer: Answer = ABSENT
+        if not difference.missing and math.isnan(gap):
+            unknown = any(math.isnan(term.value) for term in difference.weights)
+            answer, interval = INCONCLUSIVE, Interval(None, NO_WORST if unknown else CANCEL)
+        elif not difference.missing:
+            if difference.weights and all(math.isfinite(one.value) for one in difference.weights):
+                interval = self.numbers.interval(difference.weights)
+            answer = _answer(*bounds(difference, gap, interval.half or 0.0), operator)
+        fact = comparison(difference, operator, answer, interval)
         return Truth(answer, (fact,) if difference.weights else ())
 
-    def has_result(self, term: Term) -> Truth:
-        """Return whether a run has a result."""
-        answer: Answer = ABSENT if term.missing else FAILS if term.words else HOLDS
-        return Truth(answer, (Evidence(_named(term), answer),))
+    def has_results(self, term: Term) -> Truth:
+        """Return whether all seeds of a run have a result."""
+        without = term.lost or (term.words and not term.missing)
+        absent = term.missing or term.awaited
+        answer: Answer = FAILS if without else ABSENT if absent else HOLDS
+        return Truth(answer, (Evidence(seeds_text(term), answer),))
+
+    def has_none(self, term: Term) -> Truth:
+        """Return whether no seed of a run has a result."""
+        some = term.by_seed or not term.words
+        absent = term.missing or term.awaited
+        answer: Answer = FAILS if some else ABSENT if absent else HOLDS
+        return Truth(answer, (Evidence(seeds_text(term), answer),))
 
     def gains(self, term: Term) -> Truth:
         """Return whether a cell has the mark of a significant gain."""
         if term.missing:
-            return Truth(ABSENT, (Evidence(_named(term), ABSENT),))
+            return Truth(ABSENT, (Evidence(term_text(term), ABSENT),))
         gained = self.numbers.gains(term)
-        answer: Answer = ABSENT if gained is None else HOLDS if gained else FAILS
-        words = {HOLDS: "a significant gain", FAILS: "no significant gain"}.get(answer, UNTESTED)
-        return Truth(answer, (Evidence(f"{_named(term)}, {words}", answer),))
+        words = UNTESTED if gained is None else f"{'a' if gained else 'no'} {GAIN}"
+        # The test knows nothing of seeds without a result, with which there may be no gain.
+        holds: Answer = INCONCLUSIVE if term.lost else HOLDS
+        answer: Answer = ABSENT if gained is None else holds if gained else FAILS
+        return Truth(answer, (Evidence(f"{term_text(term)}, {words}", answer),))
 
     def all(self, truths: Iterable[Truth]) -> Truth:
         """Return `and`."""
@@ -171,37 +169,19 @@ def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 
 
-def _answer(gap: float, half: float, operator: Operator) -> Answer:
+def _with_itself(
+    pairs: Iterable[tuple[Number, Number]], operator: Operator, answer: Answer
+) -> tuple[Evidence, ...]:
+    """Return that a number is compared with itself, once for each number."""
+    own = (one for pair in pairs for one in pair if isinstance(one, Sum) and one.weights)
+    names = dict.fromkeys(sum_text(one.weights) for one in own)
+    return tuple(Evidence(f"{name} {operator} itself", answer) for name in names)
+
+
+def _answer(low: float, high: float, operator: Operator) -> Answer:
     """Return whether all of an interval is on one side of 0, which belongs to `>=` and `<=`."""
     if operator not in _ABOVE:
-        gap = -gap
-    low, high = gap - half, gap + half
+        low, high = -high, -low
     if operator in (">", "<"):
         return HOLDS if low > 0 else FAILS if high <= 0 else INCONCLUSIVE
     return HOLDS if low >= 0 else FAILS if high < 0 else INCONCLUSIVE
-
-
-def _named(term: Term) -> str:
-    """Return a term with its number, or with what takes its place."""
-    return f"{term.name} {term.words or f'{term.value:.4g}{term.mark}'}"
-
-
-def _text(
-    weights: Mapping[Term, float],
-    size: float | None,
-    low: float | None,
-    high: float | None,
-    relation: str,
-    margin: float,
-) -> str:
-    """Return a comparison in a line, with its numbers."""
-    terms = "".join(
-        f" {'-' if factor < 0 else '+'} {'' if abs(factor) == 1 else f'{abs(factor):.3g} × '}"
-        f"{_named(term)}"
-        for term, factor in weights.items()
-    )
-    terms = terms.removeprefix(" + ").strip()
-    interval = f" [{low:.3g}, {high:.3g}]" if low is not None and high is not None else ""
-    single = len(weights) == 1 and not terms.startswith("-") and "×" not in terms
-    shown = "" if size is None or single else f" = {size:.3g}"
-    return f"{terms}{shown}{interval} {relation} {margin:g}"

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from fathom.claims.evidence import Evidence
 from fathom.claims.judged import Judged
 from fathom.claims.printed import NOT_PRINTED
-from fathom.claims.truths import Evidence
 from fathom.tables.formats import html
 from fathom.tables.notes import DOUBTFUL, WRONG_LANGUAGE
 from fathom.tables.view import BlockView, CellView, RowView, TableView

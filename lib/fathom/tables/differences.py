@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fathom.papers.table_settings import Mark
 from fathom.provenance.measurements import words_of
+from fathom.scoring.students_t import half_interval
 from fathom.tables.counts import counts_of, same_references, statistics_of, tasks_of
 from fathom.tables.results import CellResult
 from fathom.tables.sources import Source
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from fathom.scoring.paired import Paired
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
-OVER_SEEDS = "1.96 standard errors of the difference over seeds"
+OVER_SEEDS = "95 % interval of the difference over seeds, Student's t"
 OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
 NO_INTERVAL = "no interval of the difference"
 NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
@@ -31,24 +32,24 @@ class Difference:
             several seeds in both rows `stderr` is over seeds, as in other cells. The note says why
             there is no interval.
         paired: the draws of the test set, in the cell's unit; None where there is no pairing.
+        over_seeds: half of the 95 % interval over seeds; None unless both rows have several.
     """
 
     result: CellResult
     paired: "Paired | None" = None
+    over_seeds: float | None = None
 
     @property
     def half(self) -> float | None:
         """Half of the 95 % interval: over seeds where there are several, else of the pairing."""
-        if self.result.deviation is not None and self.result.stderr is not None:
-            return 1.96 * self.result.stderr
-        return self.result.interval
+        return self.result.interval if self.over_seeds is None else self.over_seeds
 
     @property
     def method(self) -> str:
         """What the interval is, in words; nothing without one."""
         if self.half is None:
             return ""
-        if self.result.deviation is not None or self.paired is None:
+        if self.over_seeds is not None or self.paired is None:
             return OVER_SEEDS
         return PAIRED.format(len(self.paired.drawn))
 
@@ -66,7 +67,17 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
     """
     of_base = f"{base.cell.row}: {base.note}" if base.note else ""
     note = "; ".join(filter(None, (cell.note, of_base)))
-    bare = replace(cell, value=None, stderr=None, interval=None, deviation=None, note=note)
+    lost = f"{base.cell.row}: {base.lost}" if base.lost else ""
+    bare = replace(
+        cell,
+        value=None,
+        stderr=None,
+        interval=None,
+        deviation=None,
+        lost="; ".join(filter(None, (cell.lost, lost))),
+        awaited=cell.awaited + base.awaited,
+        note=note,
+    )
     if cell.value is None or base.value is None:
         words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
         return Difference(replace(bare, words=words))
@@ -78,15 +89,18 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
         deviation=_hypotenuse(cell.deviation, base.deviation),
         doubtful=cell.doubtful or base.doubtful,
     )
+    over_seeds = None
+    if bare.deviation is not None and cell.stderr is not None and base.stderr is not None:
+        over_seeds = half_interval([(cell.stderr, cell.seeds), (base.stderr, base.seeds)])
     if not is_score(cell) or not is_score(base):
-        return Difference(bare)
+        return Difference(bare, over_seeds=over_seeds)
     paired = pair(cell, base, sources)
-    over_seeds = bare.deviation is not None
     if isinstance(paired, str):
         note = "; ".join(filter(None, (bare.note, f"{NO_INTERVAL}: {paired}")))
-        return Difference(bare if over_seeds else replace(bare, stderr=None, note=note))
-    stderr = bare.stderr if over_seeds else paired.stderr
-    return Difference(replace(bare, stderr=stderr, interval=paired.half), paired)
+        alone = replace(bare, stderr=None, note=note)
+        return Difference(alone if over_seeds is None else bare, over_seeds=over_seeds)
+    stderr = paired.stderr if over_seeds is None else bare.stderr
+    return Difference(replace(bare, stderr=stderr, interval=paired.half), paired, over_seeds)
 
 
 def pair(

@@ -46,13 +46,17 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
     yield from _mark_notes(compared)
     yield from warnings_of(compared)
-    for words in (OTHER_DECODING, NOT_MEASURED):
+    unmeasured = (OTHER_DECODING, NOT_MEASURED)
+    for words in unmeasured:
         details = dict.fromkeys(item.note for item in own if item.words.startswith(words))
         if details:
             more = f" and {len(details) - 3} more" if len(details) > 3 else ""
             yield f"{words}: {'; '.join(list(details)[:3])}{more}."
     notes = [
-        f"{item.cell.row}: {item.note}." for item in own if item.value is not None and item.note
+        f"{item.cell.row}: {item.note}."
+        for item in own
+        if item.note and (item.value is not None or item.lost)
+        if not item.words.startswith(unmeasured)
     ]
     yield from dict.fromkeys(notes)
 

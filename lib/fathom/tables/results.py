@@ -9,9 +9,18 @@ from statistics import fmean, stdev
 from fathom.papers.cells import Cell
 from fathom.provenance import measurements
 from fathom.provenance.measurements import Record
-from fathom.tables.sources import NOT_MEASURED, NOT_RUN, Reading, Source
+from fathom.tables.sources import (
+    MISSING,
+    NOT_MEASURED,
+    NOT_RUN,
+    Reading,
+    Source,
+    lost_words,
+    without_update,
+)
 
 NAMED_TASKS = 2
+NO_NUMBER = "without a number"  # e.g. since the gates left no layer
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,9 @@ class CellResult:
         interval: half of the 95 % interval over test sentences, averaged over seeds. Same unit.
         deviation: standard deviation over seeds (n - 1); None with fewer than two. Same unit.
         seeds: how many seeds the value, or the words, represent.
+        of: how many seeds the run has.
+        lost: how many of several seeds ended without a number, in words: `2 of 5 seeds diverged`.
+        awaited: how many seeds have neither a number nor an outcome yet.
         sentences: test sentences of the value; None where tokens or checkpoints are counted.
         words: what is printed where there is no value; empty for an empty cell.
         note: what a reader must know in addition.
@@ -58,6 +70,9 @@ class CellResult:
     interval: float | None = None
     deviation: float | None = None
     seeds: int = 0
+    of: int = 0
+    lost: str = ""
+    awaited: int = 0
     sentences: int | None = None
     words: str = ""
     note: str = ""
@@ -69,7 +84,8 @@ class CellResult:
 def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     """Return the value of a cell.
 
-    Seeds that disagree give a value if at least half of them have one; a note names the others.
+    Seeds that disagree give a value if at least half of those that were trained have one; a note
+    names the others.
 
     Args:
         cell: the cell; an empty one has neither value nor words.
@@ -85,14 +101,24 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     outcomes = [number(cell, reading) for reading in readings]
     numbers = [item for item in outcomes if isinstance(item, Number)]
     without = [item for item in outcomes if isinstance(item, Reading)]
+    seeds, lost = len(source.folders), [item for item in without if not _is_missing(item)]
+    kinds = (item.words if item.outcome else NO_NUMBER for item in lost)
+    bare = CellResult(
+        cell,
+        of=seeds,
+        lost=lost_words(kinds, seeds),
+        awaited=seeds - len(numbers) - len(lost),
+        comparable=source.comparable,
+    )
     if not numbers or len(numbers) < len(without):
-        return _without_value(cell, source, without, len(outcomes))
+        untrained = [Reading(words=NOT_RUN)] * (seeds - len(outcomes))
+        return _without_value(bare, [*without, *untrained])
     counts = Counter(reading.words for reading in without)
-    notes = [f"{count} of {len(outcomes)} seeds: {words}" for words, count in counts.items()]
+    notes = [f"{count} of {seeds} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
     records = [item.record for item in readings if item.record]
     doubts = dict.fromkeys(record.doubt for record in records if record.doubt)
-    own = _with_value(cell, source, numbers, "; ".join([*notes, *doubts]))
+    own = _with_value(bare, numbers, "; ".join([*notes, *doubts]))
     return replace(own, doubtful=bool(doubts))
 
 
@@ -161,35 +187,51 @@ def _mean(parts: Mapping[str, Number | Reading]) -> Number | Reading:
     )
 
 
-def _without_value(
-    cell: Cell, source: Source, readings: Sequence[Reading], seeds: int
-) -> CellResult:
-    """Return a cell's words. Only the training's outcome counts as one of the paper's results."""
-    if not readings:
-        return CellResult(cell, words=NOT_RUN, comparable=source.comparable)
-    words = next((reading.words for reading in readings if reading.outcome), readings[0].words)
-    counts = Counter(reading.words for reading in readings)
-    own = counts.pop(words)
-    notes = [f"{count} of {seeds} seeds: {other}" for other, count in counts.items()]
+def _without_value(bare: CellResult, readings: Sequence[Reading]) -> CellResult:
+    """Return a cell's words.
+
+    They are the outcome if most seeds of the run have one. Else they say what is missing: once it
+    is there, the cell may have a value.
+
+    Args:
+        bare: the cell without value and words.
+        readings: of the seeds without a number.
+    """
+    if all(reading.words == NOT_RUN for reading in readings):
+        return replace(bare, words=NOT_RUN)
+    lost = [reading for reading in readings if not _is_missing(reading)]
+    chosen = lost if 2 * len(lost) > bare.of else filter(_is_missing, readings)
+    kinds: dict[str, list[str]] = {}
+    for reading in chosen:
+        kinds.setdefault(without_update(reading.words), []).append(reading.words)
+    kind, own = max(kinds.items(), key=lambda item: len(item[1]))
+    words = own[0] if len({*own}) == 1 else kind
+    others = Counter(reading.words for reading in readings if reading.words != words)
+    notes = [f"{count} of {bare.of} seeds: {other}" for other, count in others.items()]
     notes += dict.fromkeys(reading.detail for reading in readings if reading.detail)
-    return CellResult(
-        cell,
-        seeds=own,
-        words=f"{words} ({own} of {seeds} seeds)" if seeds > 1 else words,
+    return replace(
+        bare,
+        seeds=0 if words == NOT_RUN else len(own),
+        words=f"{words} ({len(own)} of {bare.of} seeds)" if bare.of > 1 else words,
         note="; ".join(notes),
-        comparable=source.comparable,
     )
 
 
-def _with_value(cell: Cell, source: Source, numbers: Sequence[Number], note: str) -> CellResult:
-    unit = cell.value.factor if cell.value else 1.0
+def _is_missing(reading: Reading) -> bool:
+    """Return whether a seed may have a number later: its training, or this, was not done yet."""
+    return reading.words.startswith(MISSING)
+
+
+def _with_value(bare: CellResult, numbers: Sequence[Number], note: str) -> CellResult:
+    value = bare.cell.value
+    unit = value.factor if value else 1.0
     values = [part.value * unit for part in numbers]
     deviation = stdev(values) if len(values) > 1 else None
     stderr = _scaled(numbers[0].stderr, unit)
-    shown = numbers if cell.value and cell.value.counts_sentences else ()
+    shown = numbers if value and value.counts_sentences else ()
     counts = [part.sentences for part in shown if part.sentences is not None]
-    return CellResult(
-        cell,
+    return replace(
+        bare,
         value=math.fsum(values) / len(values) if len(values) > 1 else values[0],
         stderr=stderr if deviation is None else deviation / math.sqrt(len(values)),
         interval=_scaled(_average([part.interval for part in numbers]), unit),
@@ -198,7 +240,6 @@ def _with_value(cell: Cell, source: Source, numbers: Sequence[Number], note: str
         sentences=min(counts, default=None),
         note=note,
         how=tuple(dict.fromkeys(part.how for part in numbers if part.how)),
-        comparable=source.comparable,
     )
 
 

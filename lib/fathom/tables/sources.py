@@ -1,7 +1,8 @@
 """The runs and corpora that cells read, and the measurements in their files."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
 OTHER_DECODING = "other decoding"
+MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)  # what may become a number later begins so
 CORPUS = 0  # the seed of a corpus
 # What a run without a result has nevertheless.
 WITHOUT_RESULT = ("parameters",)
+_UPDATE = " at update "
 _HASH = re.compile(r"-[0-9a-f]{8}$")
 
 
@@ -175,8 +178,24 @@ def outcome_words(file: Measurements) -> str:
         return ""
     words = str(file.outcome).replace("_", " ")
     if file.outcome == "diverged" and file.update is not None:
-        words += f" at update {file.update}"
+        words += f"{_UPDATE}{file.update}"
     return words
+
+
+def without_update(words: str) -> str:
+    """Return an outcome without the update at which it came."""
+    return words.partition(_UPDATE)[0]
+
+
+def lost_words(outcomes: Iterable[str], seeds: int) -> str:
+    """Return how many seeds ended without a result: `2 of 5 seeds diverged`.
+
+    Args:
+        outcomes: those of the seeds without a result.
+        seeds: of the run; for a run of one seed nothing is returned.
+    """
+    kinds = Counter(map(without_update, outcomes)) if seeds > 1 else {}
+    return ", ".join(f"{count} of {seeds} seeds {kind}" for kind, count in kinds.items())
 
 
 def _outcome(file: Measurements) -> Reading | None:

@@ -2,11 +2,12 @@
 
 The first that applies:
 
-1. `not run`: no seed of the run was trained, or `not measured`: nobody counted the corpus. Nothing
-   else is known, at any scale.
+1. `not run`: no seed of the run was trained, or too few to know whether most end with a result; or
+   `not measured`: nobody counted the corpus. Nothing else is known, at any scale.
 2. `not comparable (<scale>)`: some setting of the run is not the paper's. The cause names the
    run's outcome where it has no number.
-3. `not measured`: the run has a result, but nobody measured this. The cause says what is missing.
+3. `not measured`: the run has a result, but nobody measured this, or not of enough seeds. The cause
+   says what is missing.
 4. One side has no number. Whether training ended well does not depend on the metric, so these come
    before any doubt about the metric: `no result as reported` (neither has one), `no result (paper
    has one)`, `result (paper has none)`. The cause names the outcome.
@@ -20,7 +21,7 @@ from dataclasses import dataclass, replace
 from fathom.papers.reported import Reported
 from fathom.papers.vocabulary import Tolerance
 from fathom.tables.results import CellResult
-from fathom.tables.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+from fathom.tables.sources import MISSING, NOT_MEASURED, NOT_RUN
 
 REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
 NO_RESULT_AS_REPORTED = "no result as reported"
@@ -53,8 +54,9 @@ def judge(reported: Reported, result: CellResult, allowed: float, scale: str) ->
         scale: the scale, for the words.
     """
     if result.words.startswith(NOT_RUN):
-        return Verdict(NOT_RUN, result.words.removeprefix(NOT_RUN).strip(" ()"))
-    unmeasured = result.words.startswith((NOT_MEASURED, OTHER_DECODING))
+        where = result.words.removeprefix(NOT_RUN).strip(" ()")
+        return Verdict(NOT_RUN, "; ".join(filter(None, (where, result.note))))
+    unmeasured = result.words.startswith(MISSING)
     if result.cell.kind == "corpus" and unmeasured:
         return Verdict(NOT_MEASURED, result.note)
     if not result.comparable:

@@ -125,7 +125,9 @@ def shown(own: CellResult, decimals: int) -> CellView:
     decimals = _decimals(own, decimals)
     spread = "" if own.stderr is None else f"±{own.stderr:.{decimals}f}"
     mark = DOUBTFUL if own.doubtful else ""
-    return CellView(f"{own.value:z.{decimals}f}{mark}", spread)
+    # The mean of some seeds alone must not read as that of all.
+    some = f" ({own.seeds} of {own.of} seeds)" if own.lost and own.seeds < own.of else ""
+    return CellView(f"{own.value:z.{decimals}f}{mark}{some}", spread)
 
 
 def reported_text(reported: Reported | None) -> CellView:

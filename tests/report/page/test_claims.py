@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from fathom.claims.evidence import Evidence
 from fathom.claims.judged import Judged
-from fathom.claims.truths import Evidence
 from fathom.report.page.claims import SHOWN, SIGNS, bar, page_claims, sign_of
 
 FACT = Evidence("table “a” 3 > 2", "holds")
