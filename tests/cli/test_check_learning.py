@@ -9,6 +9,11 @@ from fathom.io.integrity import read_record, write_record
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN
 
+DIVERGED = {
+    "outcome": {"kind": "diverged", "update": 3, "reason": "the loss is not finite"},
+    "measurements": {},
+}
+
 
 @pytest.fixture
 def manifest(own, summarised):
@@ -39,6 +44,7 @@ def test_the_answer_is_json_too(manifest, call):
     put_below(manifest, 0.92)
     answer = json.loads(call("check-learning", "--json").out)
     assert answer["nats_below_unigram"] == pytest.approx(0.92)
+    assert answer["learnt"] is True
 
 
 def test_a_run_that_is_not_far_enough_below_ends_in_1(manifest, call):
@@ -49,9 +55,20 @@ def test_a_run_that_is_not_far_enough_below_ends_in_1(manifest, call):
     assert str(manifest.name) in line
 
 
+def test_json_is_printed_where_the_run_has_not_learnt_too(manifest, call):
+    put_below(manifest, 0.5)
+    answer = call("check-learning", "--json")
+    content = json.loads(answer.out)
+    assert (answer.code, content["learnt"], content["required"]) == (1, False, 0.7)
+    says("below the baseline", "0.50").check(answer.err)
+    write_record(manifest, read_record(manifest) | DIVERGED)
+    answer = call("check-learning", "--json")
+    content = json.loads(answer.out)
+    assert (answer.code, content["outcome"], content["nats_below_unigram"]) == (1, "diverged", None)
+
+
 def test_a_run_without_a_result_names_its_outcome(manifest, call):
-    outcome = {"kind": "diverged", "update": 3, "reason": "the loss is not finite"}
-    write_record(manifest, read_record(manifest) | {"outcome": outcome, "measurements": {}})
+    write_record(manifest, read_record(manifest) | DIVERGED)
     outcome = prose("outcome", "diverged", "the loss is not finite")
     says("at update", outcome, 3).check(call("check-learning").one_line)
 

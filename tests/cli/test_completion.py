@@ -37,6 +37,22 @@ def test_verbs_options_and_names_of_config_are_completed(complete):
     assert complete("fathom", "figure", "sam") == ["sample_figure1"]
 
 
+def test_kinds_of_names_are_completed(complete):
+    assert complete("fathom", "list", "ta") == ["tables"]
+    assert "runs" in complete("fathom", "list", "")
+    assert complete("fathom", "clean", "sta") == ["states"]
+
+
+# bash cuts a word at its equals sign.
+@pytest.mark.parametrize("option", [("--project", "here"), ("--project", "=", "here")])
+def test_a_project_may_come_before_the_verb(complete, option):
+    assert complete("fathom", *option, "sh") == ["show", "sharing"]
+    assert RUN in complete("fathom", *option, "train", "")
+    assert complete("fathom", *option, "show", "--ch") == ["--changed"]
+    # Its own value is a folder.
+    assert complete("fathom", *option[:-1], "") == []
+
+
 def test_what_has_no_names_is_left_to_the_shell(complete):
     assert complete("fathom", "unpack", "") == []
     assert complete("fathom", "nonsense", "") == []

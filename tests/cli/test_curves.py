@@ -1,6 +1,7 @@
 """`fathom curves`: of runs and of a table, and what is refused."""
 
 import csv
+import json
 
 import pytest
 
@@ -16,6 +17,35 @@ def test_a_run_that_was_not_trained_is_refused_with_the_command(project, call):
 
 def test_a_misspelled_run_gets_the_nearest_name(project, call):
     says(nearest=RUN).check(call("curves", "static_2_3").one_line)
+
+
+def test_a_table_of_text_alone_has_no_curves(project, edit, call):
+    """It ended in a traceback."""
+    text = """\
+table2:
+  title: Text
+  section: §2
+  corpus: small
+  columns: [tasks]
+  rows: {pairs: pairs.train}
+"""
+    edit("papers/sample/tables.yaml", "table1:", f"{text}table1:")
+    printed = project / "config/papers/sample/reported/table2.csv"
+    printed.write_text(
+        "row,column,value,stderr,mark,right,note\npairs,bos,9,,,,\npairs,kor,9,,,,\n"
+    )
+    line = call("curves", "sample_table2").one_line
+    remedy = "`fathom table sample_table2 --scale small`"
+    says("no runs in table", where="sample_table2", remedy=remedy).check(line)
+
+
+def test_json_has_the_last_validation_of_each_seed(own, summarised, call):
+    own(summarised)
+    static, gated = json.loads(call("curves", RUN, GATED, "--json").out)
+    assert (static["label"], gated["run"]) == (RUN, f"sample/{GATED}")
+    (seed,) = static["seeds"]
+    assert (seed["seed"], seed["update"], seed["reason"]) == (1, 4, "")
+    assert seed["last_validation"] == static["last_validation"] > 0
 
 
 def test_runs_are_drawn_with_all_their_points(own, summarised, call):

@@ -51,10 +51,18 @@ def test_an_unknown_kind_is_refused_with_the_nearest(project, call):
 def test_what_is_trained_and_drawn_is_said(own, summarised, call):
     folder = own(summarised)
     runs = json.loads(call("list", "runs", "--json").out)
-    assert runs == {name: "seeds 1  [finished]" for name in runs}
+    assert runs == {name: {"states": {"1": "finished"}, "not_built": None} for name in runs}
+    assert call("list", "runs").out.count("seeds 1  [finished]\n") == len(runs)
     assert "[2 of 2 trainings]" in call("list", "tables").out
     assert call("table", "sample_table1").code == 0
     assert "[drawn]" in call("list", "tables").out
+    assert json.loads(call("list", "tables", "--json").out)["sample_table1"] == {
+        "title": "A sample table",
+        "drawn": True,
+        "trainings": 2,
+        "ended": 2,
+        "not_built": None,
+    }
     assert "[" not in call("list", "tables", "--results", str(folder / "elsewhere")).out
 
 
@@ -64,8 +72,10 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
     monkeypatch.chdir(ROOT)
     paper = ("--json", "--scale", "paper")
     runs = json.loads(call("list", "runs", *paper).out)
-    assert REASON in runs["latent_depth/en_de_dlcl_36_36"]
-    assert "not built" not in runs["latent_depth/o2m_diverse_12_12"]
+    assert REASON in runs["latent_depth/en_de_dlcl_36_36"]["not_built"]
+    assert runs["latent_depth/o2m_diverse_12_12"]["not_built"] is None
     artefacts = json.loads(call("list", "artefacts", *paper).out)
-    assert REASON in artefacts[NOT_BUILT]
-    assert "not built" not in artefacts["latent_depth_table4"]
+    assert REASON in artefacts[NOT_BUILT]["not_built"]
+    assert artefacts["latent_depth_table4"]["not_built"] is None
+    line = next(line for line in call("list", *paper[1:]).lines if line.startswith(f"{NOT_BUILT} "))
+    assert f"[not built: {artefacts[NOT_BUILT]['not_built']}]" in line

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.refused import says
-from tests.support.small_project import RUN
+from tests.support.refused import prose, says
+from tests.support.small_project import GATED, RUN
 
 
 @pytest.mark.slow
@@ -25,8 +25,14 @@ def test_a_run_that_was_not_trained_is_refused(project, call):
 def test_all_results_are_read_from_one_file(own, summarised, call):
     folder = own(summarised)
     assert call("table", "sample_table1", "--partial").code == 0
+    (gated,) = folder.glob(f"results/runs/sample/{GATED}-*/1")
+    (gated / "training.json").rename(gated / "moved")
+    place = gated.relative_to(folder / "results")
+    says("left out", place).check(call("pack", "--out", "one.zip").err)
+    (gated / "moved").rename(gated / "training.json")
     answer = call("pack")
     assert (answer.code, "results-small.zip" in answer.err) == (0, True)
+    assert prose("left out") not in answer.err
     says("file exists", where="results-small.zip").check(call("pack").one_line)
     assert call("diff", "results-small.zip", "results").code == 0
     (folder / "results").rename(folder / "own")

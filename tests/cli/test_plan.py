@@ -1,6 +1,7 @@
 """`fathom plan`: the cost of a target."""
 
 import json
+import re
 
 import pytest
 
@@ -15,6 +16,19 @@ def test_it_prints_a_line_for_each_paper_and_one_for_all(project, call):
     titles = [line.partition("\t")[0] for line in answer.lines]
     assert titles[1:3] == ["sample", "all"]
     assert not (project / "results").exists()
+
+
+def test_times_are_in_units_that_a_reader_takes_in(project, call):
+    """Hours were printed, such as 0.000248."""
+    lines = call("plan", "sample_table1", "--gpu", "0.001").lines
+    heading, *rows = (line.split("\t") for line in lines if "\t" in line)
+    assert heading[4:6] == ["device time", "time left"]
+    unit = re.compile(r"< 1 s|[\d.,]+ (s|min|h)")
+    assert all(unit.fullmatch(text) for row in rows for text in row[4:6])
+    (wall,) = (line for line in lines if line.startswith("wall time"))
+    assert unit.search(wall)
+    content = json.loads(call("plan", "sample_table1", "--gpu", "0.001", "--json").out)
+    assert isinstance(content["wall_hours"], float)
 
 
 def test_jobs_that_are_made_are_counted(project, call):

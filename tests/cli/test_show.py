@@ -39,6 +39,14 @@ def test_a_setting_has_the_line_and_the_source_of_its_value(half, lines):
     assert (value, source) == ("pre", "§3")
 
 
+def test_lines_fit_a_terminal(half, call, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    _, *others = call("show", GATED, "--scale", "half").lines
+    assert max(map(len, others)) <= 80
+    assert any(line.startswith("    ") for line in others)
+
+
 def test_what_the_scale_changes_is_next_to_the_papers_value(lines):
     assert lines["model.width"].split()[1:6] == [
         "8",

@@ -7,7 +7,6 @@ import time
 import pytest
 
 from fathom.cli.options import open_project
-from fathom.cli.status import duration
 from fathom.cluster.jobs import Folder
 from fathom.io.files import write_json, write_lines
 from fathom.io.holders import Holder, write_holder
@@ -58,14 +57,6 @@ def test_a_process_that_lives_without_a_heartbeat_is_seen(project, call):
     then = time.time() - 600
     os.utime(lock, (then, then))
     assert call("status").lines[0].endswith("running, no sign of life for 10 min")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59.2, "59 s"), (90, "1.5 min"), (7200, "2 h"), (200_000, "2.31 days")],
-)
-def test_a_time_has_the_unit_that_fits(seconds, text):
-    assert duration(seconds) == text
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.house.tree import ROOT, listed, rule_files
 
 CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
 # Look-ups of the rules are here, each with a name, a docstring and few lines.
-LOOK_UPS = "common.smk"
+LOOK_UPS = ("common.smk", "look_ups/*.smk")
 LONGEST_LOOK_UP = 11
 PROFILES = ROOT / "workflow" / "profiles"
 # A place in a shell line that Snakemake fills, without the `:q` that quotes it.
@@ -30,7 +30,8 @@ def code(root: Path) -> list[str]:
         "put the work into a verb, and look-ups into workflow/targets.py"
         for path in rule_files(root)
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
-        if (match := CODE.match(line)) and not (path.name == LOOK_UPS and "def" in match[1])
+        if (match := CODE.match(line))
+        and not (any(map(path.match, LOOK_UPS)) and "def" in match[1])
     ]
 
 
@@ -87,10 +88,10 @@ def test_code_in_a_rule_file_is_found(small):
 
 
 def test_look_ups_are_short():
-    text = (ROOT / "workflow" / "rules" / LOOK_UPS).read_text(encoding="utf-8")
-    functions = text.split("\n\n\ndef ")[1:]
-    assert functions
-    assert [function for function in functions if function.count("\n") > LONGEST_LOOK_UP] == []
+    for path in (path for path in rule_files(ROOT) if any(map(path.match, LOOK_UPS))):
+        functions = path.read_text(encoding="utf-8").split("\n\n\ndef ")[1:]
+        assert functions
+        assert [function for function in functions if function.count("\n") > LONGEST_LOOK_UP] == []
 
 
 def test_every_rule_keeps_its_log_and_its_work_where_a_signal_stops_it():

@@ -6,7 +6,8 @@ from tests.support.own_project import own_project
 
 RUN = "latent_depth/m2o_diverse_12_12"
 READ = (
-    "manifest.json", "metrics.tsv", "diagnostics/a.tsv.gz", "measurements/scores.json",
+    "training.json", "manifest.json", "metrics.tsv", "diagnostics/a.tsv.gz",
+    "measurements/scores.json",
     "decodings/test.plain-00000000/bos.txt", "window/plain-00000000/scores.tsv",
 )  # fmt: skip
 LEFT_OUT = (
@@ -26,6 +27,7 @@ def test_series_measurements_hypotheses_and_artefacts_are_packed(tmp_path):
     spec = project.spec(RUN, "tiny")
     for seed in (1, 2):
         write(paths.run(spec, seed), (*READ, *LEFT_OUT))
+    write(paths.run(spec, 3), ("metrics.tsv", "times.tsv", "attempts.json", "spec.yaml"))
     write(paths.corpus(spec.data), ("corpus.json", "statistics.json", "bos/train.bos"))
     write(paths.tensors(spec.data), ("tensors.json", "train.bin"))
     write(paths.top, ("claims.csv", "lamgd/table1.html", "logs/claims.log", "lamgd.html"))
@@ -34,7 +36,9 @@ def test_series_measurements_hypotheses_and_artefacts_are_packed(tmp_path):
         folder.relative_to(tmp_path).as_posix()
         for folder in (paths.run(spec, 1).parent, paths.corpus(spec.data))
     )
-    assert {*results_files(project, paths)} == {
+    names, not_ended = results_files(project, paths)
+    assert not_ended == [f"{run}/3"]
+    assert {*names} == {
         *(f"{run}/{seed}/{name}" for seed in (1, 2) for name in READ),
         f"{corpus}/corpus.json",
         f"{corpus}/statistics.json",

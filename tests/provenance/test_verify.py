@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+import yaml
 
 from fathom.checkpoints.read import write_checkpoint
 from fathom.evaluation.score import score
@@ -31,7 +32,7 @@ def original(tmp_path_factory):
     write_record(source / "source.json", {"files": hashes(source, "talks.txt")})
     run = write_trained(SPEC, paths, updates=(3,))
     write_text(run.folder / "metrics.tsv", "update\tnll\n1\t5.0\n")
-    write_text(run.folder / "spec.yaml", "model: {}\n")
+    write_text(run.folder / "spec.yaml", yaml.safe_dump(SPEC.described))
     write_checkpoint(run.checkpoints / "before_last.pt", {"update": 4})
     record = run.folder / "training.json"
     files = {"files": hashes(run.folder, "spec.yaml", "metrics.tsv", "checkpoints/[!b]*.pt")}
@@ -186,6 +187,21 @@ def test_what_is_no_file_in_the_place_of_a_record_is_named(paths, pattern, comma
     says("not a file", where=path, remedy=command).check(findings[path])
     remedy = findings[path].remedy
     assert remedy.startswith(f"rm {'-r ' if change is as_folder else ''}{path} && {command}")
+
+
+def test_a_run_of_other_encoded_text_is_named(paths):
+    """Every file was as its record says, so nothing was found."""
+    record = paths.training(SPEC, 1)
+    write_record(record, read_record(record) | {"tensors_sha256": "0" * 64})
+    summarise(SPEC, 1, paths, silent)
+    (finding,) = verify([paths.results]).in_order(paths.results)
+    folder = paths.tensors(SPEC.data)
+    command = f"rm -r {record.parent} && fathom train {SPEC.name}"
+    says("other encoded text", folder, where=record, remedy=command).check(finding)
+    # Without the text, or where the settings are damaged, nothing is known of it.
+    assert verify([paths.results / "runs"]).findings == {}
+    edit(record.with_name("spec.yaml"))
+    assert set(verify([paths.results]).findings) == {record.with_name("spec.yaml")}
 
 
 def test_a_record_that_was_made_again_leaves_those_that_repeat_it_too_old(paths):

@@ -48,6 +48,47 @@ def test_a_training_under_way_is_drawn_without_a_baseline(tmp_path):
     assert seed.training
 
 
+def curve_of(*seeds):
+    return Curve("Row", "p/run", seeds)
+
+
+def seed_of(number, nll, update=50.0, words="", unigram=6.06):
+    return SeedCurve(number, (), ((25.0, 9.0), (update, nll)), unigram, words)
+
+
+def test_several_seeds_have_their_mean_and_their_number():
+    """The first seed alone was printed, without its number."""
+    own = curve_of(seed_of(1, 4.0), seed_of(2, 5.0), seed_of(3, 6.0))
+    assert own.last == 5.0
+    assert own.words == (
+        "validation NLL 5.00 nats at update 50, mean of 3 seeds, unigram baseline 6.06"
+    )
+
+
+def test_seeds_without_a_result_are_named_and_not_in_the_mean():
+    diverged = seed_of(2, 90.0, words="diverged (the loss is not finite)")
+    own = curve_of(seed_of(1, 4.0), diverged, seed_of(3, 5.0))
+    assert own.last == 4.5
+    assert "mean of 2 seeds" in own.words
+    assert own.words.endswith(", seed 2 diverged (the loss is not finite)")
+    assert own.record["seeds_averaged"] == [1, 3]
+    assert [seed["reason"] != "" for seed in own.record["seeds"]] == [False, True, False]
+    assert "at update 50, seed 1, unigram" in curve_of(seed_of(1, 4.0), diverged).words
+
+
+def test_where_no_seed_has_ended_all_are_in_the_mean():
+    under_way = [
+        seed_of(1, 4.0, 50.0, "has not ended", None),
+        seed_of(2, 5.0, 75.0, "has not ended", None),
+        SeedCurve(3, ((1.0, 9.0),), (), None, "has not ended"),
+    ]
+    own = curve_of(*under_way)
+    assert own.last == 4.5
+    assert "at update 50 to 75, mean of 2 seeds, seed 1 has not ended" in own.words
+    assert curve_of(under_way[2]).words == "has not ended"
+    assert curve_of(under_way[2]).record["last_validation"] is None
+
+
 def test_a_run_that_was_not_started_has_no_seeds(tmp_path):
     source = Source("p/run", {1: tmp_path / "1" / "measurements"}, lambda key: key)
     assert curve("Row", source, 50).seeds == ()

@@ -19,13 +19,18 @@ panel,label,run,seed,update,value,words,note
 ,A,sample/a,1,2,4.5,,
 """,
     "small/claims": """\
-paper,claim,part,section,sentence,expression,guard,answer,numbers,basis,reported_answer,scale
-sample,deeper,36/36,§4,deeper is better,a > b,,holds,1 > 0,one seed,holds,small
-sample,wider,,§4,wider is better,a > c,,fails,0 > 1,one seed,not printed,small
+paper,claim,part,section,sentence,expression,guard,answer,numbers,basis,reported_answer,\
+reported_numbers,reported_basis,comparable,scale
+sample,deeper,36/36,§4,deeper is better,a > b,,holds,1 > 0,one seed,holds,2 > 0,,False,small
+sample,wider,,§4,wider is better,a > c,,fails,0 > 1,one seed,not printed,,,False,small
+sample,closer,,§4,d is close,a > d,,holds,"a 20.5 - d 19.25 = 1.25 [0.4, 2.1] > 0; \
+a 20.5 - e 19.15 = 1.35 [0.5, 2.2] > 0",one seed,holds,,,False,small
 """,
     "small/compare": """\
-paper,table,row,column,reported,reported_stderr,mark,reproduced,verdict,run,scale
-sample,table1,6/6,avg,21.0,,,20.5,reproduced,a,small
+paper,table,row,column,reported,reported_stderr,mark,reproduced,stderr,seeds,delta,verdict,\
+cause,run,scale
+sample,table1,6/6,avg,21.0,,,20.5,0.2,1,-0.5,reproduced,,sample/a,small
+sample,table1,24/24,avg,20.0,,,,,1,,no result (paper has one),diverged at update 80,sample/b,small
 """,
 }
 SPEC = "data: {dataset: small}\ntraining: {updates: 300, betas: [0.9, 0.98]}\n"

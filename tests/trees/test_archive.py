@@ -4,6 +4,7 @@ import zipfile
 
 import pytest
 
+from fathom.errors import FathomError
 from fathom.io.files import sha256
 from fathom.trees.archive import card_of, unpack, write
 from tests.support.refused import refused
@@ -18,8 +19,8 @@ def archive(tmp_path):
     (folder / "inner").mkdir(parents=True)
     for name in NAMES:
         (folder / name).write_text(name * 100)
-    files = {name: sha256(folder / name) for name in NAMES}
-    write(tmp_path / "some.zip", "card.json", {"files": files}, folder, NAMES)
+    files = write(tmp_path / "some.zip", "card.json", lambda files: {"files": files}, folder, NAMES)
+    assert files == {name: sha256(folder / name) for name in NAMES}
     return tmp_path / "some.zip"
 
 
@@ -46,3 +47,14 @@ def test_another_file_leaves_nothing(archive, tmp_path):
 def test_a_card_of_another_name_is_none(archive):
     with refused("no archive of a run", where="some.zip"):
         card_of(archive, "other.json", "no archive of a run")
+
+
+def test_a_card_that_cannot_be_written_leaves_no_archive(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+
+    def content(files):
+        raise FathomError("not the file that was recorded", "a.txt", "make it again")
+
+    with refused("changed file"):
+        write(tmp_path / "some.zip", "card.json", content, tmp_path, ["a.txt"])
+    assert not (tmp_path / "some.zip").exists()

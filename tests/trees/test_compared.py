@@ -46,7 +46,29 @@ CHANGES = {
     "point": ("small/sample/figure1.csv", "4.5", "4.25", "figures", "1 of 2 points"),
     "claim": ("small/claims.csv", "holds,1 > 0", "fails,1 > 0", "claims", "deeper [36/36]"),
     "printed claim": ("small/claims.csv", "not printed", "fails", "claims", "wider: reported"),
-    "verdict": ("small/compare.csv", "reproduced,a", "lower,a", "verdicts", "table1 “6/6” avg"),
+    "interval": ("small/claims.csv", "[0.5, 2.2]", "[-0.5, 2.2]", "claims", "closer: numbers …"),
+    "basis": ("small/claims.csv", "0 > 1,one seed", "0 > 1,5 seeds", "claims", "wider: basis"),
+    "printed numbers": ("small/claims.csv", "2 > 0", "3 > 0", "claims", "reported_numbers 2 > 0"),
+    "settings": (
+        "small/claims.csv",
+        "2 > 0,,False",
+        "2 > 0,,True",
+        "claims",
+        "comparable False in A, True in B",
+    ),
+    "verdict": (
+        "small/compare.csv",
+        "-0.5,reproduced",
+        "-0.5,lower",
+        "verdicts",
+        "table1 “6/6” avg: verdict reproduced in A, lower in B",
+    ),
+    "reproduced": ("small/compare.csv", "20.5,", "11.1,", "verdicts", "reproduced 20.5 in A"),
+    "stderr": ("small/compare.csv", "0.2,", "0.3,", "verdicts", "stderr 0.2 in A"),
+    "seeds": ("small/compare.csv", "0.2,1", "0.2,5", "verdicts", "seeds 1 in A, 5 in B"),
+    "delta": ("small/compare.csv", "-0.5,", "-0.6,", "verdicts", "delta -0.5 in A"),
+    "mark": ("small/compare.csv", "21.0,,,", "21.0,,*,", "verdicts", "mark nothing in A, * in B"),
+    "cause": ("small/compare.csv", "diverged", "failed", "verdicts", "“24/24” avg: cause"),
 }
 
 
@@ -60,6 +82,37 @@ def test_a_changed_line_of_a_csv_is_found(first, second, change):
     assert len(differences) == (2 if change == "row" else 1)
 
 
+@pytest.mark.parametrize("change", [one for one in CHANGES if "small/c" in CHANGES[one][0]])
+def test_lists_alone_are_compared_in_full(first, second, change):
+    """A copy that is kept for readers has no runs, and not every table."""
+    for folder in (first, second):
+        shutil.rmtree(folder / "runs")
+        shutil.rmtree(folder / "small/sample")
+    assert found(first, second) == []
+    file, old, new, group, words = CHANGES[change]
+    edit(second / file, old, new)
+    ((own, line),) = found(first, second)
+    assert own == group
+    assert words in line
+
+
+def test_a_changed_cell_is_one_line_and_its_verdict_another(first, second):
+    edit(second / "small/sample/table1.csv", "20.5,0.2", "19.5,0.2")
+    edit(second / "small/compare.csv", "20.5,0.2,1,-0.5", "19.5,0.2,1,-1.5")
+    cell = ("cells", "sample/table1 “6/6” avg: value 20.5 in A, 19.5 in B")
+    assert found(first, second) == [cell]
+    edit(second / "small/compare.csv", "-1.5,reproduced", "-1.5,lower")
+    verdict = "sample/table1 “6/6” avg: verdict reproduced in A, lower in B"
+    assert found(first, second) == [cell, ("verdicts", verdict)]
+
+
+def test_a_number_that_the_table_does_not_have_is_named(first, second):
+    """The table of a tree may be older than its comparison."""
+    edit(second / "small/sample/table1.csv", "20.5", "20.75")
+    edit(second / "small/compare.csv", "20.5", "19.5")
+    assert [group for group, _ in found(first, second)] == ["cells", "verdicts"]
+
+
 def test_notes_and_the_text_of_numbers_are_no_differences(first, second):
     edit(second / "small/sample/table1.csv", "a note", "another note")
     edit(second / "small/sample/table1.csv", "20.5", "20.50")
@@ -69,7 +122,8 @@ def test_notes_and_the_text_of_numbers_are_no_differences(first, second):
 def test_a_tolerance_is_in_the_unit_of_the_numbers(first, second):
     edit(second / "small/sample/table1.csv", "20.5", "20.51")
     write_run(second, series=METRICS.replace("4.75", "4.755"))
-    assert len(found(first, second, tolerance=0.001)) == 2
+    edit(second / "small/claims.csv", "1.35 [0.5", "1.37 [0.51")
+    assert len(found(first, second, tolerance=0.001)) == 3
     assert found(first, second, tolerance=0.02) == []
     edit(second / "small/sample/table1.csv", "diverged", "failed")
     assert len(found(first, second, tolerance=0.02)) == 1

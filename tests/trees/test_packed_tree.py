@@ -57,6 +57,20 @@ def test_a_file_that_is_not_the_recorded_one_is_not_packed(folder, tmp_path):
     assert not (tmp_path / "small.zip").exists()
 
 
+def test_a_file_that_grows_while_it_is_packed_fits_its_hash(folder, tmp_path):
+    """Files were hashed first and read later, and such an archive was refused."""
+    path = folder / "small/sample/growing.txt"
+    path.write_text("1")
+
+    def reading():
+        yield from names(folder)
+        # As a training that runs, after all files were named.
+        path.write_text("12")
+
+    pack(folder, reading(), "small", tmp_path / "small.zip")
+    unpack(tmp_path / "small.zip", tmp_path / "unpacked")
+
+
 def test_a_folder_with_files_is_not_overwritten_and_an_empty_one_is_used(archive, tmp_path):
     target = tmp_path / "unpacked"
     target.mkdir()

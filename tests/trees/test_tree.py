@@ -21,11 +21,19 @@ def test_a_tree_has_scales_artefacts_and_runs(folder):
     ]
 
 
-def test_curves_and_shared_folders_are_no_artefacts(folder):
-    for place in ("small/curves", "bench/papers", "logs/sample"):
-        (folder / place).mkdir(parents=True)
-        (folder / place / "other.csv").write_text("a\n1\n")
-    assert {*Tree.at(folder).files} - {*CSV} == {"bench/papers/other"}
+def test_tables_figures_and_lists_alone_make_a_folder_a_scale(folder):
+    """What `make bench` measures was taken for a scale."""
+    for place in ("small/curves", "bench/growth", "logs/sample", "corpora/talks", "runs/sample"):
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        (folder / place / "other.csv").write_text("label,value\na,1\n")
+    tree = Tree.at(folder)
+    assert (tree.scales, {*tree.files}) == (["small"], {*CSV})
+
+
+def test_an_empty_csv_is_not_passed_over(folder):
+    (folder / "small/sample/table2.csv").touch()
+    with refused("not CSV", where="table2.csv"):
+        rows(Tree.at(folder).files["small/sample/table2"])
 
 
 def test_a_folder_without_results_is_refused(tmp_path):

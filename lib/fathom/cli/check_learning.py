@@ -33,16 +33,23 @@ def check_learning(
     manifest = read(path)
     keys = ("unigram_nll", "last_validation")
     unigram, last = (manifest.measurements.get(key, Record()).all for key in keys)
-    if unigram is None or last is None:
+    below = None if unigram is None or last is None else unigram.value - last.value
+    learnt = below is not None and below >= required.nats_below_unigram
+    if as_json:
+        content = {
+            "run": run,
+            "outcome": manifest.outcome.kind,
+            "nats_below_unigram": below,
+            "required": required.nats_below_unigram,
+            "learnt": learnt,
+        }
+        print(json.dumps(content, indent=1, allow_nan=False))
+    if below is None:
         what = f"{run}: {manifest.outcome.words} at update {manifest.outcome.update}"
         raise FathomError(what, str(path), "read train.log next to it")
-    below = unigram.value - last.value
     line = f"{run}: validation loss is {below:.2f} nats below the unigram baseline"
     bound = f">= {required.nats_below_unigram:g} required"
-    if below < required.nats_below_unigram:
+    if not learnt:
         raise FathomError(f"{line} ({bound})", str(path), "read metrics.tsv next to it")
-    if as_json:
-        content = {"run": run, "nats_below_unigram": below, "required": required.nats_below_unigram}
-        print(json.dumps(content, indent=1, allow_nan=False))
-        return
-    print(f"{line} ({bound}): OK")
+    if not as_json:
+        print(f"{line} ({bound}): OK")

@@ -1,7 +1,11 @@
-"""Rows of a verb's answer: aligned on a terminal, and with tabs for other programs."""
+"""Rows and lines of a verb's answer: on a terminal as wide as it is, else in full."""
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
+
+_INDENT = "    "  # of what a terminal's width has cut off
 
 
 def print_columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -28,3 +32,17 @@ def print_columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Non
     for row in rows:
         grid.add_row(*map(Text, row))
     Console(highlight=False).print(grid)
+
+
+def print_line(line: str) -> None:
+    """Print a line; on a terminal that is narrower, wrapped between words and indented."""
+    if sys.stdout.isatty():
+        columns = shutil.get_terminal_size().columns
+        line = textwrap.fill(
+            line,
+            columns,
+            subsequent_indent=_INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    print(line)

@@ -17,10 +17,19 @@ Shell = Annotated[str, typer.Argument(help="bash or zsh.")]
 _SCRIPT = """\
 _fathom() {{
     local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}"
-    local verb="" kind=names choices=""
-    [ "$COMP_CWORD" -gt 1 ] && verb="${{COMP_WORDS[1]}}"
+    local verb="" kind=names choices="" at=1
+    # --project may come before the verb; bash cuts --project=FOLDER into three words.
+    while [ "$at" -lt "$COMP_CWORD" ] && [ -z "$verb" ]; do
+        case "${{COMP_WORDS[at]}}" in
+            --project) [ "${{COMP_WORDS[at + 1]}}" = "=" ] && at=$((at + 1)); at=$((at + 1)) ;;
+            -*) ;;
+            *) verb="${{COMP_WORDS[at]}}" ;;
+        esac
+        at=$((at + 1))
+    done
     case "$word" in -*) kind=options ;; esac
     case "$verb $before" in
+        ' --project'|' =') ;;
 {after}
         *) case "$verb $kind" in
 {verbs}
@@ -42,11 +51,12 @@ def completion(shell: Shell) -> None:
 
     Example: fathom completion bash
     """
+    from fathom.cli.list import KINDS as LISTED
     from fathom.cli.verbs import build
 
     if shell not in SHELLS:
         raise FathomError(f"no shell '{shell}'", "completion", nearest(shell, SHELLS))
-    names = _names(open_project(check=False))
+    names = {**_names(open_project(check=False)), "list": [*LISTED]}
     application = typer.main.get_command(build())
     commands: Mapping[str, Any] = vars(application)["commands"]
     verbs: dict[str, Sequence[str]]

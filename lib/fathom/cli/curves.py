@@ -1,11 +1,12 @@
 """`fathom curves`: learning curves of runs, or of all rows of a table."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report, suggest
+from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report, suggest
 
 if TYPE_CHECKING:
     from fathom.project.artefacts import Artefacts
@@ -26,10 +27,12 @@ def curves(
     results: Results = None,
     seeds: Seeds = None,
     tensorboard: Events = None,
+    as_json: Json = False,
 ) -> None:
     """Draw learning curves of runs, or of a table's rows.
 
     Training and validation NLL as svg and csv; the unigram baseline is dashed.
+    Prints the mean of the last validation over the seeds that have a result.
     Trains nothing: what was not started is left out.
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
@@ -49,8 +52,11 @@ def curves(
         what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
         command = artefacts.paths.command("train", next(iter(labels)))
         raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
-    for item in drawn:
-        print(f"{item.label}: {item.words}")
+    if as_json:
+        print(json.dumps([item.record for item in drawn], indent=1, allow_nan=False))
+    else:
+        for item in drawn:
+            print(f"{item.label}: {item.words}")
     path = artefacts.paths.curves(stem)
     write_csv(rows(drawn), path.with_suffix(".csv"))
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
@@ -76,8 +82,9 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
     """Return a title, the name of the files, and what each run is called, by its full name.
 
     Raises:
-        FathomError: there is no such run or table.
+        FathomError: there is no such run or table, or the table shows no runs.
     """
+    from fathom.errors import FathomError
     from fathom.io.hashes import identity, short
     from fathom.papers.paper import find
     from fathom.report.page.curves import run_labels
@@ -87,7 +94,11 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
     tables = {f"{paper.name}_{table}" for paper in papers for table in paper.tables}
     if len(names) == 1 and names[0] in tables:
         _, table = find(project.papers, names[0], "table")
-        return names[0], names[0], run_labels(artefacts.cells(table))
+        labels = run_labels(artefacts.cells(table))
+        if not labels:
+            remedy = f"name runs, or draw it with `{artefacts.paths.command('table', names[0])}`"
+            raise FathomError("the table shows no runs", names[0], remedy)
+        return names[0], names[0], labels
     runs = list(dict.fromkeys(project.run_name(name) for name in names))
     title, stem = runs[0], runs[0].replace("/", "_")
     if len(runs) > 1:

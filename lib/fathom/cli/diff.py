@@ -40,7 +40,9 @@ def size(text: str) -> float:
 Tolerance = Annotated[
     float,
     typer.Option(
-        parser=size, metavar="NUMBER", help="How far two numbers may be apart, in their own unit."
+        parser=size,
+        metavar="NUMBER",
+        help="How far two numbers may be apart, in their own unit, also inside a text.",
     ),
 ]
 Costs = Annotated[bool, typer.Option("--costs", help="Count other times as differences.")]
@@ -58,7 +60,8 @@ def diff(
     """Compare two trees of results.
 
     Prints a line for each cell, claim, outcome, setting and run that differs; exit
-    code 1 if there is any. Times, code and devices are named apart.
+    code 1 if there is any. A number that a table and compare.csv both have is named
+    once. Times, code and devices are named apart.
 
     Example: fathom diff results-tiny.zip results --tolerance 0.01
     """

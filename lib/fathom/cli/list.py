@@ -1,21 +1,18 @@
 """`fathom list`: the names that other verbs take."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fathom.cli.options import Json, Results, Scale, open_paths, open_project, suggest
 from fathom.errors import FathomError, nearest
-from fathom.project.demands import Artefact, Demands
+from fathom.project.demands import Demands
 from fathom.project.project import Project
 from fathom.provenance.run_state import NOT_STARTED, run_state
 from fathom.runs.paths import Paths
-
-if TYPE_CHECKING:
-    from fathom.project.artefacts import Artefacts
 
 Kind = Annotated[
     str,
@@ -24,7 +21,8 @@ Kind = Annotated[
     ),
 ]
 
-Rows = dict[str, str]
+# Fields by name.
+Rows = dict[str, dict[str, Any]]
 # What a user may ask of a name of each kind.
 NEXT = {"artefacts": "plan", "tables": "plan", "figures": "plan", "papers": "plan", "runs": "show"}
 
@@ -45,11 +43,27 @@ def list(
         print(json.dumps(rows, indent=1, allow_nan=False))
         return
     width = max(map(len, rows), default=0)
-    for row, text in rows.items():
-        print(f"{row:{width}}  {text}".rstrip())
+    for row, fields in rows.items():
+        print(f"{row:{width}}  {_text(fields)}".rstrip())
     verb = NEXT.get(kind)
     if verb and rows:
         suggest(f"fathom {verb} {next(iter(rows))} --scale {paths.scale}")
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    """Return what a line has after a name: its title, or how many seeds, and how far it is."""
+    kinds = dict.fromkeys(fields.get("states", {}).values())
+    text = fields["title"] if "title" in fields else f"seeds {len(fields['states'])}"
+    notes = []
+    if fields.get("drawn"):
+        notes.append("drawn")
+    elif fields.get("ended"):
+        notes.append(f"{fields['ended']} of {fields['trainings']} trainings")
+    if {*kinds} - {NOT_STARTED}:
+        notes.append(", ".join(kinds))
+    if fields.get("not_built"):
+        notes.append(f"not built: {fields['not_built']}")
+    return f"{text}  [{'; '.join(notes)}]" if notes else text
 
 
 def _artefacts(
@@ -58,58 +72,46 @@ def _artefacts(
     from fathom.project.artefacts import Artefacts
 
     demands, artefacts = Demands(project, paths.scale), Artefacts(project, paths)
-    return {
-        target: _state(
-            artefact.drawn.title, _progress(artefacts, artefact), demands.not_built(artefact)
-        )
-        for target, artefact in demands.artefacts.items()
-        if artefact.verb in verbs
-    }
-
-
-def _progress(artefacts: "Artefacts", artefact: Artefact) -> str:
-    """Return whether a table or figure is drawn, or how many of its trainings have ended."""
-    if artefacts.is_drawn(artefact.paper, artefact.drawn):
-        return "drawn"
-    trainings = [
-        artefacts.paths.training(artefacts.project.spec(run, artefacts.scale), seed)
-        for run in artefact.runs
-        for seed in artefacts.seeds_of(run)
-    ]
-    ended = sum(path.exists() for path in trainings)
-    return f"{ended} of {len(trainings)} trainings" if ended else ""
+    rows: Rows = {}
+    for target, artefact in demands.artefacts.items():
+        if artefact.verb not in verbs:
+            continue
+        trainings = [
+            paths.training(project.spec(run, paths.scale), seed)
+            for run in artefact.runs
+            for seed in artefacts.seeds_of(run)
+        ]
+        rows[target] = {
+            "title": artefact.drawn.title,
+            "drawn": artefacts.is_drawn(artefact.paper, artefact.drawn),
+            "trainings": len(trainings),
+            "ended": sum(path.exists() for path in trainings),
+            "not_built": demands.not_built(artefact) or None,
+        }
+    return rows
 
 
 def _runs(project: Project, paths: Paths) -> Rows:
+    rows: Rows = {}
+    for name in project.entries:
+        spec, seeds = project.spec(name, paths.scale), project.seeds(name, paths.scale)
+        rows[name] = {
+            "states": {seed: run_state(paths.run(spec, seed)).kind for seed in seeds},
+            "not_built": project.not_built(name, paths.scale) or None,
+        }
+    return rows
+
+
+def _datasets(project: Project, _: Paths) -> Rows:
     return {
-        name: _state(
-            f"seeds {len(project.seeds(name, paths.scale))}",
-            _states(project, paths, name),
-            project.not_built(name, paths.scale),
-        )
-        for name in project.entries
-    }
-
-
-def _states(project: Project, paths: Paths, name: str) -> str:
-    """Return how far the trainings of a run are; empty if none has started."""
-    spec = project.spec(name, paths.scale)
-    seeds = project.seeds(name, paths.scale)
-    kinds = [run_state(paths.run(spec, seed)).kind for seed in seeds]
-    return "" if {*kinds} == {NOT_STARTED} else ", ".join(dict.fromkeys(kinds))
-
-
-def _datasets(project: Project, paths: Paths) -> Rows:
-    return {
-        name: _state(dataset.title, "", dataset.not_built)
+        name: {"title": dataset.title, "not_built": dataset.not_built or None}
         for name, dataset in project.datasets.items()
     }
 
 
-def _state(text: str, progress: str, reason: str) -> str:
-    notes = [progress] if progress else []
-    notes += [f"not built: {reason}"] if reason else []
-    return f"{text}  [{'; '.join(notes)}]" if notes else text
+def _titles(titles: Callable[[Project], Mapping[str, str]]) -> Callable[[Project, Paths], Rows]:
+    """Return what lists names that have a title alone."""
+    return lambda project, _: {name: {"title": title} for name, title in titles(project).items()}
 
 
 KINDS: dict[str, Callable[[Project, Paths], Rows]] = {
@@ -117,9 +119,9 @@ KINDS: dict[str, Callable[[Project, Paths], Rows]] = {
     "tables": partial(_artefacts, verbs=["table"]),
     "figures": partial(_artefacts, verbs=["figure"]),
     "runs": _runs,
-    "papers": lambda project, _: {n: p.about.title for n, p in project.papers.items()},
-    "methods": lambda project, _: {n: m.about.summary for n, m in project.methods.items()},
+    "papers": _titles(lambda of: {name: paper.about.title for name, paper in of.papers.items()}),
+    "methods": _titles(lambda of: {name: card.about.summary for name, card in of.methods.items()}),
     "datasets": _datasets,
-    "sources": lambda project, _: {n: s.title for n, s in project.sources.items()},
-    "scales": lambda project, _: {n: s.title for n, s in project.scales.items()},
+    "sources": _titles(lambda of: {name: source.title for name, source in of.sources.items()}),
+    "scales": _titles(lambda of: {name: scale.title for name, scale in of.scales.items()}),
 }

@@ -1,7 +1,7 @@
 """`fathom pack`: a finished run, or all results of a scale, in one file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,9 +9,7 @@ from fathom.cli.options import Results, Scale, Seed, open_paths, open_project, r
 from fathom.cli.run_options import open_run
 from fathom.errors import FathomError
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
+_NAMED = 3  # trainings that are left out, in a line
 OneRun = Annotated[
     str | None,
     typer.Argument(metavar="[RUN]", help="A run. Default: all results of the scale."),
@@ -33,7 +31,7 @@ def pack(
 
     Of a run: weights, series, translations, measurements and logs, for `fathom
     unpack`. Of a scale: all that can be read without running anything, and neither
-    weights nor text. Every file is hashed first.
+    weights nor text; trainings that have not ended are left out.
 
     Example: fathom pack m2o_diverse_12_12
     """
@@ -46,11 +44,14 @@ def pack(
     project = open_project()
     name, paths = open_paths(project, scale, results)
     archive = _free(out or Path(f"results-{name}.zip"))
-    names = results_files(project, paths)
+    names, not_ended = results_files(project, paths)
     if not any(file.startswith(("runs/", f"{name}/")) for file in names):
         remedy = f"train first: snakemake all --config scale={name}"
         raise FathomError(f"no results of scale {name}", paths.searched, remedy)
-    _say(archive, write(paths.results, names, name, archive).files)
+    _say(archive, len(write(paths.results, names, name, archive)))
+    if not_ended:
+        more = f" and {len(not_ended) - _NAMED} more" if len(not_ended) > _NAMED else ""
+        report(f"left out, not ended: {', '.join(not_ended[:_NAMED])}{more}")
 
 
 def _pack_run(
@@ -60,7 +61,7 @@ def _pack_run(
 
     opened = open_run(run, scale, results)
     archive = _free(out or Path(f"{opened.spec.folder}.{seed}.zip"))
-    _say(archive, write(opened.spec, seed, opened.paths, archive).files)
+    _say(archive, len(write(opened.spec, seed, opened.paths, archive)))
 
 
 def _free(archive: Path) -> Path:
@@ -74,6 +75,6 @@ def _free(archive: Path) -> Path:
     return archive
 
 
-def _say(archive: Path, files: "Collection[str]") -> None:
+def _say(archive: Path, files: int) -> None:
     megabytes = archive.stat().st_size / 1e6
-    report(f"{archive}: {len(files)} files, {megabytes:.1f} MB; read it with fathom unpack")
+    report(f"{archive}: {files} files, {megabytes:.1f} MB; read it with fathom unpack")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fathom.cli.columns import print_columns
+from fathom.cli.durations import duration
 from fathom.cli.options import (
     Json,
     Results,
@@ -27,8 +28,9 @@ from fathom.workflow.steps import steps
 from fathom.workflow.targets import ALL, Targets
 
 _HEADINGS = (
-    "", "trainings", "ended", "10¹⁵ operations", "device hours", "hours left", "GB left",
+    "", "trainings", "ended", "10¹⁵ operations", "device time", "time left", "GB left",
 )  # fmt: skip
+_TIMES = ("hours", "hours_left")
 _HOUR, _GIGABYTE, _PETA = 3600, 1e9, 1e15
 
 Target = Annotated[str, typer.Argument(help="A target of Snakemake: all, a paper, a table, …")]
@@ -80,13 +82,12 @@ def plan(
         content = _as_json(lines, every, downloads, known) | {"jobs": jobs, "wall_hours": wall}
         print(json.dumps(content, indent=1, allow_nan=False))
         return
-    rows = ([title, *map(_shown, sums.values())] for title, sums in lines.items())
-    print_columns(_HEADINGS, rows)
+    print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in lines.items()))
     for row, runs in known.first(known.targets.names_of(target)):
-        hours = _sums(known.trainings(runs))["hours_left"]
-        print(f"do first: {row}, {_shown(hours)} hours; other rows mean little before it is right")
+        left = _time(_sums(known.trainings(runs))["hours_left"])
+        print(f"do first: {row}, {left}; other rows mean little before it is right")
     print(f"jobs: {jobs['all']:,}, of which {jobs['made']:,} are made")
-    print(f"wall time: {_shown(wall)} hours of training on {devices} device(s)")
+    print(f"wall time: {_time(wall)} of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
     report(_basis(known, gpu))
     suggest(paths.target(target, seeds))
@@ -116,6 +117,14 @@ def _wall_hours(trainings: Mapping[tuple[str, int], Planned], devices: int) -> f
     return max([sum(left) / devices, *left])
 
 
+def _cells(sums: Mapping[str, float]) -> list[str]:
+    return [_time(value) if name in _TIMES else _shown(value) for name, value in sums.items()]
+
+
+def _time(hours: float) -> str:
+    return duration(hours * _HOUR, days=False)
+
+
 def _shown(value: float) -> str:
     if isinstance(value, int):
         return f"{value:,}"
@@ -132,10 +141,10 @@ def _downloads(sources: list[Source]) -> str:
 
 
 def _basis(known: Plan, gpu: str | None) -> str:
-    """Return where the hours come from."""
+    """Return where the times come from."""
     if known.rates.count:
-        return f"hours: measured on {known.rates.count} trainings here, others by these"
-    return f"hours: stated shares of the peak of one {gpu or DEFAULT}; nothing was measured"
+        return f"times: measured on {known.rates.count} trainings here, others by these"
+    return f"times: stated shares of the peak of one {gpu or DEFAULT}; nothing was measured"
 
 
 def _as_json(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.cli.columns import print_line
 from fathom.cli.options import Json, Results, Run, Scale, open_paths, open_project, suggest
 
 Changed = Annotated[bool, typer.Option("--changed", help="Only what the scale changes.")]
@@ -41,14 +42,14 @@ def show(
     print(f"{spec.name} at scale {name}: {paths.run(spec, 1).parent}")
     reason = project.not_built(spec.name, name)
     if reason:
-        print(f"not built yet: {reason}")
+        print_line(f"not built yet: {reason}")
     width = max((len(setting.path) for setting in settings), default=0)
     wide = min(40, max((len(_text(setting.value)) for setting in settings), default=0))
     for setting in settings:
         paper = f"paper: {_text(setting.paper)}" if setting.changed else ""
         notes = "; ".join(note for note in (paper, setting.source) if note)
         line = f"{setting.path:{width}}  {_text(setting.value):{wide}}  {setting.where}"
-        print(f"{line}  {notes}".rstrip())
+        print_line(f"{line}  {notes}".rstrip())
     suggest(f"fathom list runs --scale {name}" if reason else paths.command("train", spec.name))
 
 

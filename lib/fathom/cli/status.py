@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.cli.durations import duration
 from fathom.cli.options import (
     Json,
     Paper,
@@ -36,7 +37,6 @@ Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, t
 Watch = Annotated[bool, typer.Option("--watch", help="Print it every few seconds until Ctrl-C.")]
 # Printed also without --runs: what runs, and what a user may have to do something about.
 _PRINTED = (RUNNING, QUEUED, STOPPED, FAILED, STALE)
-_SHOWN_AS = ((86_400, "days"), (3600, "h"), (60, "min"))
 
 
 def status(
@@ -179,14 +179,6 @@ def described(progress: Progress) -> str:
     if progress.log:
         text += f"; its lines: {progress.log}"
     return text
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the largest unit of which there is one or more."""
-    for size, unit in _SHOWN_AS:
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _fields(progress: Progress) -> dict[str, Any]:

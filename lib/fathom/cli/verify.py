@@ -21,8 +21,9 @@ def verify(
 ) -> None:
     """Hash every file of the results again.
 
-    Prints a line for each file that is not the one that was recorded, with the
-    command that makes it again; exit code 1 if there is any.
+    Prints a line for each file that is not the one that was recorded, and each run
+    that was trained on other text than is there, with the command that makes it
+    again; exit code 1 if there is any.
 
     Example: fathom verify m2o_diverse_12_12
     """

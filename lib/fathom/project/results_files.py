@@ -17,7 +17,7 @@ _OF_A_PROCESS = ("lock", "lock.holder")
 _NOT_READ = "logs"
 
 
-def results_files(project: Project, paths: Paths) -> list[str]:
+def results_files(project: Project, paths: Paths) -> tuple[list[str], list[str]]:
     """Return the files of a scale that are packed, by their path from the folder of results.
 
     Runs are those that the scale has, with all their seeds. Weights, states, text, dictionaries and
@@ -26,9 +26,14 @@ def results_files(project: Project, paths: Paths) -> list[str]:
     Args:
         project: the project.
         paths: the places of the scale's files.
+
+    Returns:
+        The files, and the folders of trainings that have not ended, whose series may still grow.
     """
     specs = [project.spec(name, paths.scale) for name in project.entries]
     runs = dict.fromkeys(paths.run(spec, 0).parent for spec in specs)
+    trainings = [seed for run in runs for seed in sorted(run.glob("*/"))]
+    ended = [seed for seed in trainings if (seed / "training.json").is_file()]
     corpora = dict.fromkeys(
         folder
         for spec in specs
@@ -39,12 +44,16 @@ def results_files(project: Project, paths: Paths) -> list[str]:
         for data in project.datasets.values()
     }
     read = [
-        *(path for run in runs for seed in run.glob("*/") for path in _fitting(seed, _OF_A_RUN)),
+        *(path for training in ended for path in _fitting(training, _OF_A_RUN)),
         *(path for corpus in corpora for path in _fitting(corpus, _OF_A_CORPUS)),
         *(path for path in _fitting(paths.top, ("**/*",))),
     ]
     names = (path.relative_to(paths.results) for path in read)
-    return sorted({name.as_posix() for name in names if _is_read(name, paths.scale)})
+    left_out = (path.relative_to(paths.results) for path in trainings if path not in ended)
+    return (
+        sorted({name.as_posix() for name in names if _is_read(name, paths.scale)}),
+        [path.as_posix() for path in left_out],
+    )
 
 
 def _fitting(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:

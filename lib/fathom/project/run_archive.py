@@ -7,7 +7,7 @@ that of today's code. Everything in it is hashed before it is believed.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -66,8 +66,8 @@ class Place:
     folder: Path
 
 
-def pack(spec: Spec, seed: int, paths: Paths, archive: Path) -> Card:
-    """Write a finished run to an archive.
+def pack(spec: Spec, seed: int, paths: Paths, archive: Path) -> dict[str, str]:
+    """Write a finished run to an archive, and return the SHA-256 of each file.
 
     Logs, series, measurements, translations and the weights that may be decoded are in it; states
     from which a training resumes are not.
@@ -86,17 +86,19 @@ def pack(spec: Spec, seed: int, paths: Paths, archive: Path) -> Card:
     for finding in verify([folder]).in_order(paths.results):
         raise finding
     names = sorted(_packed(folder, training.files))
-    card = Card(
-        run=spec.name,
-        run_identity=spec.identity,
-        seed=seed,
-        recipe=training.recipe,
-        tensors_sha256=training.tensors_sha256,
-        files={name: sha256(folder / name) for name in names},
-    )
-    content = card.model_dump(mode="json", by_alias=True)
-    archives.write(archive, CARD, content, folder, names)
-    return card
+
+    def content(files: dict[str, str]) -> dict[str, Any]:
+        card = Card(
+            run=spec.name,
+            run_identity=spec.identity,
+            seed=seed,
+            recipe=training.recipe,
+            tensors_sha256=training.tensors_sha256,
+            files=files,
+        )
+        return card.model_dump(mode="json", by_alias=True)
+
+    return archives.write(archive, CARD, content, folder, names)
 
 
 def _packed(folder: Path, recorded: Iterable[str]) -> Iterator[str]:

@@ -5,13 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fathom.config import yaml_files
 from fathom.errors import FathomError
 from fathom.io.commands import again
+from fathom.io.files import sha256
+from fathom.io.hashes import identity, short
 from fathom.io.integrity import Recorded, read_record
 from fathom.io.seals import checked_seal
 
 # It repeats what other records say, so theirs counts.
 LAST = "manifest.json"
+SPEC = "spec.yaml"
 RECORDS = (
     "first.json",
     "source.json",
@@ -75,6 +79,24 @@ class Verified:
                 if reason := recorded.unfit(name):
                     self.findings[path] = FathomError(reason, str(path), again(path))
 
+    def compare_text(self, record: Path, content: dict[str, Any], texts: dict[str, Path]) -> None:
+        """Compare the encoded text of a run with that on which it was trained.
+
+        Args:
+            record: the training.json of the run, whose files were compared.
+            content: of it.
+            texts: the tensors.json that are there, by the last digits of their folder's name.
+        """
+        settings = record.with_name(SPEC)
+        if not texts or SPEC not in content["files"] or settings in self.findings:
+            return
+        # The settings of the data name its folder.
+        data = yaml_files.read(settings, settings.parent).value.get("data")
+        text = texts.get(short(identity(data)))
+        if text is not None and sha256(text) != content["tensors_sha256"]:
+            what = f"the run was trained on other encoded text than that in {text.parent}"
+            self.findings[record] = FathomError(what, str(record), again(settings))
+
 
 def verify(folders: Iterable[Path]) -> Verified:
     """Compare every record, every file that a record names, and every checkpoint.
@@ -91,8 +113,13 @@ def verify(folders: Iterable[Path]) -> Verified:
             records[path] = read_record(path)
         except FathomError as error:
             verified.findings[path] = error
+    texts = {
+        path.parent.name.rpartition("-")[2]: path for path in records if path.name == "tensors.json"
+    }
     for record, content in records.items():
         verified.compare(record, content, records)
+        if record.name == "training.json" and "tensors_sha256" in content:
+            verified.compare_text(record, content, texts)
     for path in _below(folders, "checkpoints/*.pt"):
         if path not in verified.files:
             verified.files.add(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fathom.figures.inputs import UPDATE, VALUE, RunFiles, series_named
 from fathom.provenance import training_file
@@ -57,21 +57,60 @@ class Curve:
     @property
     def words(self) -> str:
         """What a reader who cannot see the curve must know."""
-        first = self.seeds[0] if self.seeds else None
-        if first is None:
+        if not self.seeds:
             return NOT_RUN
-        if not first.validation:
-            return first.words or "no validation yet"
-        update, nll = first.validation[-1]
-        below = "" if first.unigram is None else f", unigram baseline {first.unigram:.2f}"
-        ended = f", {first.words}" if first.words else ""
-        return f"validation NLL {nll:.2f} nats at update {update:.0f}{below}{ended}"
+        single = len(self.seeds) == 1
+        ended = [
+            seed.words if single else f"seed {seed.seed} {seed.words}"
+            for seed in self.seeds
+            if seed.words
+        ]
+        if self.last is None:
+            return ", ".join(ended) or "no validation yet"
+        updates = sorted({round(seed.validation[-1][0]) for seed in self.averaged})
+        at = " to ".join(map(str, dict.fromkeys((updates[0], updates[-1]))))
+        several = len(self.averaged) > 1
+        of = f"mean of {len(self.averaged)} seeds" if several else f"seed {self.averaged[0].seed}"
+        unigram = next((seed.unigram for seed in self.seeds if seed.unigram is not None), None)
+        parts = (
+            f"validation NLL {self.last:.2f} nats at update {at}",
+            "" if single else of,
+            "" if unigram is None else f"unigram baseline {unigram:.2f}",
+            *ended,
+        )
+        return ", ".join(filter(None, parts))
+
+    @property
+    def averaged(self) -> tuple[SeedCurve, ...]:
+        """The seeds whose last validation counts: those with a result, or all if none has one."""
+        known = tuple(seed for seed in self.seeds if seed.validation)
+        return tuple(seed for seed in known if not seed.words) or known
 
     @property
     def last(self) -> float | None:
         """The mean of the last validation over seeds."""
-        known = [seed.validation[-1][1] for seed in self.seeds if seed.validation]
-        return sum(known) / len(known) if known else None
+        values = [seed.validation[-1][1] for seed in self.averaged]
+        return sum(values) / len(values) if values else None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The same for programs; what is unknown is None."""
+        return {
+            "label": self.label,
+            "run": self.run,
+            "last_validation": self.last,
+            "seeds_averaged": [seed.seed for seed in self.averaged],
+            "seeds": [
+                {
+                    "seed": seed.seed,
+                    "update": seed.validation[-1][0] if seed.validation else None,
+                    "last_validation": seed.validation[-1][1] if seed.validation else None,
+                    "unigram_nll": seed.unigram,
+                    "reason": seed.words,
+                }
+                for seed in self.seeds
+            ],
+        }
 
 
 def curve(label: str, source: Source, updates: int | str) -> Curve:

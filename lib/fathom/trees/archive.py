@@ -1,15 +1,17 @@
 """One file with files of a tree, and a card: a JSON that hashes each of them, and itself.
 
-Everything in it is hashed before it is believed, and all of it is unpacked or nothing.
+Files are hashed as they are written, so one that grows meanwhile fits its hash. Everything is
+hashed again before it is believed, and all of it is unpacked or nothing.
 """
 
 import calendar
+import hashlib
 import json
 import os
 import shutil
 import time
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,35 +24,49 @@ AGAIN = "copy the archive again, or pack again"
 # Zip knows no earlier time.
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _PACKED = (".pt", ".gz", ".png", ".pdf")
+_BLOCK = 1 << 20  # bytes that are copied at once
 
 
 def write(
-    archive: Path, card: str, content: Mapping[str, Any], folder: Path, names: Iterable[str]
-) -> None:
-    """Write an archive atomically.
+    archive: Path,
+    card: str,
+    content_of: Callable[[dict[str, str]], Mapping[str, Any]],
+    folder: Path,
+    names: Iterable[str],
+) -> dict[str, str]:
+    """Write an archive atomically, its card last, and return the SHA-256 of each file.
 
     Args:
         archive: the file to write.
         card: the name of the card.
-        content: of the card, without its own hash.
+        content_of: returns the content of the card, without its own hash, for the SHA-256 of each
+            file; if it raises an error, nothing is written.
         folder: where the files are.
         names: their paths from there.
     """
     with replacing(archive, "wb") as stream, zipfile.ZipFile(stream, "w") as packed:
+        files = {name: _add(packed, folder, name) for name in names}
+        content = content_of(files)
         text = json.dumps(dict(content) | {"sha256": identity(content)}, indent=1, allow_nan=False)
         packed.writestr(zipfile.ZipInfo(card, _EARLIEST), text)
-        for name in names:
-            _add(packed, folder, name)
+    return files
 
 
-def _add(packed: zipfile.ZipFile, folder: Path, name: str) -> None:
-    """Add a file with its time: Snakemake compares the times of runs that start from another."""
+def _add(packed: zipfile.ZipFile, folder: Path, name: str) -> str:
+    """Add a file with its time, and return its SHA-256.
+
+    Snakemake compares the times of runs that start from another.
+    """
     changed = time.gmtime((folder / name).stat().st_mtime)[:6]
     entry = zipfile.ZipInfo(name, max(changed, _EARLIEST))
     stored = name.endswith(_PACKED)
     entry.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+    digest = hashlib.sha256()
     with open(folder / name, "rb") as source, packed.open(entry, "w", force_zip64=True) as target:
-        shutil.copyfileobj(source, target)
+        while block := source.read(_BLOCK):
+            digest.update(block)
+            target.write(block)
+    return digest.hexdigest()
 
 
 def card_of(archive: Path, card: str, what: str) -> dict[str, Any]:

@@ -7,14 +7,14 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from fathom.config.settings import Part
 from fathom.errors import FathomError
 from fathom.io.commands import again
-from fathom.io.files import read_json, sha256
+from fathom.io.files import read_json
 from fathom.io.integrity import CHANGED, OWN, read_record
 from fathom.provenance.measurements import SCHEMA, checked
 from fathom.provenance.recipe import RECIPE
@@ -41,8 +41,8 @@ class Card(BaseModel):
     files: dict[str, str]
 
 
-def pack(folder: Path, names: Iterable[str], scale: str, archive: Path) -> Card:
-    """Write results to an archive.
+def pack(folder: Path, names: Iterable[str], scale: str, archive: Path) -> dict[str, str]:
+    """Write results to an archive, and return the SHA-256 of each file.
 
     Args:
         folder: of the results.
@@ -53,13 +53,15 @@ def pack(folder: Path, names: Iterable[str], scale: str, archive: Path) -> Card:
     Raises:
         FathomError: a file is not the one that was recorded.
     """
-    files = {name: sha256(folder / name) for name in names}
-    for name in files:
-        if name.endswith(".json"):
-            _require(folder, name, files)
-    card = Card(scale=scale, recipe=dict(RECIPE), files=files)
-    archives.write(archive, CARD, card.model_dump(mode="json", by_alias=True), folder, files)
-    return card
+
+    def content(files: dict[str, str]) -> dict[str, Any]:
+        for name in files:
+            if name.endswith(".json"):
+                _require(folder, name, files)
+        card = Card(scale=scale, recipe=dict(RECIPE), files=files)
+        return card.model_dump(mode="json", by_alias=True)
+
+    return archives.write(archive, CARD, content, folder, names)
 
 
 def _require(folder: Path, name: str, files: Mapping[str, str]) -> None:

@@ -10,10 +10,9 @@ from fathom.errors import FathomError
 from fathom.provenance import manifest
 from fathom.provenance.manifest import Manifest
 
-# Folders of results that are no scale.
-_SHARED = ("runs", "corpora", "subwords", "tensors", "sources", "logs", "benchmarks", "cluster")
-_NO_PAPER = ("curves", "logs")
 _JUDGED = ("claims.csv", "compare.csv")
+# Columns of every table and figure, and of no other csv below results.
+_DRAWN = {"words", "note"}
 _AGAIN = "delete it, and make it again with the verb that writes it"
 
 RunKey = tuple[str, str, int]  # name, first digits of the identity, seed
@@ -59,13 +58,16 @@ class Tree:
 
     @cached_property
     def files(self) -> dict[str, Path]:
-        """The csv files of tables, figures, comparison and claims, by `<scale>/<paper>/<name>`."""
+        """The csv files of tables, figures, comparison and claims, by `<scale>/<paper>/<name>`.
+
+        A scale is a folder that has any of them.
+        """
+        drawn = (path for path in self.folder.glob("*/*/*.csv") if _is_drawn(path))
+        judged = (path for name in _JUDGED for path in self.folder.glob(f"*/{name}"))
         return {
             path.relative_to(self.folder).with_suffix("").as_posix(): path
-            for scale in sorted(self.folder.glob("*/"))
-            if scale.name not in _SHARED
-            for path in sorted([*scale.glob("*/*.csv"), *map(scale.joinpath, _JUDGED)])
-            if path.is_file() and path.parent.name not in _NO_PAPER
+            for path in sorted([*drawn, *judged])
+            if path.is_file()
         }
 
     @property
@@ -86,6 +88,15 @@ class Tree:
                 known = manifest.read(path) if path.is_file() else None
                 key = (f"{folder.parts[-3]}/{name}", digits, int(folder.name))
                 yield key, TreeRun(folder, known)
+
+
+def _is_drawn(path: Path) -> bool:
+    """Return whether a csv is of a table or figure, or is empty, which its reader refuses."""
+    if not path.is_file():
+        return False
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        heading = stream.readline().strip()
+    return not heading or {*heading.split(",")} >= _DRAWN
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -1,11 +1,15 @@
 """Values of two trees of results, and how their differences read."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 ABSENT = None  # of a value that one tree does not have
 LONG = 60  # characters of a value that a line has room for
+DIGITS = 3  # that numbers inside a text have at least
+_IN_TEXT = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,26 @@ def only_in(group: str, place: str, first: bool) -> Difference:
 
 
 def both(name: str, first: Any, second: Any) -> str:
-    """Return two values in words."""
-    return f"{name} {_shown(first)} in A, {_shown(second)} in B"
+    """Return two values in words; long texts from a little before the place where they differ."""
+    own, other = _text(first), _text(second)
+    start = 0
+    if max(len(own), len(other)) > LONG:
+        pairs = enumerate(zip(own, other, strict=False))
+        differs = next((at for at, (one, two) in pairs if one != two), min(len(own), len(other)))
+        start = own.rfind(" ", 0, max(differs - LONG // 2, 0)) + 1
+    own, other = (_cut(text, start) for text in (own, other))
+    return f"{name} {own} in A, {other} in B"
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if value in (None, ""):
         return "nothing"
-    text = f"{value:.10g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= LONG else f"{text[:LONG]}…"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _cut(text: str, start: int) -> str:
+    before, after = ("…" if start else ""), ("…" if len(text) > start + LONG else "")
+    return f"{before}{text[start : start + LONG]}{after}"
 
 
 def flat(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -85,6 +100,34 @@ def _differ(own: Any, other: Any, tolerance: float) -> bool:
         return True
     # Not a number is equal to itself, and to nothing else.
     return not (abs(numbers[0] - numbers[1]) <= tolerance or str(own) == str(other))
+
+
+def near(first: str | None, second: str | None, tolerance: float) -> bool:
+    """Return whether two texts differ in nothing but numbers, and in these by little.
+
+    Their numbers are rounded, so each may be half of its last digit further apart.
+
+    Args:
+        first: a text; None where a tree has none.
+        second: the other tree's.
+        tolerance: how far two numbers may be apart, in their unit; 0 takes texts as they are.
+    """
+    if not tolerance or first is None or second is None:
+        return first == second
+    if _IN_TEXT.sub("", first) != _IN_TEXT.sub("", second):
+        return False
+    numbers = (map(Decimal, _IN_TEXT.findall(text)) for text in (first, second))
+    return all(
+        abs(own - other) <= Decimal(tolerance) + _rounding(own) + _rounding(other)
+        for own, other in zip(*numbers, strict=True)
+    )
+
+
+def _rounding(number: Decimal) -> Decimal:
+    """Return how far a printed number may be from what was rounded; zeros at its end are lost."""
+    exponent = number.as_tuple().exponent
+    last = min(int(exponent), number.adjusted() + 1 - DIGITS)
+    return Decimal(5).scaleb(last - 1)
 
 
 def _number(value: Any) -> Any:
