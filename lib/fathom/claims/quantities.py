@@ -190,9 +190,11 @@ class Curve:
 
     def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
+        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        if math.isnan(self.worst):
+            return made
         from pandas import Series
 
-        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
         return replace(made, worst=float(function(Series([self.worst])).iloc[0]))
 
     def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
@@ -248,7 +250,7 @@ def smallest(numbers: Iterable[Number]) -> Largest:
 
 
 def items_of(value: Quantity) -> tuple[Number, ...]:
-    """Return the numbers of a slice, or the one number; a curve that is not there is one too.
+    """Return the numbers of a slice, or the one number; a field that has no number is one too.
 
     Raises:
         Unfit: a curve.
@@ -256,5 +258,5 @@ def items_of(value: Quantity) -> tuple[Number, ...]:
     if isinstance(value, Curve):
         if not value.words:
             raise Unfit(f"{value.name} is a curve; summarise it, e.g. by end(…)")
-        return (value.number("", len),)
+        return (value.number("", lambda points: points[VALUE].iloc[0]),)
     return value.items if isinstance(value, Slice) else (value,)
