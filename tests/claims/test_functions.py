@@ -1,6 +1,7 @@
 """Functions of claims, on cells and on curves."""
 
 import math
+from inspect import signature
 from statistics import stdev
 
 import pytest
@@ -75,6 +76,8 @@ def value(text):
     [
         ('max(cells["x"])', 4.0),
         ('min(cells["x"])', 1.0),
+        ('max(end(curve["x"]), 3, cells["x"])', 4.0),
+        ('min(end(curve["x"]), 3, 0.5)', 0.5),
         ('mean(cells["x"])', 2.5),
         ('median(cells["x"])', 2.5),
         ('spread(cells["x"])', 3.0),
@@ -119,16 +122,24 @@ def test_a_median_of_an_even_number_is_the_mean_of_the_middle():
 
 def test_every_function_says_what_arguments_it_takes():
     for name, function in FUNCTIONS.items():
-        parameters = function.compute.__code__.co_argcount - function.truth
+        parameters = len(signature(function.compute).parameters) - function.truth
         assert parameters == len(function.arguments), name
-    assert FUNCTIONS["sd"].arguments == ("value", "word")
-    assert FUNCTIONS["last"].arguments == ("value", "share")
-    assert [name for name, one in FUNCTIONS.items() if one.curve] == [
-        "first",
-        "last",
-        "sd",
-        "others",
-    ]
+    assert FUNCTIONS["sd"].arguments == ("curve or picture", "axis")
+    assert FUNCTIONS["last"].arguments == ("curve", "share")
+    results = {
+        result: [name for name, one in FUNCTIONS.items() if one.result == result]
+        for result in ("curve", "value", "truth")
+    }
+    assert results["curve"] == ["first", "last", "sd", "others"]
+    assert results["value"] == ["abs"]
+    assert len(results["truth"]) == 6
+
+
+def test_max_and_min_take_several_numbers_and_all_others_a_fixed_number():
+    assert [name for name, one in FUNCTIONS.items() if one.several] == ["max", "min"]
+    assert FUNCTIONS["max"].taking(1) == ("value",)
+    assert FUNCTIONS["max"].taking(3) == ("numbers",) * 3
+    assert FUNCTIONS["max"].taking(0) == FUNCTIONS["mean"].taking(2) == ()
 
 
 def of(*values):
@@ -163,6 +174,7 @@ def test_a_median_is_not_known_where_a_number_is_not():
         ('max(lost["x"])', math.inf),
         ('mean(first(lost["x"], 0.25))', math.inf),
         ('end(0.5 * lost["x"] - 1)', math.inf),
+        ('max(lost["x"], 1)', math.inf),
         ('min(1 - lost["x"])', -math.inf),
         ('spread(lost["x"])', math.nan),
         ('mean(sd(lost["x"], "update"))', math.nan),
@@ -186,7 +198,6 @@ def test_functions_of_curves_name_what_they_summarise():
         ('curve["x"] > 1', says("claim is a curve", "c")),
         ('rising(curve["x"])', says("claim is a curve", "c")),
         ('trained(curve["x"])', says("claim is a curve", "c")),
-        ('end(cells["x"]) > 1', says("claim needs a curve")),
         ('mean(curve["x"] - cells["x"]) > 1', says("claim shift")),
         ('mean(sd(curve["x"], "layer")) > 1', says("claim axis", "c", "layer")),
         ('significant(cells["x"] - 1)', says("claim needs cells")),
@@ -200,4 +211,11 @@ def test_what_does_not_fit_is_refused_with_the_place(text, message):
 
 def test_a_curve_without_points_has_no_number():
     nothing = Curve("c", "p/run", {1: DataFrame({"update": [], "value": []})})
-    assert math.isnan(FUNCTIONS["mean"].compute(nothing).value)
+    for name in ("mean", "end", "max"):
+        assert math.isnan(FUNCTIONS[name].compute(nothing).value)
+
+
+def test_a_field_of_a_failed_training_has_the_worst_value():
+    """It had the value 1, so that a diverged run was below 3."""
+    claim = parse('lost["x"] < 3', "here")
+    assert Judge(World(), "here").truth(claim).answer == "fails"

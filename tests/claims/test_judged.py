@@ -20,6 +20,8 @@ def judged(ours, printed, guard=""):
         text=CLAIM,
         guard_text=guard,
         where="here",
+        guard_where="there",
+        supports_where="",
     )
     claim = Claim("p", "one", "a sentence\n of two lines", "§4", (part,))
     worlds = Numbers(**ours), Numbers(**printed)

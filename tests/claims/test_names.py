@@ -113,7 +113,7 @@ LATENT, LAMGD = "latent_depth/claims.yaml", "lamgd/claims.yaml"
             LATENT,
             'falling(table7[:, "avg"])',
             'falling(2 * table7["LL-D, 24/24", ["avg"]])',
-            says("claim needs several", "falling", where="loss_terms_help.claim"),
+            says("claim shape", "falling", where="loss_terms_help.claim"),
             id="one number",
         ),
         pytest.param(
@@ -135,8 +135,9 @@ LATENT, LAMGD = "latent_depth/claims.yaml", "lamgd/claims.yaml"
             'mean(sd(figure6["β = 10"], "layer"))',
             'mean(sd(figure6["β = 10"], "layers"))',
             says(
-                "label or axis",
+                "part of a table",
                 "figure6",
+                "axis",
                 "layers",
                 where="utilisation_grows_uniform.claim",
                 nearest="layer",

@@ -31,6 +31,8 @@ def reference(text):
         ('table1["Control"]', [("Control", one) for one in ("avg", "bos", "fra")]),
         # All rows are those that the paper prints.
         ('table1[:, "avg"]', [(row, "avg") for row in ("6/6", "24/24", "LL-D, 6/12")]),
+        # Rows without the column are not of it: N/A, or a value that the run does not have.
+        ('table1[:, "depth_decoder"]', [("LL-D, 6/12", "depth_decoder")]),
         ('table1["LL-D, 6/12", "depth_decoder"]', [("LL-D, 6/12", "depth_decoder")]),
     ],
 )

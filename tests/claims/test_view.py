@@ -8,6 +8,7 @@ from fathom.claims.evidence import Evidence
 from fathom.claims.judged import Judged
 from fathom.claims.view import (
     AGAINST,
+    NONE,
     NOT_EVIDENCE,
     PARTLY,
     lines,
@@ -72,6 +73,10 @@ def test_the_summary_counts_answers_and_what_goes_against_the_sentence():
     text = "\n".join(summary([claim(), claim("fails"), claim("fails", comparable=True)]))
     for words in ("2 fails, 1 holds", "3 not printed", PARTLY.format(count=2, all=3)):
         assert words in text
+
+
+def test_without_claims_the_summary_is_one_line():
+    assert summary([]) == [NONE]
 
 
 def test_a_doubtful_number_is_explained_as_in_tables():

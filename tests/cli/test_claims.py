@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from fathom.claims.view import NONE
 from fathom.cli.claims import claims
 from fathom.errors import FathomError
 from tests.support.own_project import verbs_use_it  # noqa: F401
@@ -41,6 +42,11 @@ def test_one_paper_or_one_table_can_be_printed_and_as_json(tmp_path, capsys):
     first = shown[0]
     assert (first["answer"], first["reported_answer"]) == ("not run", "holds")
     assert first["reported_evidence"][0]["difference"] == pytest.approx(-0.1)
+
+
+def test_a_table_without_claims_says_so(tmp_path, capsys):
+    claims(scale="tiny", results=tmp_path, table="lamgd_table1")
+    assert capsys.readouterr().out == f"{NONE}\n"
 
 
 def test_a_table_that_no_paper_has_is_refused(tmp_path):

@@ -7,14 +7,19 @@ from pathlib import Path
 import pytest
 
 from fathom.errors import Findings
+from fathom.project.artefacts import Artefacts
 from fathom.project.demands import Demands
+from fathom.project.judgement import judged
 from fathom.project.load import load
+from fathom.runs.paths import Paths
 from tests.support.refused import says
+from tests.support.small_figures import end, write_metrics
 
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "support" / "fourth_paper"
 PAGE = ROOT / "docs" / "adding_a_paper.md"
 PAPER = "fourth_paper"
+A_CURVE = says("claim shape", "a comparison", "numbers", "a curve")
 RUNS = {f"{PAPER}/{norm}_{layers}" for norm in ("pre", "post") for layers in (6, 12)}
 
 
@@ -33,18 +38,26 @@ def identities(project):
 def root(tmp_path_factory):
     """A copy of the project's config with the paper of docs/adding_a_paper.md."""
     root = tmp_path_factory.mktemp("project")
-    shutil.copytree(ROOT / "config", root / "config")
-    shutil.copytree(FILES, root / "config" / "papers" / PAPER)
+    # A reader of the page may have copied the paper to where it says.
+    shutil.copytree(ROOT / "config", root / "config", ignore=shutil.ignore_patterns(PAPER))
     return root
 
 
 @pytest.fixture(scope="module")
-def grown(root):
+def before(root):
+    project = load(root, check=False)
+    assert PAPER not in project.papers
+    return project
+
+
+@pytest.fixture(scope="module")
+def grown(root, before):
+    shutil.copytree(FILES, root / "config" / "papers" / PAPER)
     return load(root)
 
 
-def test_the_paper_has_its_runs_and_they_can_be_trained(grown):
-    assert set(grown.entries) - set(load(ROOT, check=False).entries) == RUNS
+def test_the_paper_has_its_runs_and_they_can_be_trained(grown, before):
+    assert set(grown.entries) - set(before.entries) == RUNS
     assert not any(grown.not_built(run, scale) for run in RUNS for scale in ("tiny", "paper"))
 
 
@@ -64,8 +77,11 @@ def test_a_scale_that_the_paper_leaves_out_trains_none_of_its_runs(grown):
         ),
         ("runs", "dataset: ", "dataset: no_", says("unknown", "data set")),
         ("tables", "post_<column>", "post_<colum>", says("placeholder", "with", "colum")),
+        ("claims", 'end(figure1["post-norm, 12"])', 'figure1["post-norm, 12"]', A_CURVE),
+        ("claims", "Post-norm: undecided", "Post-norm: holds", says("other answer", "undecided")),
     ],
 )
+@pytest.mark.usefixtures("grown")
 def test_one_mistake_is_one_finding(root, tmp_path, file, old, new, finding):
     shutil.copytree(root / "config", tmp_path / "config")
     path = tmp_path / "config" / "papers" / PAPER / f"{file}.yaml"
@@ -94,9 +110,40 @@ def test_a_scale_gives_its_group_the_updates_of_its_line(grown):
     assert {grown.spec(run, "tiny").training.updates for run in RUNS} == {150}
 
 
-def test_no_other_run_has_another_identity(grown):
-    before, after = identities(load(ROOT, check=False)), identities(grown)
-    assert {key: after[key] for key in before} == before
+def test_no_other_run_has_another_identity(grown, before):
+    own, after = identities(before), identities(grown)
+    assert {key: after[key] for key in own} == own
+
+
+@pytest.fixture
+def answers(grown, tmp_path):
+    """A function that ends trainings and returns the answers of the claims, ours and printed."""
+
+    def judge(**trainings):
+        artefacts = Artefacts(grown, Paths(tmp_path, "tiny"))
+        for run, (outcome, nll) in trainings.items():
+            files = artefacts.run(f"{PAPER}/{run}")
+            write_metrics(files, [(150, 1.0, nll, nll, 1.0)])
+            end(files, outcome, grown.spec(f"{PAPER}/{run}", "tiny").identity)
+        claims = judged(artefacts, grown.papers[PAPER])
+        return [(one.name, one.part, one.answer, one.reported_answer) for one in claims]
+
+    return judge
+
+
+def test_its_claims_are_answered_on_its_own_cells_before_anything_is_trained(answers):
+    assert answers() == [
+        ("depth_helps", "Pre-norm", "not run", "holds"),
+        ("depth_helps", "Post-norm", "not run", "undecided"),
+        ("pre_norm_learns_more", "", "not run", "not printed"),
+    ]
+
+
+def test_its_claims_are_answered_on_results(answers):
+    ours = [one[2] for one in answers(pre_12=("finished", 3.0), post_12=("finished", 2.5))]
+    assert ours == ["not run", "not run", "fails"]
+    ours = [one[2] for one in answers(post_12=("diverged", 1.0))]
+    assert ours == ["not run", "undecided", "holds"]
 
 
 def test_the_page_shows_the_files_as_they_are():

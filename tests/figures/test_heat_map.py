@@ -91,6 +91,15 @@ def test_a_right_figure_has_no_finding(tmp_path, text):
     assert findings(figure(tmp_path, text)) == []
 
 
+def test_claims_can_name_each_panel_and_its_rows(tmp_path):
+    text = "kind: heat_map, series: similarity, rows: task, columns: task, panels: {A: small}"
+    (drawn,) = figure(tmp_path, text).settings.drawn()
+    assert (drawn.panel, drawn.label, drawn.axes) == ("A", "", ("task", "task_2"))
+    text = "kind: heat_map, series: samples.decoder, rows: none, columns: layer, at: [2%, 100%]"
+    (drawn,) = figure(tmp_path, f"{text}, run: small").settings.drawn()
+    assert (drawn.run, drawn.rows) == ("small", ("2%", "100%"))
+
+
 def test_only_measured_series_have_keys(tmp_path):
     assert figure(tmp_path, SAMPLES).settings.measurements("small") == ()
     assert figure(tmp_path, SIMILARITY).settings.measurements("small") == ("similarity", "masks")

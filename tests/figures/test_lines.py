@@ -186,6 +186,21 @@ def test_a_line_for_each_place_on_an_axis(tmp_path, small):
     assert names == ["0%", "50%", "100%"]
 
 
+def test_claims_can_name_each_line_and_lines_along_an_axis_by_their_labels(tmp_path):
+    text = f"{CURVES}, panels: {{A: {{}}, B: {{x: epoch}}}}"
+    made = figure(tmp_path, text).settings.drawn()
+    assert [(one.panel, one.label, one.axes, one.run) for one in made] == [
+        ("A", "a", ("update",), "small"),
+        ("A", "b", ("update",), "deep"),
+        ("B", "a", ("epoch",), "small"),
+        ("B", "b", ("epoch",), "deep"),
+    ]
+    text = "kind: lines, series: mixture_weights, x: update, line_by: source, lines: {a: small}"
+    assert figure(tmp_path, text).settings.drawn() == ()
+    labelled = figure(tmp_path, f"{text}, labels: [0%, 100%]").settings.drawn()
+    assert [one.label for one in labelled] == ["0%", "100%"]
+
+
 def test_labels_are_spread_evenly_over_the_lines():
     assert lines._labels(("0%", "50%", "100%"), 5) == ["0%", "", "50%", "", "100%"]
     assert lines._labels(("0%", "40%", "60%", "100%"), 3) == ["0%", "40%, 60%", "100%"]

@@ -63,6 +63,7 @@ def test_a_bad_end_is_one_of_all_series(tmp_path):
 
 
 def test_columns_of_the_csv_have_the_names_of_their_axes(tmp_path):
-    assert axes(figure(tmp_path, TEXT)) == {"x": "update"}
+    assert axes(figure(tmp_path, TEXT).settings.drawn()[0]) == {"x": "update"}
     text = "kind: heat_map, series: similarity, rows: task, columns: task, panels: {A: small}"
-    assert axes(figure(tmp_path, text)) == {"row": "task", "column": "task"}
+    (drawn,) = figure(tmp_path, text).settings.drawn()
+    assert axes(drawn) == {"row": "task", "column": "task_2"}

@@ -2,14 +2,14 @@
 
 import pytest
 
-from fathom.config.settings import Part
 from fathom.config.yaml_files import read
 from fathom.errors import Findings
 from fathom.papers import figures
+from fathom.papers.figures import KindSettings
 from tests.support.refused import prose, says
 
 
-class Curves(Part):
+class Curves(KindSettings):
     """A kind with two keys."""
 
     series: str
@@ -47,6 +47,7 @@ def test_a_figure_hands_other_keys_to_its_kind(loaded):
     )
     assert (second.settings.series, second.settings.smooth) == ("gradient_norm", 21)
     assert second.caption == ""
+    assert second.settings.drawn() == ()
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,12 @@ better:
   sentence: Gated is better.
   section: §6
   claim: 'table1["Gated", "avg"] > table1["Static", "avg"]'
-  supports: holds
+  supports: fails
 drawn:
   sentence: Gated is drawn.
   section: §6
-  claim: 'figure1["gated"] > 0'
-  supports: holds
+  claim: 'end(figure2["gated"]) > 0'
+  supports: not printed
 """,
     "parameters.yaml": """\
 vocabularies:
@@ -54,6 +54,15 @@ unexplained:
   - {tables: [table1], reason: It is invented.}
 """,
 }
+CURVES = """
+figure2:
+  kind: lines
+  title: Curves
+  section: §6
+  series: nll.valid
+  x: update
+  lines: {gated: gated_2_2}
+"""
 
 
 @pytest.fixture
@@ -70,6 +79,8 @@ def small(tmp_path):
             "rules:\n  - {when: {like: base}, set: {training.validate_every: 3}}\n"
             "  - {when: {method.name: latent_layers}, set: {method.target_depth: 2}}\n"
         )
+    with (config / PAPER / "figures.yaml").open("a", encoding="utf-8") as figures:
+        figures.write(CURVES)
     load(tmp_path)
     return tmp_path
 
@@ -156,16 +167,16 @@ def test_an_unknown_name_in_like_hides_no_other_finding(small):
 def test_a_wrong_run_is_one_finding_and_another_name_is_found_too(small):
     change(small, f"{PAPER}/runs.yaml", "target_depth: 1}", "target_depht: 1}")
     change(small, f"{PAPER}/figures.yaml", "less: Static", "less: Statc")
-    change(small, f"{PAPER}/claims.yaml", 'figure1["gated"]', 'figure2["gated"]')
+    change(small, f"{PAPER}/claims.yaml", 'figure2["gated"]', 'figure3["gated"]')
     lines = findings(small)
     assert len([line for line in lines if "runs.yaml" in line]) == 1
-    assert len([line for line in lines if "'figure2'" in line]) == 1
+    assert len([line for line in lines if "'figure3'" in line]) == 1
 
 
 def test_a_misspelled_name_is_a_misspelled_name_where_a_file_need_not_be_there(small):
     """No figures.yaml is missing where a claim misspells a table."""
     (small / "config" / PAPER / "figures.yaml").unlink()
-    change(small, f"{PAPER}/claims.yaml", 'figure1["gated"]', 'tabel1["Gated", "avg"]')
+    change(small, f"{PAPER}/claims.yaml", 'end(figure2["gated"])', 'tabel1["Gated", "avg"]')
     change(small, f"{PAPER}/deviations.yaml", ", figure1", "")
     (line,) = findings(small)
     assert "'tabel1'" in line

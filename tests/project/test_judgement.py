@@ -2,6 +2,8 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,13 +12,14 @@ from fathom.claims.printed import Printed
 from fathom.claims.results import ALONE
 from fathom.figures.points import with_seed
 from fathom.project.artefacts import Artefacts
-from fathom.project.judgement import judged
+from fathom.project.judgement import _comparable, judged
 from fathom.runs.paths import Paths
 from fathom.scoring.students_t import half_interval
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
 from tests.support.small_figures import end, write_series
 
+NO_CELLS = SimpleNamespace(cells=lambda known: ())
 FIGURE = "transparent_attention/en_de_transformer_plain_"
 
 
@@ -119,6 +122,16 @@ def test_with_the_papers_own_settings_answers_are_evidence(project, tmp_path):
     paper = project.papers["transparent_attention"]
     artefacts = Artefacts(project, Paths(tmp_path, "paper"))
     assert all(one.comparable for one in judged(artefacts, paper))
+
+
+def test_what_a_scale_does_not_have_is_not_comparable(project, tmp_path):
+    """A claim without a single run was evidence about the paper."""
+    paper = project.papers["latent_depth"]
+    own = replace(paper, tables=dict.fromkeys(paper.tables, NO_CELLS))
+    artefacts = Artefacts(project, Paths(tmp_path, "paper"))
+    (part,) = project.claims["latent_depth"]["loss_terms_help"].parts
+    assert _comparable(artefacts, paper, part)
+    assert not _comparable(artefacts, own, part)
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from fathom.claims.quantities import Curve, Number, Quantity, Slice, Sum, Unfit, items_of
 
+PRODUCT = "two measured numbers cannot be multiplied"
+SHIFT = "a curve is computed with a written number alone"
+
 
 def computed(operator: str, left: Quantity, right: Quantity) -> Quantity:
     """Return a sum, difference or product; of slices pair by pair.
@@ -33,7 +36,7 @@ def of_numbers(operator: str, left: Number, right: Number) -> Number:
         for factor, other in ((left, right), (right, left)):
             if isinstance(factor, Sum) and not factor.weights:
                 return other.times(factor.constant)
-        raise Unfit("two measured numbers cannot be multiplied")
+        raise Unfit(PRODUCT)
     return left.plus(right.times(-1) if operator == "-" else right)
 
 
@@ -54,7 +57,7 @@ def _of_curve(operator: str, left: Quantity, right: Quantity) -> Curve:
     """Return a curve that is shifted or scaled by a number."""
     curve, other = (left, right) if isinstance(left, Curve) else (right, left)
     if not isinstance(curve, Curve) or not isinstance(other, Sum) or other.weights:
-        raise Unfit("a curve is computed with a written number alone")
+        raise Unfit(SHIFT)
     number = other.constant
     if operator == "*":
         return curve.mapped(f"{number:g} × {curve.name}", lambda values: values * number)

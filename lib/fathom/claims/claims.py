@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fathom.claims.expressions import Expression, Reference, parse, parts
+from fathom.claims.expressions import Expression, Reference, parse, references
 from fathom.config.inheritance import combinations
 from fathom.config.places import Place, placeholders, substitute
 from fathom.config.settings import About, Part
@@ -14,7 +14,7 @@ from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.errors import FathomError, Findings, Partly, nearest
 
-Answer = Literal["holds", "fails", "inconclusive", "not printed"]
+Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
 
 
 class ClaimSettings(Part):
@@ -41,7 +41,7 @@ class ClaimPart:
         guard: where it is false, the claim is undecided; None without one.
         supports: what the paper's own cells answer.
         text, guard_text: both as written, names of `for` replaced; empty without a guard.
-        where: file, line and key of the claim.
+        where, guard_where, supports_where: file, line and key of each.
     """
 
     name: str
@@ -51,15 +51,18 @@ class ClaimPart:
     text: str
     guard_text: str
     where: str
+    guard_where: str
+    supports_where: str
 
-    def everything(self) -> Iterator[Expression]:
-        """Yield all expressions within the claim and its guard."""
-        for expression in (self.claim, self.guard):
-            yield from parts(expression) if expression else ()
+    def placed(self) -> Iterator[tuple[Expression, str]]:
+        """Yield the claim, and the guard if it has one, each with its place."""
+        yield self.claim, self.where
+        if self.guard is not None:
+            yield self.guard, self.guard_where
 
     def shown(self) -> Iterator[Reference]:
         """Yield everything that it takes from tables and figures."""
-        return (part for part in self.everything() if isinstance(part, Reference))
+        return (shown for expression, _ in self.placed() for shown in references(expression))
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ def load(file: YamlFile, paper: str) -> dict[str, Claim]:
 
 def _claim(name: str, settings: ClaimSettings, file: YamlFile, paper: str) -> Claim:
     place = Place(file, (name, "for"))
+    where, guard_where = (file.where((name, key)) for key in ("claim", "guard"))
     choices = [{}] if settings.for_ is None else combinations(settings.for_, place)
     by_name = {"/".join(map(str, chosen.values())): chosen for chosen in choices}
     findings = list(_supports_findings(settings, list(by_name), file, name))
@@ -122,17 +126,19 @@ def _claim(name: str, settings: ClaimSettings, file: YamlFile, paper: str) -> Cl
     for part, chosen in by_name.items():
         try:
             guard_text = _text(settings.guard or "", chosen, file, (name, "guard"))
-            guard = parse(guard_text, file.where((name, "guard"))) if guard_text else None
+            guard = parse(guard_text, guard_where) if guard_text else None
             text = _text(settings.claim, chosen, file, (name, "claim"))
             claim_parts.append(
                 ClaimPart(
                     name=part,
-                    claim=parse(text, file.where((name, "claim"))),
+                    claim=parse(text, where),
                     guard=guard,
                     supports=_supports(settings, part),
                     text=text,
                     guard_text=guard_text,
-                    where=file.where((name, "claim")),
+                    where=where,
+                    guard_where=guard_where,
+                    supports_where=file.where(_supports_path(settings, name, part)),
                 )
             )
         except FathomError as error:
@@ -149,6 +155,11 @@ def _text(text: str, chosen: dict[str, Any], file: YamlFile, path: tuple) -> str
         where = file.where(path)
         raise FathomError(f"`for` gives no <{missing}>", where, nearest(missing, chosen))
     return full
+
+
+def _supports_path(settings: ClaimSettings, name: str, part: str) -> tuple[str, ...]:
+    own = (part,) if isinstance(settings.supports, dict) else ()
+    return (name, "supports", *own)
 
 
 def _supports(settings: ClaimSettings, part: str) -> Answer:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fathom.claims.expressions import Reference
-from fathom.claims.quantities import VALUE, Curve, Quantity, Unfit
+from fathom.claims.quantities import VALUE, Curve, Quantity
 from fathom.tables.sources import NOT_RUN, lost_words
 
 if TYPE_CHECKING:
@@ -32,11 +32,8 @@ def curve(
     Args:
         reference: a figure with its labels.
         frames: the points of the figure by seed, as its csv has them.
-        axes: the axis that is drawn as `x`, `row` and `column`.
+        axes: the axis that is drawn as `x`, or those drawn as `row` and `column`.
         worst: what takes the place of values where a run has no result; nan without a bad end.
-
-    Raises:
-        Unfit: the labels name several curves.
     """
     labels = [label for key in reference.keys for label in key.ids]
     name = " ".join([reference.artefact, *(f"“{label}”" for label in labels)])
@@ -47,7 +44,6 @@ def curve(
         if points.empty:
             words.append(NOT_HERE if len(frame) else NOT_RUN)
             continue
-        _check_one(name, points)
         source = str(points["run"].iloc[0])
         if reason := _words(points):
             words.append(reason)
@@ -86,21 +82,13 @@ def _has(frame: "DataFrame", column: str, label: str) -> bool:
 
 def _names(column: str, text: object) -> list[str]:
     """Return what a column calls a point; lines that are close share a label: `0%, 20%`."""
-    return str(text).split(", ") if column == "label" else [str(text)]
+    return [str(text), *(str(text).split(", ") if column == "label" else ())]
 
 
 def _words(points: "DataFrame") -> str:
     """Return why there are no points; nothing where there are some."""
     words = [*points["words"].fillna("")]
     return str(words[0]) if words and all(words) else ""
-
-
-def _check_one(name: str, points: "DataFrame") -> None:
-    for column in ("panel", "label"):
-        several = [*points[column].unique()] if column in points else []
-        if len(several) > 1:
-            names = " or ".join(map(str, several))
-            raise Unfit(f"{name} names several curves; add {names}")
 
 
 def _points(points: "DataFrame", axes: Mapping[str, str]) -> "DataFrame":
@@ -110,7 +98,6 @@ def _points(points: "DataFrame", axes: Mapping[str, str]) -> "DataFrame":
     named = {}
     for place in ("x", "row", "column"):
         if place in points:
-            name = axes.get(place, place)
-            named[f"{name}_2" if name in named else name] = points[place]
+            named[axes[place]] = points[place]
     value = points[_SMOOTHED if _SMOOTHED in points else VALUE].astype(float)
     return DataFrame({**named, VALUE: value})

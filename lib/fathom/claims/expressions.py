@@ -11,14 +11,15 @@ Names, functions and operators that are not listed here are refused.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from fathom.claims.functions import FUNCTIONS, Kind
 from fathom.claims.quantities import Operator
-from fathom.errors import FathomError, nearest
+from fathom.errors import FathomError, brief, nearest
 
 # Names of several columns of a table.
 TASKS, RESULTS = "tasks", "results"
+LARGEST = 1e15  # a float holds every whole number up to it
 _COMPARED: Mapping[type[ast.cmpop], Operator] = {
     ast.Lt: "<",
     ast.Gt: ">",
@@ -145,6 +146,11 @@ def parts(expression: Expression) -> Iterator[Expression]:
         yield from parts(part)
 
 
+def references(expression: Expression) -> Iterator[Reference]:
+    """Yield everything that an expression takes from tables and figures."""
+    return (part for part in parts(expression) if isinstance(part, Reference))
+
+
 @dataclass(frozen=True)
 class _Parser:
     """Turns Python's tree into ours; everything that is not expected is refused."""
@@ -167,7 +173,9 @@ class _Parser:
     def number(self, node: ast.expr) -> Expression:
         """Return what has a value: a number, cells, a curve or a picture."""
         if isinstance(node, ast.Constant) and _is_number(node.value):
-            return Number(float(ast.literal_eval(node)))
+            if node.value > LARGEST:
+                raise self._refused(node, "is too large", f"write a number up to {LARGEST:g}")
+            return Number(float(node.value))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return Arithmetic("-", Number(0.0), self.number(node.operand))
         if isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:
@@ -199,14 +207,15 @@ class _Parser:
             fitting = ", ".join(own for own, one in FUNCTIONS.items() if one.truth == truth)
             gives = "true or false" if truth else "a number"
             raise self._refused(node, f"does not give {gives}", f"use {fitting}")
-        kinds = FUNCTIONS[name].arguments
-        if node.keywords or len(node.args) != len(kinds):
-            remedy = f"give {len(kinds)} arguments, without names"
+        kinds = FUNCTIONS[name].taking(len(node.args))
+        if node.keywords or not kinds:
+            more = " or more" if FUNCTIONS[name].several else ""
+            remedy = f"give {len(FUNCTIONS[name].arguments)}{more} arguments, without names"
             raise self._refused(node, "has other arguments", remedy)
         return Call(name, tuple(map(self._argument, node.args, kinds)))
 
     def _argument(self, node: ast.expr, kind: Kind) -> Expression:
-        if kind == "word":
+        if kind in ("axis", "row"):
             if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
                 raise self._refused(node, "is no word", 'write an axis or a label, like "layer"')
             return Word(node.value)
@@ -233,10 +242,10 @@ class _Parser:
         raise self._refused(node, "is no index", 'write "id", ["id", "id"], `:` or tasks')
 
     def _refused(self, node: ast.AST, what: str, remedy: str) -> FathomError:
-        return FathomError(f"`{ast.unparse(node)}` {what}", self.where, remedy)
+        return FathomError(f"`{brief(ast.unparse(node))}` {what}", self.where, remedy)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

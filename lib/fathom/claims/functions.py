@@ -8,6 +8,7 @@ seed.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from inspect import CO_VARARGS
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -33,8 +34,23 @@ if TYPE_CHECKING:
 
 CHOSEN = 0.5  # a gate or a sample from here on takes its layer
 
-Kind = Literal["value", "word", "share"]
+# What a function takes and gives, as the types of its definition say; claims/shapes.py checks it.
+Kind = Literal[
+    "value", "number", "numbers", "several", "several or curve", "cells", "curve", "picture",
+    "curve or picture", "axis", "row", "share", "truth",
+]  # fmt: skip
+Numbers = Annotated[Number | Slice, "one or more"]
+Cells = Annotated[Slice, "one or more cells of a table, without arithmetic"]
+Picture = Annotated[Curve, "with rows and columns"]
+CurveOrPicture = Annotated[Curve, "of any axes"]
+Axis = Annotated[str, "of what is drawn"]
+Row = Annotated[str, "the label of a picture's row"]
 Share = Annotated[Sum, "a number that is written in the claim, above 0 and at most 1"]
+_KINDS: dict[Any, Kind] = {
+    Quantity: "value", Number: "number", Sum: "number", Numbers: "numbers", Slice: "several",
+    Slice | Curve: "several or curve", Cells: "cells", Curve: "curve", Picture: "picture",
+    CurveOrPicture: "curve or picture", Axis: "axis", Row: "row", Share: "share", Truth: "truth",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,39 +58,52 @@ class Function:
     """A function of the language.
 
     Attributes:
-        arguments: what it takes: values, words or shares.
-        truth: whether it is true or false, and not a number.
-        curve: whether it is a curve.
+        arguments: what it takes.
+        several: whether it also takes several numbers, in place of its one argument.
+        result: what it gives; a value is of the kind of its argument.
         compute: from its arguments to its value; a truth gets the logic first.
     """
 
     arguments: tuple[Kind, ...]
-    truth: bool
-    curve: bool
+    several: bool
+    result: Kind
     compute: Callable[..., Any]
 
     @classmethod
     def of(cls, compute: Callable[..., Any]) -> "Function":
         """Return a function with what the types of its arguments say."""
         types = dict(compute.__annotations__)
-        given, own = types.pop("return"), [one for one in types.values() if one is not Logic]
-        kinds: dict[Any, Kind] = {str: "word", Share: "share"}
-        arguments: tuple[Kind, ...] = tuple(kinds.get(one, "value") for one in own)
-        return cls(arguments, given is Truth, given is Curve, compute)
+        result = _KINDS[types.pop("return")]
+        arguments: tuple[Kind, ...] = tuple(
+            _KINDS[one] for one in types.values() if one is not Logic
+        )
+        several = bool(compute.__code__.co_flags & CO_VARARGS)
+        return cls(arguments, several, result, compute)
+
+    @property
+    def truth(self) -> bool:
+        """Whether it is true or false, and not a number."""
+        return self.result == "truth"
+
+    def taking(self, count: int) -> tuple[Kind, ...]:
+        """Return the kinds of some arguments; nothing where it takes another number of them."""
+        if self.several and count > 1:
+            return ("numbers",) * count
+        return self.arguments if count == len(self.arguments) else ()
 
 
-def max_(values: Quantity) -> Number:
+def max_(*values: Quantity) -> Number:
     """Return the largest number."""
-    if isinstance(values, Curve):
-        return values.number("maximum", lambda points: points[VALUE].max())
-    return largest(items_of(values))
+    if isinstance(values[0], Curve) and len(values) == 1:
+        return values[0].number("maximum", lambda points: points[VALUE].max())
+    return largest(item for value in values for item in items_of(value))
 
 
-def min_(values: Quantity) -> Number:
+def min_(*values: Quantity) -> Number:
     """Return the smallest number."""
-    if isinstance(values, Curve):
-        return values.number("minimum", lambda points: points[VALUE].min())
-    return smallest(items_of(values))
+    if isinstance(values[0], Curve) and len(values) == 1:
+        return values[0].number("minimum", lambda points: points[VALUE].min())
+    return smallest(item for value in values for item in items_of(value))
 
 
 def mean(values: Quantity) -> Number:
@@ -103,7 +132,7 @@ def median(values: Quantity) -> Number:
     return _sum(middle).times(1 / len(middle))
 
 
-def spread(values: Quantity) -> Number:
+def spread(values: Slice | Curve) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
         return values.number("spread", _spread)
@@ -122,22 +151,23 @@ def abs_(values: Quantity) -> Quantity:
 
 def first(curve: Curve, share: Share) -> Curve:
     """Return the first share of a curve's points, at least one."""
-    name = f"the first {share.value:.0%} of {_curve(curve).name}"
+    name = f"the first {share.value:.0%} of {curve.name}"
     return curve.chosen(name, lambda points: points.head(_part(points, share)))
 
 
 def last(curve: Curve, share: Share) -> Curve:
     """Return the last share of a curve's points, at least one."""
-    name = f"the last {share.value:.0%} of {_curve(curve).name}"
+    name = f"the last {share.value:.0%} of {curve.name}"
     return curve.chosen(name, lambda points: points.tail(_part(points, share)))
 
 
 def end(curve: Curve) -> Sum:
     """Return the last value of a curve."""
-    return _curve(curve).number("end", lambda points: points[VALUE].iloc[-1])
+    # A smaller scale may have no points of it.
+    return curve.number("end", lambda points: points[VALUE].iloc[-1] if len(points) else math.nan)
 
 
-def sd(curve: Curve, axis: str) -> Curve:
+def sd(curve: CurveOrPicture, axis: Axis) -> Curve:
     """Return the standard deviation (n - 1) along an axis, for each place on the other axes."""
 
     def along(points: "DataFrame") -> "DataFrame":
@@ -148,32 +178,32 @@ def sd(curve: Curve, axis: str) -> Curve:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
         return points.groupby(others, sort=False, as_index=False).agg({VALUE: "std"})
 
-    name = f"deviations over {axis} of {_curve(curve).name}"
+    name = f"deviations over {axis} of {curve.name}"
     return replace(curve.chosen(name, along), worst=math.nan)
 
 
-def agreement(picture: Curve) -> Sum:
+def agreement(picture: Picture) -> Sum:
     """Return the share of columns in which all rows choose the same."""
 
     def share(points: "DataFrame") -> float:
-        row, column, _ = _grid(picture, points)
+        row, column, _ = points.columns
         grid = points.pivot(index=row, columns=column, values=VALUE) >= CHOSEN
         return float((grid.all() | ~grid.any()).mean())
 
-    return _curve(picture).number("agreement", share)
+    return picture.number("agreement", share)
 
 
-def others(picture: Curve, row: str) -> Curve:
+def others(picture: Picture, row: Row) -> Curve:
     """Return a row of a picture without the diagonal."""
 
     def without(points: "DataFrame") -> "DataFrame":
-        rows, columns, _ = _grid(picture, points)
+        rows, columns, _ = points.columns
         return points.loc[(points[rows] == row) & (points[columns] != row)]
 
-    return _curve(picture).chosen(f"the rest of row {row} of {picture.name}", without)
+    return picture.chosen(f"the rest of row {row} of {picture.name}", without)
 
 
-def near(logic: Logic, value: Quantity, target: Quantity, by: Sum) -> Truth:
+def near(logic: Logic, value: Numbers, target: Numbers, by: Sum) -> Truth:
     """Return whether two numbers differ by at most an amount."""
     return logic.compare(abs_(computed("-", value, target)), "<=", by)
 
@@ -188,17 +218,17 @@ def falling(logic: Logic, values: Slice) -> Truth:
     return logic.all(logic.compare(one, ">", other) for one, other in pairwise(items_of(values)))
 
 
-def trained(logic: Logic, cells: Slice) -> Truth:
+def trained(logic: Logic, cells: Cells) -> Truth:
     """Return whether all seeds of each run have a result."""
     return logic.all(logic.has_results(term) for term in _runs(cells))
 
 
-def failed(logic: Logic, cells: Slice) -> Truth:
+def failed(logic: Logic, cells: Cells) -> Truth:
     """Return whether no seed of any run has a result."""
     return logic.all(logic.has_none(term) for term in _runs(cells))
 
 
-def significant(logic: Logic, cells: Slice) -> Truth:
+def significant(logic: Logic, cells: Cells) -> Truth:
     """Return whether each cell has the mark of a significant gain."""
     return logic.all(logic.gains(term) for term in _terms(cells))
 
@@ -235,25 +265,11 @@ def _size(value: Number) -> Number:
     return largest((value, value.times(-1)))
 
 
-def _curve(curve: Quantity) -> Curve:
-    if not isinstance(curve, Curve):
-        raise Unfit("a curve or a picture is needed")
-    return curve
-
-
 def _part(points: "DataFrame", share: Sum) -> int:
     """Return how many points are a share of all; what rounding adds to 0.2 of 5 is no point."""
     return max(1, math.ceil(round(len(points) * share.value, 9)))
 
 
-def _grid(picture: Curve, points: "DataFrame") -> list[str]:
-    if len(points.columns) != 3:
-        raise Unfit(f"{picture.name} has no rows and columns")
-    return list(points.columns)
-
-
-# With a single number these say nothing.
-OF_SEVERAL = ("spread", "rising", "falling")
 FUNCTIONS = {
     compute.__name__.removesuffix("_"): Function.of(compute)
     for compute in (

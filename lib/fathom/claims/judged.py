@@ -29,7 +29,8 @@ class Judged:
         answer: on our results: holds, fails, inconclusive, undecided or not run.
         evidence: the numbers that decide it.
         comparable: whether all its runs have the paper's own settings.
-        reported_answer: on the paper's own cells: holds, fails, inconclusive or not printed.
+        reported_answer: on the paper's own cells: holds, fails, inconclusive, undecided or not
+            printed.
         reported_evidence: the numbers that decide it.
         artefacts: the tables and figures that it shows.
     """
@@ -116,23 +117,21 @@ def on_results(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, .
 
     A guard must hold, with all of its interval.
     """
-    judge = Judge(world, part.where)
     if part.guard is not None:
-        guard = judge.truth(part.guard)
+        guard = Judge(world, part.guard_where).truth(part.guard)
         if guard.answer != HOLDS:
             return (NOT_RUN if guard.answer == ABSENT else UNDECIDED), guard.evidence
-    truth = judge.truth(part.claim)
+    truth = Judge(world, part.where).truth(part.claim)
     return _answer(truth, NOT_RUN), truth.evidence
 
 
 def on_printed(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
     """Return the answer of the paper's own cells; a guard without printed cells is passed over."""
-    judge = Judge(world, part.where)
     if part.guard is not None:
-        guard = judge.truth(part.guard)
+        guard = Judge(world, part.guard_where).truth(part.guard)
         if guard.answer not in (HOLDS, ABSENT):
             return UNDECIDED, guard.evidence
-    truth = judge.truth(part.claim)
+    truth = Judge(world, part.where).truth(part.claim)
     return _answer(truth, NOT_PRINTED), truth.evidence
 
 

@@ -199,9 +199,11 @@ class Curve:
 
     def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
         """Return the curve with a function of its values, and with a name."""
+        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        if math.isnan(self.worst):
+            return made
         from pandas import Series
 
-        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
         return replace(made, worst=float(function(Series([self.worst])).iloc[0]))
 
     def chosen(self, name: str, function: "Callable[[DataFrame], DataFrame]") -> "Curve":
@@ -275,7 +277,7 @@ def terms_of(number: Number) -> Iterator[Term]:
 
 
 def items_of(value: Quantity) -> tuple[Number, ...]:
-    """Return the numbers of a slice, or the one number; a curve that is not there is one too.
+    """Return the numbers of a slice, or the one number; a field that has no number is one too.
 
     Raises:
         Unfit: a curve.
@@ -283,5 +285,5 @@ def items_of(value: Quantity) -> tuple[Number, ...]:
     if isinstance(value, Curve):
         if not value.words:
             raise Unfit(f"{value.name} is a curve; summarise it, e.g. by end(…)")
-        return (value.number("", len),)
+        return (value.number("", lambda points: points[VALUE].iloc[0]),)
     return value.items if isinstance(value, Slice) else (value,)

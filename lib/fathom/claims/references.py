@@ -24,6 +24,7 @@ def places(reference: Reference, cells: Iterable[Cell]) -> list[tuple[str, str]]
     printed = dict.fromkeys(cell.column for cell in shown if not cell.ours)
     rows, columns = (*reference.keys, Key(every=RESULTS, several=True))[:2]
     every_row = dict.fromkeys(cell.id for cell in shown if not cell.ours)
+    there = {(cell.id, cell.column) for cell in shown}
     return [
         (row, column)
         for row in rows.ids or every_row
@@ -33,6 +34,7 @@ def places(reference: Reference, cells: Iterable[Cell]) -> list[tuple[str, str]]
             for cell in shown
             if cell.id == row and cell.column in printed and _is_meant(columns, cell)
         ]
+        if rows.ids or (row, column) in there
     ]
 
 

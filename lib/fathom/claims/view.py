@@ -26,6 +26,7 @@ PARTLY = (
     "Where a run does not have the paper's own settings ({count} of {all} parts), an answer is an "
     "observation of the chain, and no evidence about the paper."
 )
+NONE = "claims.yaml has no claims about this."
 AGAINST = ", against the sentence"
 DOUBT = f"{DOUBTFUL}: {WRONG_LANGUAGE}."
 
@@ -64,6 +65,8 @@ def lines(claims: Iterable[Judged]) -> "DataFrame":
 
 def summary(claims: Sequence[Judged]) -> list[str]:
     """Return what a reader must know first: counts, what goes against its sentence, the scale."""
+    if not claims:
+        return [NONE]
     names = {(one.paper, one.name) for one in claims}
     ours, printed = (
         ", ".join(f"{count} {answer}" for answer, count in Counter(answers).most_common())

@@ -28,7 +28,7 @@ from fathom.figures.settings import (
     path_of,
     unknown_name,
 )
-from fathom.papers.figures import Figure, KindSettings
+from fathom.papers.figures import Drawn, Figure, KindSettings
 from fathom.papers.known import Known, full_name
 from fathom.papers.tables import Table
 from fathom.runs.types import unique
@@ -76,6 +76,12 @@ class Map(Part):
         """The places in the training that are drawn."""
         return self.at if isinstance(self.at, tuple) else () if self.at is None else (self.at,)
 
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The axes of rows and columns; one that comes twice has a name of its own."""
+        again = "_2" if self.columns == self.rows else ""
+        return str(self.rows), f"{self.columns}{again}"
+
 
 class Settings(Map, KindSettings):
     """A figure of heat maps."""
@@ -109,6 +115,19 @@ class Settings(Map, KindSettings):
         if self.range and self.range[0] == LOWEST:
             series.append(MASKS)
         return measurement_keys(series)
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return each panel."""
+        return tuple(
+            Drawn(
+                panel=title,
+                label="",
+                axes=part.axes,
+                run=part.run or "",
+                rows=tuple(map(str, part.places)) if part.rows == NONE else (),
+            )
+            for title, part in self.parts().items()
+        )
 
 
 def findings(
@@ -191,8 +210,8 @@ def _fields(frame: "DataFrame", part: Map, run: RunFiles) -> "DataFrame":
             at_place(frame, place, run).assign(**{PLACE: str(place)}) for place in part.places
         ]
         frame = concat(chosen, ignore_index=True)
-    row = PLACE if part.rows == NONE else str(part.rows)
-    column = str(part.columns) if part.columns != part.rows else f"{part.columns}_2"
+    row, column = part.axes
+    row = PLACE if part.rows == NONE else row
     named = frame.assign(row=frame[row].astype(str), column=frame[column].astype(str))
     updates = {UPDATE: "last"} if UPDATE in named and UPDATE not in (row, column) else {}
     fields = named.groupby(["row", "column"], sort=False, as_index=False).agg(

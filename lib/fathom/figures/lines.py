@@ -36,7 +36,7 @@ from fathom.figures.settings import (
     path_of,
     unknown_name,
 )
-from fathom.papers.figures import Figure, KindSettings
+from fathom.papers.figures import Drawn, Figure, KindSettings
 from fathom.papers.known import Known, full_name
 from fathom.papers.tables import Table
 
@@ -110,6 +110,15 @@ class Settings(Panel, KindSettings):
         """Return the keys of the measurements that it draws of a run."""
         lines = [part.line(label) for part in self.parts().values() for label in part.lines]
         return measurement_keys(line.series for line in lines if line.run == run)
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return each line; those along an axis by the labels that they are given."""
+        return tuple(
+            Drawn(title, label, (part.x or "x",), part.line(line).run)
+            for title, part in self.parts().items()
+            for line in part.lines
+            for label in (part.labels if part.line_by else (line,))
+        )
 
 
 def findings(

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.figures import kinds
 from fathom.figures.inputs import Inputs, RunFiles, series_named
-from fathom.papers.figures import Figure
+from fathom.papers.figures import Drawn, Figure
 from fathom.tables.sources import NOT_RUN, outcome_words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Which setting of a figure names the axis of a column of its csv.
-_AXES = {"x": "x", "row": "rows", "column": "columns"}
+# The columns of a figure's csv that have the axes of a curve or a picture, by how many these are.
+_COLUMNS = {1: ("x",), 2: ("row", "column")}
 
 
-def axes(figure: Figure) -> dict[str, str]:
-    """Return the axis that is drawn as `x`, `row` and `column`."""
-    values = figure.entry.values
-    return {column: str(values[key]) for column, key in _AXES.items() if key in values}
+def axes(drawn: Drawn) -> dict[str, str]:
+    """Return the axis of a curve, which is `x`, or those of a picture, `row` and `column`."""
+    return dict(zip(_COLUMNS[len(drawn.axes)], drawn.axes, strict=True))
 
 
 def worst(figure: Figure) -> float:

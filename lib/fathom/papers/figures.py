@@ -21,6 +21,25 @@ class FigureSettings(Part):
     caption: Annotated[str, About("What a reader must know to read it.")] = ""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A curve or a picture that a figure draws, as claims name it.
+
+    Attributes:
+        panel: the title of its panel; empty in a figure without panels.
+        label: of a curve; empty for a picture.
+        axes: of a curve its one axis; of a picture those of rows and columns.
+        run: that is drawn, as figures.yaml names it.
+        rows: the labels of a picture's rows where they are no places of the axis.
+    """
+
+    panel: str
+    label: str
+    axes: tuple[str, ...]
+    run: str
+    rows: tuple[str, ...] = ()
+
+
 class KindSettings(Part):
     """The base of each kind's settings; title and section are read with the figure."""
 
@@ -36,6 +55,10 @@ class KindSettings(Part):
 
     def measurements(self, run: str) -> tuple[str, ...]:
         """Return the keys of the measurements that it draws of a run."""
+        return ()
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return the curves and pictures that claims can read."""
         return ()
 
 

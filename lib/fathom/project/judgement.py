@@ -1,6 +1,5 @@
 """The claims of a paper, judged on the results of a scale and on the paper's own cells."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -9,15 +8,15 @@ from fathom.claims.claims import ClaimPart
 from fathom.claims.curves import curve
 from fathom.claims.expressions import Reference
 from fathom.claims.judged import Judged, judge_claims
-from fathom.claims.printed import Printed, PrintedTable
 from fathom.claims.quantities import Quantity
 from fathom.claims.references import places
 from fathom.claims.results import Results
+from fathom.claims.shapes import named
 from fathom.figures import points
 from fathom.papers.known import full_name
 from fathom.papers.paper import Paper
-from fathom.papers.tables import Table
 from fathom.project.artefacts import Artefacts
+from fathom.project.printed import printed_cells, tables_of
 
 
 def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
@@ -31,24 +30,12 @@ def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
         FathomError: a claim does not fit its tables or figures, or a file cannot be used.
     """
     claims = artefacts.project.claims.get(paper.name, {}).values()
-    names = dict.fromkeys(name for claim in claims for name in claim.artefacts)
-    tables = {name: paper.tables[name] for name in names if name in paper.tables}
+    tables = tables_of(claims, paper)
     compared = {name: artefacts.compared(paper, table) for name, table in tables.items()}
     ours = Results(compared, _Curves(artefacts, paper))
     comparable = partial(_comparable, artefacts, paper)
-    printed = printed_cells(artefacts, paper, tables)
+    printed = printed_cells(artefacts.project, paper)
     return tuple(judge_claims(claims, ours, printed, artefacts.scale, comparable))
-
-
-def printed_cells(artefacts: Artefacts, paper: Paper, tables: Mapping[str, Table]) -> Printed:
-    """Return what a paper prints in some of its tables."""
-    known = artefacts.project.known()
-    return Printed(
-        {
-            name: PrintedTable(table, table.cells(known), artefacts.reported(paper, table))
-            for name, table in tables.items()
-        }
-    )
 
 
 def _comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
@@ -62,7 +49,8 @@ def _comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
         else:
             runs = paper.figures[shown.artefact].settings.runs
             sources |= {full_name(paper.name, run): None for run in runs}
-    return all(artefacts.source(name).comparable for name in sources)
+    # Where a scale has none of them, there is nothing to compare.
+    return bool(sources) and all(artefacts.source(name).comparable for name in sources)
 
 
 @dataclass(frozen=True)
@@ -80,4 +68,5 @@ class _Curves:
             inputs = self.artefacts.inputs(self.paper, figure)
             self._points[figure.name] = points.by_seed(figure, inputs)
         own = self._points[figure.name]
-        return curve(reference, own, points.axes(figure), points.worst(figure))
+        (drawn, *_), _ = named(figure, reference)
+        return curve(reference, own, points.axes(drawn), points.worst(figure))

@@ -78,11 +78,11 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
         files=files,
     )
     if check:
-        from fathom.project import consistency, decoders
+        from fathom.project import consistency, decoders, printed
 
         findings += consistency.findings(project, causes)
-        # What tables ask for is known only where everything else is right.
-        findings = findings or list(decoders.findings(project))
+        # What tables ask for and say is known only where everything else is right.
+        findings = findings or [*decoders.findings(project), *printed.findings(project)]
     refuse(causes.among(findings))
     return project
 
