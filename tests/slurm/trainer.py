@@ -57,7 +57,8 @@ def main(output: Path, recipe: int) -> int:
 
 def _save(path: Path, update: int) -> None:
     time.sleep(SAVE_SECONDS)
-    fresh = path.with_suffix(".fresh")
+    # Of several processes each writes its own.
+    fresh = path.with_suffix(f".{os.getpid()}")
     fresh.write_text(str(update))
     fresh.replace(path)
 
