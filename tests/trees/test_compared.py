@@ -212,6 +212,8 @@ def test_one_table_is_compared_alone(first, second):
     edit(second / "small/claims.csv", "holds,1 > 0", "fails,1 > 0")
     assert [group for group, _ in found(first, second, table="sample_table1")] == ["cells"]
     assert found(first, second, table="sample_figure1") == []
+    alone = compare(Tree.at(first), Tree.at(second), table="sample_figure1")
+    assert list(lines(alone)) == ["equal: 1 file"]
     with refused("unknown", "table or figure", "sample_table2", nearest="sample_table1"):
         found(first, second, table="sample_table2")
 

@@ -17,6 +17,7 @@ GROUPS = (
     "claims", "verdicts", "measurements", "series", "costs",
 )  # fmt: skip
 HOUR = 3600
+_ONE = {"files": "file", "runs": "run"}
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,10 @@ def lines(compared: Compared) -> Iterator[str]:
     if compared.apart:
         yield "no results, and not counted"
         yield from (f"  {one.group}: {one.line}" for one in compared.apart)
-    counted = ", ".join(f"{count} {name}" for name, count in compared.counts.items())
+    counted = ", ".join(
+        f"{count} {_ONE.get(name, name) if count == 1 else name}"
+        for name, count in compared.counts.items()
+    )
     if compared.equal:
         yield f"equal: {counted}"
     else:
