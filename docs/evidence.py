@@ -56,15 +56,11 @@ def _trainings(results: Path, runs: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 def _measured(file: Manifest) -> dict[str, Any]:
     """Return how a training ended, how far it is below the baseline, and what it took."""
-    validation, unigram = (
-        record.all.value if (record := file.measurements.get(key)) and record.all else None
-        for key in ("last_validation", "unigram_nll")
-    )
     return {
         "outcome": file.outcome.kind,
         "updates": file.totals.updates,
-        "valid_nll": validation,
-        "unigram_nll": unigram,
+        "valid_nll": file.over_all("last_validation"),
+        "unigram_nll": file.over_all("unigram_nll"),
         "seconds": file.totals.seconds,
         "device": file.device.get("name") or file.device.get("type"),
         "torch": file.versions.get("torch"),

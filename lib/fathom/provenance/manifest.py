@@ -77,6 +77,11 @@ class Manifest(BaseModel):
     totals: Totals
     files: dict[str, str]
 
+    def over_all(self, key: str) -> float | None:
+        """Return the number over all tasks of a measurement; None where there is none."""
+        record = self.measurements.get(key)
+        return record.all.value if record and record.all else None
+
     @property
     def stale(self) -> dict[str, str]:
         """The stages whose recipe is not today's, each with a sentence that says so."""

@@ -78,6 +78,11 @@ class Totals(Part):
     seconds: float
 
 
+def device_seconds(totals: Totals, device: Mapping[str, Any]) -> float:
+    """Return the seconds of all devices that shared a training, by their number at its end."""
+    return totals.seconds * device.get("count", 1)
+
+
 class TrainingFile(BaseModel):
     """The content of training.json.
 

@@ -9,6 +9,7 @@ from fathom.project.describe import describe
 from fathom.project.project import Project
 from fathom.provenance.manifest import Manifest
 from fathom.provenance.measurements import Number, Record
+from fathom.provenance.training_file import device_seconds
 from fathom.report.rendering import FOLDER
 from fathom.runs.datasets import Dataset
 from fathom.runs.paths import Paths
@@ -50,11 +51,11 @@ def model_card(project: Project, spec: Spec, paths: Paths, file: Manifest) -> st
             file=file,
             outcome=file.outcome.kind.replace("_", " ").capitalize(),
             updates=spec.training.updates,
-            hours=file.totals.seconds * file.device.get("count", 1) / _HOUR,
+            hours=device_seconds(file.totals, file.device) / _HOUR,
             device=file.device.get("name") or file.device.get("type"),
-            parameters=_all(file, "parameters"),
-            validation=_all(file, "last_validation"),
-            unigram=_all(file, "unigram_nll"),
+            parameters=file.over_all("parameters"),
+            validation=file.over_all("last_validation"),
+            unigram=file.over_all("unigram_nll"),
             columns=list(scores),
             scores=_rows(scores.values(), tasks),
             hows=list(dict.fromkeys(one.how for one in scores.values() if one.how)),
@@ -69,12 +70,6 @@ def _languages(dataset: Dataset, tasks: Iterable[str]) -> Iterator[str]:
     for task in tasks:
         yield from dataset.languages_of(task)
     yield from dataset.translates or ()
-
-
-def _all(file: Manifest, key: str) -> float | None:
-    """Return the number over all tasks of a measurement; None where there is none."""
-    record = file.measurements.get(key)
-    return record.all.value if record and record.all else None
 
 
 def _rows(records: Iterable[Record], tasks: Iterable[str]) -> dict[str, list[str]]:

@@ -160,7 +160,7 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
     names = (str(ended.device.get(key, "")).lower() for key in ("type", "name"))
     if device and not any(device.lower() in name for name in names):
         return None
-    seconds = ended.totals.seconds * ended.device.get("count", 1)
+    seconds = training_file.device_seconds(ended.totals, ended.device)
     return seconds / ended.totals.updates if ended.totals.updates else None
 
 

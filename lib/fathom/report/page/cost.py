@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fathom.provenance.training_file import TrainingFile
+from fathom.provenance.training_file import device_seconds
 from fathom.report.page.runs import Run, Training
 
 WATTS_OF_A_THREAD = 8.0
@@ -85,15 +85,12 @@ def _sum(name: str, device: str, trainings: list[Training]) -> Cost:
         name=name,
         device=device,
         trainings=len(files),
-        seconds=sum(map(_device_seconds, files)),
+        seconds=sum(device_seconds(file.totals, file.device) for file in files),
         tokens=sum(file.totals.target_tokens for file in files),
-        watt_hours=sum(_watts(file.device) * _device_seconds(file) / 3600 for file in files),
+        watt_hours=sum(
+            _watts(file.device) * device_seconds(file.totals, file.device) / 3600 for file in files
+        ),
     )
-
-
-def _device_seconds(file: TrainingFile) -> float:
-    """Return the seconds of all devices that shared a training, by their number at its end."""
-    return file.totals.seconds * file.device.get("count", 1)
 
 
 def _watts(device: dict) -> float:
