@@ -5,6 +5,7 @@
 docs/results is a tree of results without its runs: `fathom diff` compares another one with it.
 """
 
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +21,9 @@ from fathom.runs.paths import Paths
 from fathom.tables.comparison import write_csv
 from fathom.trees.tree import Tree, rows
 
-SCALE, PAPER, TABLE = "tiny", "latent_depth", "table5"
+SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
-RUNS = "runs.csv"
+RUNS, REPORT = "runs.csv", f"{PAPER}.html"
 FILES = (
     f"{PAPER}/{TABLE}.csv",
     f"{PAPER}/{TABLE}.md",
@@ -33,6 +34,8 @@ FILES = (
 # Answers of claims that results decided.
 ANSWERED = ("holds", "fails", "inconclusive")
 HOUR = 3600
+# Links of a page to the files of its runs, which are not kept.
+_TO_RUNS = re.compile(r'<a\b[^>]*href="\.\./[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
 
 def keep(results: Path, kept: Path = KEPT) -> None:
@@ -41,6 +44,8 @@ def keep(results: Path, kept: Path = KEPT) -> None:
     for name in FILES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(results / SCALE / name, folder / name)
+    report = (results / SCALE / REPORT).read_text(encoding="utf-8")
+    (folder / REPORT).write_text(_TO_RUNS.sub(r"\1", report), encoding="utf-8")
     runs = dict.fromkeys(line["run"] for line in rows(folder / PAPER / f"{TABLE}.csv"))
     write_csv(DataFrame(_trainings(results, runs)), folder / RUNS)
 
@@ -118,7 +123,7 @@ def main() -> None:
         if sys.argv[1:]:
             keep(Path(sys.argv[1]))
     except FileNotFoundError as error:
-        made = f"snakemake {PAPER}_{TABLE} claims; fathom curves {PAPER}_{TABLE}"
+        made = f"snakemake {PAPER}_{TABLE} claims page; fathom curves {PAPER}_{TABLE}"
         raise SystemExit(f"{error.filename}: no such file; {made}") from None
     text = PAGE.read_text(encoding="utf-8")
     for name, part in parts().items():

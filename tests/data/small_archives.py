@@ -119,6 +119,16 @@ def language_pack(path: Path, code: str, files: dict[str, str | bytes]) -> Path:
     return debian_of(path, {place: pack.getvalue()})
 
 
+def help_pages(path: Path, code: str, pages: dict[str, str | bytes]) -> Path:
+    """Write a package of Debian with pages of help: their bodies by their place."""
+    contents = {}
+    for name, body in pages.items():
+        encoded = body if isinstance(body, bytes) else body.encode()
+        head = f'<!DOCTYPE html><html lang="{code}"><head><title>x</title></head><body>'.encode()
+        contents[f"./usr/share/help/{code}/text/{name}"] = head + encoded + b"</body></html>"
+    return debian_of(path, contents)
+
+
 def message(msgid: str, msgstr: str, before: str = "") -> str:
     """Return a plain message of a catalogue."""
     return f'{before}\nmsgid "{msgid}"\nmsgstr "{msgstr}"\n'

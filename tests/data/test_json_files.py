@@ -97,6 +97,16 @@ def test_texts_with_the_markup_that_the_card_names_are_dropped_and_counted(read)
     assert dropped["markup"] == 2
 
 
+def test_a_key_chooses_the_texts_and_lists_count_by_place(read):
+    how = JsonFiles(kind="json", folder="dist", key="translation")
+    english = [{"name": "One", "verses": [{"id": 1, "translation": "Hello"}]}]
+    french = [{"name": "Un", "verses": [{"id": 1, "translation": "Salut"}, {"translation": "Fin"}]}]
+    contents = {"dist/en.json": english, "dist/fr.json": french}
+    pairs, dropped = read(contents, how=how)
+    assert pairs == [("talk", ("Salut", "Hello"))]
+    assert dropped.total() == 0
+
+
 def test_a_code_without_a_file_and_a_file_that_is_no_json_are_named(read):
     with refused("no messages", "home.whl", "mk"):
         read({"lamp/en.json": ENGLISH, "lamp/fr.json": FRENCH}, code="mk")

@@ -165,6 +165,7 @@ MESSAGES = CONFIG | {
     "not decoded": "cannot be decoded ({})",
     "no catalogue": "not a message catalogue ({})",
     "no messages": "{} has no messages in {}",
+    "no pages": "{} has no pages in {}",
     "data set not built": "'{}' is not built: {}",
     "count": "task {}, split {}: {} {}, expected {}",
     "shared text": "tasks {} and {} share {} of their sentences",

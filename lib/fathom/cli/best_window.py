@@ -26,7 +26,7 @@ def best_window(
     text only inside the consecutive checkpoints with the highest mean score.
     Interrupted and started again, it resumes.
 
-    Example: fathom best-window m2o_diverse_12_12 --size 5
+    Example: fathom best-window en_de_transformer_transparent_6 --size 2
     """
     opened = open_run(run, scale, results, device)
     require_decoder(opened.spec)

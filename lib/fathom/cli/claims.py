@@ -18,7 +18,8 @@ from fathom.cli.options import (
 )
 
 Table = Annotated[
-    str | None, typer.Option(help="Print what shows this table or figure, as <paper>_<table>.")
+    str | None,
+    typer.Option(help="Print only the claims that use this table or figure, <paper>_<table>."),
 ]
 Counts = Annotated[bool, typer.Option("--counts", help="Print how many have each answer, alone.")]
 

@@ -30,7 +30,7 @@ NEXT = {"artefacts": "plan", "tables": "plan", "figures": "plan", "papers": "pla
 def list(
     kind: Kind = "artefacts", scale: Scale = None, results: Results = None, as_json: Json = False
 ) -> None:
-    """List the names of a kind, one a line, and what is there.
+    """List tables and figures, runs, papers or other names, one a line, with their state.
 
     Example: fathom list runs --scale paper
     """

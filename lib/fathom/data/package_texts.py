@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fathom.data.catalogues import catalogues_of, messages, translations
+from fathom.data.html_pages import page_pairs
 from fathom.data.json_files import json_pairs
 from fathom.data.language_packs import pack_pairs
 from fathom.data.texts import Pair
 from fathom.data.verses import verses
 from fathom.runs.datasets import PackageDataset, PackageLineDataset
-from fathom.runs.package_reads import Compiled, Fluent, JsonFiles, Verses, kind_of
+from fathom.runs.package_reads import Compiled, Fluent, HtmlPages, JsonFiles, Verses, kind_of
 
 
 def raw_pairs(
@@ -39,6 +40,8 @@ def raw_pairs(
             yield from json_pairs(source, file, dataset, how, dropped)
         elif isinstance(how, Fluent):
             yield from pack_pairs(source, files, dataset, how, dropped)
+        elif isinstance(how, HtmlPages):
+            yield from page_pairs(source, files, dataset, how, dropped)
         elif how == "json":
             yield from json_pairs(source, file, dataset, None, dropped)
         else:

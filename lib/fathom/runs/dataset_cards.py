@@ -157,7 +157,7 @@ def _read_findings(
     for source in dataset.sources:
         how = dataset.reads.get(source)
         if how is None:
-            remedy = "add it to `reads`: po, mo, json, fluent or verses"
+            remedy = "add it to `reads`: po, mo, json, fluent, html or verses"
             what = f"nothing says how '{source}' is read"
             yield FathomError(what, file.where(("reads",)), remedy)
             continue
@@ -245,7 +245,7 @@ def _package_line_findings(dataset: PackageLineDataset, file: YamlFile) -> Itera
 # Formats of sentences alone, and those of pairs of the same sources.
 _OF_PAIRS = {"gettext_lines": "gettext", "package_lines": "packages"}
 # Ways to read in which English is a language like the others.
-_WITH_ENGLISH = ("json", "fluent", "verses")
+_WITH_ENGLISH = ("json", "fluent", "html", "verses")
 # What is wrong with data sets of a kind.
 _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
     LineDataset: _line_findings,

@@ -9,7 +9,7 @@ from fathom.runs.text_rules import Names
 
 
 class JsonFiles(Part):
-    """JSON in the folders of one name."""
+    """JSON in the folders of one name, with a file for each language."""
 
     kind: Annotated[Literal["json"], About("JSON with a file for each language.")]
     folder: Annotated[
@@ -22,6 +22,11 @@ class JsonFiles(Part):
         Several,
         About("A text with one of these is dropped: markup that no rule of cleaning knows."),
     ] = ()
+    key: Annotated[
+        str | None,
+        Field(min_length=1),
+        About("The texts under this key alone are read, also those in lists; null for all others."),
+    ] = None
 
 
 class Compiled(Part):
@@ -47,6 +52,13 @@ class Fluent(Part):
     english: Annotated[str, About("The source that has the pack of English.")]
 
 
+class HtmlPages(Part):
+    """HTML pages, a package for each language, in which a paragraph has the same id in all."""
+
+    kind: Annotated[Literal["html"], About("HTML pages in which paragraphs have an id.")]
+    english: Annotated[str, About("The source that has the pages in English.")]
+
+
 class Verses(Part):
     """Verses of a Bible in a SQLite database; codes are versions."""
 
@@ -62,13 +74,13 @@ class Verses(Part):
 # A word is the kind alone, without settings.
 Read = (
     Literal["po", "mo", "json"]
-    | Annotated[JsonFiles | Compiled | Fluent | Verses, Field(discriminator="kind")]
+    | Annotated[JsonFiles | Compiled | Fluent | HtmlPages | Verses, Field(discriminator="kind")]
 )
 
 
 def english_of(source: str, read: Read) -> str:
     """Return the source that has the English side of a source's text: itself, or another."""
-    return read.english if isinstance(read, Fluent) else source
+    return read.english if isinstance(read, Fluent | HtmlPages) else source
 
 
 def kind_of(read: Read) -> str:
