@@ -30,7 +30,7 @@ NEXT = {"artefacts": "plan", "tables": "plan", "figures": "plan", "papers": "pla
 def list(
     kind: Kind = "artefacts", scale: Scale = None, results: Results = None, as_json: Json = False
 ) -> None:
-    """List tables and figures, runs, papers or other names, one a line, with their state.
+    """List tables, figures, runs or other names, with their state.
 
     Example: fathom list runs --scale paper
     """

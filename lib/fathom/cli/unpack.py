@@ -11,7 +11,7 @@ Archives = Annotated[list[Path], typer.Argument(help="Files of `fathom pack`.")]
 
 
 def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> None:
-    """Import finished runs that were trained elsewhere, or unpack all results.
+    """Import runs that were trained elsewhere, or unpack results.
 
     A run is accepted where its settings, its text and the recipe of the code are
     the same, and every file is the one that was packed. All results of a scale are
