@@ -41,10 +41,10 @@ _TO_RUNS = re.compile(r'<a\b[^>]*href="\.\./[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 def keep(results: Path, kept: Path = KEPT) -> None:
     """Copy the files of the scale, and write a line for each training of the table."""
     folder = kept / SCALE
+    report = (results / SCALE / REPORT).read_text(encoding="utf-8")
     for name in FILES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(results / SCALE / name, folder / name)
-    report = (results / SCALE / REPORT).read_text(encoding="utf-8")
     (folder / REPORT).write_text(_TO_RUNS.sub(r"\1", report), encoding="utf-8")
     runs = dict.fromkeys(line["run"] for line in rows(folder / PAPER / f"{TABLE}.csv"))
     write_csv(DataFrame(_trainings(results, runs)), folder / RUNS)
@@ -91,10 +91,11 @@ def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
         return " and ".join(sorted({line[column] for line in trainings}))
 
     runs = {line["run"] for line in trainings}
+    updates = " and ".join(f"{n:,}" for n in sorted({int(line["updates"]) for line in trainings}))
     hours = sum(float(line["seconds"]) for line in trainings) / HOUR
     below = [float(line["unigram_nll"]) - float(line["valid_nll"]) for line in trainings]
     return (
-        f"{len(trainings)} trainings of {len(runs)} runs with {all_of('updates')} updates each: "
+        f"{len(trainings)} trainings of {len(runs)} runs with {updates} updates each: "
         f"{all_of('outcome')}, after {hours:.2f} hours of one core in all ({all_of('device')}, "
         f"torch {all_of('torch')}, commit {all_of('commit')}). Their validation NLL ended "
         f"{min(below):.2f} to {max(below):.2f} nats below the unigram baseline.\n"

@@ -61,6 +61,23 @@ def test_of_a_text_for_several_systems_the_default_one_counts(read):
     assert pairs == [("Appuyez sur Ctrl+N", "Press Ctrl+N")]
 
 
+def test_paragraphs_for_one_system_are_passed_over_and_those_without_a_default_text(read):
+    body = (
+        '<span><span hidden="true" class="MAC"><p id="a">{}</p></span>'
+        '<span hidden="true" id="default"><p id="a">{}</p></span></span>'
+        '<p id="b">The path <span><span hidden="true" class="WIN">C</span></span>.</p>'
+        '<p id="c">{}</p>'
+    )
+    pairs, _ = read({"a.html": body.format(*"def")}, {"a.html": body.format(*"xyz")})
+    assert pairs == [("y", "e"), ("z", "f")]
+
+
+def test_a_paragraph_ends_where_the_next_one_begins(read):
+    body = '<p id="a">{}<p id="b">{}'
+    pairs, _ = read({"a.html": body.format("a", "b") + "</p>"}, {"a.html": body.format(*"xy")})
+    assert pairs == [("x", "a")]
+
+
 def test_what_has_no_id_and_what_is_no_paragraph_is_passed_over(read):
     body = '<p>{}</p><div id="d">{}</div><pre id="c">{}</pre><p id="e"> </p><p id="p">{}</p>end'
     pairs, dropped = read({"a.html": body.format(*"abcd")}, {"a.html": body.format(*"vwxy")})
@@ -81,11 +98,11 @@ def test_a_package_without_the_language_is_named(read, tmp_path):
 
 def test_slovak_pages_that_are_a_link_to_the_czech_ones_are_refused(tmp_path):
     """So is Debian's Slovak help of LibreOffice."""
-    body = {"a.html": '<p id="p">a</p>'}
+    page = b'<p id="p">a</p>'
     link = {"./usr/share/help/sk": "cs"}
     files = {
-        "help_eng": help_pages(tmp_path / "en.deb", "en-US", body),
-        "help_slk": debian_of(tmp_path / "sk.deb", {"./usr/share/doc/a": b"a"}, link),
+        "help_eng": help_pages(tmp_path / "en.deb", "en-US", {"a.html": page}),
+        "help_slk": debian_of(tmp_path / "sk.deb", {"./usr/share/help/cs/a.html": page}, link),
     }
     codes = {"help_eng": {"eng": ["en-US"]}, "help_slk": {"slk": ["sk"]}}
     how = {"kind": "html", "english": "help_eng"}

@@ -107,6 +107,13 @@ def test_a_key_chooses_the_texts_and_lists_count_by_place(read):
     assert dropped.total() == 0
 
 
+def test_a_key_that_no_text_has_is_refused(read):
+    how = JsonFiles(kind="json", folder="dist", key="translations")
+    contents = {f"dist/{code}.json": [{"translation": "a"}] for code in ("en", "fr")}
+    with refused("no messages", "home.whl", "en"):
+        read(contents, how=how)
+
+
 def test_a_code_without_a_file_and_a_file_that_is_no_json_are_named(read):
     with refused("no messages", "home.whl", "mk"):
         read({"lamp/en.json": ENGLISH, "lamp/fr.json": FRENCH}, code="mk")

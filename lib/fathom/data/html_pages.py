@@ -1,11 +1,13 @@
 """HTML pages inside packages, a package for each language, in which paragraphs have an id.
 
-Paragraphs and headings are joined by page (without the folder of the language) and id. A page may
-hold one paragraph for several systems, of which a browser shows one; the default one counts.
+Paragraphs and headings are joined by page (without the folder of the language) and id; of several
+with one id on a page the first counts. A page may hold a text for several systems in hidden spans,
+of which a browser shows one. The default one counts; a paragraph without it is passed over.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -60,7 +62,7 @@ def _texts(package: Path, code: str) -> Texts:
     texts: dict[tuple[str, str], str] = {}
 
     def take(name: str, stream: IO[bytes]) -> None:
-        _, _, page = name.rpartition(f"/{code}/")
+        _, _, page = f"/{name}".rpartition(f"/{code}/")
         reader = _Reader()
         reader.feed(text_of(stream.read(), f"{package.name}: {name}"))
         texts.update(((page, key), text) for key, text in reader.texts.items() if text.strip())
@@ -76,6 +78,15 @@ def _texts(package: Path, code: str) -> Texts:
     return texts
 
 
+@dataclass
+class _Span:
+    """An open span: whether it is for one system, and which such spans are directly in it."""
+
+    unseen: bool
+    has_system: bool = False
+    has_default: bool = False
+
+
 class _Reader(HTMLParser):
     """The texts of a page's paragraphs and headings by their ids; the first of an id counts."""
 
@@ -84,25 +95,43 @@ class _Reader(HTMLParser):
         self.texts: dict[str, str] = {}
         self._id = ""
         self._parts: list[str] = []
-        self._unseen = 0
+        self._spans: list[_Span] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         of = dict(attrs)
         if tag in _PARAGRAPHS:
-            self._id, self._parts, self._unseen = of.get("id") or "", [], 0
+            self._end_paragraph()
+            self._id, self._parts = "" if self._unseen else of.get("id") or "", []
         elif tag == "br":
             self._parts.append(" ")
-        elif tag == "span" and (self._unseen or ("hidden" in of and of.get("class"))):
+        elif tag == "span":
             # Hidden and with a class: the text for one system. The default one has no class.
-            self._unseen += 1
+            system = "hidden" in of and bool(of.get("class"))
+            if self._spans and "hidden" in of:
+                self._spans[-1].has_system |= system
+                self._spans[-1].has_default |= not system
+            self._spans.append(_Span(self._unseen or system))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "span" and self._unseen:
-            self._unseen -= 1
-        elif tag in _PARAGRAPHS and self._id:
-            self.texts.setdefault(self._id, "".join(self._parts))
-            self._id = ""
+        if tag == "span" and self._spans:
+            span = self._spans.pop()
+            if span.has_system and not span.has_default:
+                # A sentence with a gap is none.
+                self._id = ""
+        elif tag in _PARAGRAPHS:
+            self._end_paragraph()
 
     def handle_data(self, data: str) -> None:
         if self._id and not self._unseen:
             self._parts.append(data)
+
+    @property
+    def _unseen(self) -> bool:
+        """Whether the place is inside a text for one system."""
+        return bool(self._spans) and self._spans[-1].unseen
+
+    def _end_paragraph(self) -> None:
+        """Keep the open paragraph, if there is one."""
+        if self._id:
+            self.texts.setdefault(self._id, "".join(self._parts))
+        self._id = ""

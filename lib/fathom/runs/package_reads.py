@@ -25,7 +25,7 @@ class JsonFiles(Part):
     key: Annotated[
         str | None,
         Field(min_length=1),
-        About("The texts under this key alone are read, also those in lists; null for all others."),
+        About("Only texts with this key are read, also inside lists; null: all texts, no lists."),
     ] = None
 
 
