@@ -25,6 +25,14 @@ def side_by_side(reference: dict[str, Any], manifests: Iterable[Manifest]) -> It
         yield f"{run:40} {old:>20} {new:>20}{'' if old == new else '  differs'}"
 
 
+def elsewhere(reference: dict[str, Any]) -> Iterator[str]:
+    """Yield why numbers differ, where this machine is another one than that of the frozen."""
+    if reference["machine"] != freeze.machine():
+        frozen, here = (", ".join(of.values()) for of in (reference["machine"], freeze.machine()))
+        yield f"frozen on {frozen}; here is {here}"
+        yield "Processors round and draw dropout otherwise, so runs differ as those of other seeds."
+
+
 def problems(reference: dict[str, Any], manifests: list[Manifest]) -> list[str]:
     """Return a sentence for each number that must not be as it is."""
     frozen = [manifest for manifest in manifests if manifest.run in reference["runs"]]
@@ -34,7 +42,8 @@ def problems(reference: dict[str, Any], manifests: list[Manifest]) -> list[str]:
 def main(results: str) -> None:
     """Print both numbers of each run; end with status 1 if they must not be as they are."""
     reference, manifests = freeze.reference(), freeze.manifests(Path(results))
-    sys.stdout.write("".join(f"{line}\n" for line in side_by_side(reference, manifests)))
+    lines = [*side_by_side(reference, manifests), *elsewhere(reference)]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     if wrong := problems(reference, manifests):
         sys.exit("\n".join(wrong))
 

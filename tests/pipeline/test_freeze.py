@@ -67,6 +67,13 @@ def test_both_numbers_are_printed_side_by_side(reference, tmp_path):
     assert compare_reference.problems(reference, [run]) == []
 
 
+def test_another_machine_is_named_as_the_reason_of_differences(reference):
+    machine, why = compare_reference.elsewhere(reference)
+    assert machine.startswith(f"frozen on {', '.join(reference['machine'].values())}; here is ")
+    assert "seeds" in why
+    assert [*compare_reference.elsewhere(reference | {"machine": freeze.machine()})] == []
+
+
 def test_a_raised_recipe_needs_numbers_that_are_frozen_again(reference, monkeypatch):
     assert freeze.raised(reference) == []
     monkeypatch.setitem(recipe.RECIPE, "decoding", 2)
