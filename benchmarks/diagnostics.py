@@ -18,11 +18,11 @@ from statistics import median, quantiles
 import torch
 
 from benchmarks.peer.timing import clock
-from fathom.batches.tensors import load
 from fathom.cli.run_options import open_run
-from fathom.training.diagnostics import Diagnostics
-from fathom.training.loop import RuntimeOptions, Training, TrainPaths
-from fathom.training.progress import Reporter
+from fathom.data.tensors import load
+from fathom.train.diagnostics import Diagnostics
+from fathom.train.loop import RuntimeOptions, Training, TrainPaths
+from fathom.train.progress import Reporter
 
 WARM_UP = 5
 EVERY = (1, 10, 100)

@@ -22,10 +22,10 @@ from benchmarks.peer.results import Cell, Table, all_numbers, described, machine
 from benchmarks.peer.start_up import OURS as START
 from benchmarks.peer.timing import alternate, clock, spread, timed
 from benchmarks.peer.workload import SCALE, Workload
+from fathom.artefacts.needs import Demands
+from fathom.config.spec import Spec
 from fathom.io.files import read_json, write_json
-from fathom.project.demands import Demands
-from fathom.runs.spec import Spec
-from fathom.training.environment import choose_device
+from fathom.train.environment import choose_device
 
 ROUNDS, WARM_UP = 3, 1
 # User seconds of a job besides its own work (Snakemake and the start of a command), and jobs of a

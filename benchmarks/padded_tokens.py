@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fathom.batches.sampler import Sampler
-from fathom.batches.tensors import load
-from fathom.runs.settings import Batch
+from fathom.config.schema.run import Batch
+from fathom.data.tensors import load
+from fathom.train.batches.sampler import Sampler
 
 # fairseq's default for --required-batch-size-multiple.
 MULTIPLE = 8

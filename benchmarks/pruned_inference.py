@@ -21,14 +21,14 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
-from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.fairseq_checkpoint import fairseq_settings
-from fathom.inference.plain import Active, active_layers, plain_state
-from fathom.inference.translate import hypotheses
-from fathom.methods.loader import build
-from fathom.models.network import Network
-from fathom.project.load import load
-from fathom.runs.settings import Decoding, Model
+from fathom.config.load import load
+from fathom.config.schema.run import Decoding, Model
+from fathom.decode.export.fairseq_checkpoint import fairseq_settings
+from fathom.decode.export.plain import Active, active_layers, plain_state
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.translate import hypotheses
+from fathom.methods.build import build
+from fathom.nn.network import Network
 
 METHOD, ROUNDS = "latent_layers", 5
 LAYERS, KEPT = 12, (3, 6, 9, 12)

@@ -19,10 +19,10 @@ from pathlib import Path
 from benchmarks.peer.results import Cell, Table, described, machine, markdown
 from benchmarks.peer.workload import SCALE
 from fathom.cli.options import open_project
-from fathom.errors import FathomError
+from fathom.config.project import Project
+from fathom.io.errors import FathomError
 from fathom.io.files import write_json
-from fathom.project.project import Project
-from fathom.training.environment import choose_device
+from fathom.train.environment import choose_device
 
 COLUMNS = ("rule", "kind of network", "jobs", "seconds a job", "seconds", "share, %")
 # What a job's file belongs to if it is not in the folder of a run.

@@ -15,11 +15,11 @@ from typing import Any
 from pandas import DataFrame
 
 from docs.readme_table import ROOT, replaced
-from fathom.project.load import load
-from fathom.provenance.manifest import Manifest
-from fathom.runs.paths import Paths
-from fathom.tables.comparison import write_csv
-from fathom.trees.tree import Tree, rows
+from fathom.artefacts.table.comparison import write_csv
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.results.manifest import Manifest
+from fathom.results.trees.tree import Tree, rows
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"

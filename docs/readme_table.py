@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.papers.tables import Table
-from fathom.project.demands import Artefact, Demands
-from fathom.project.load import load
-from fathom.project.project import Project
+from fathom.artefacts.needs import Artefact, Demands
+from fathom.config.load import load
+from fathom.config.project import Project
+from fathom.config.tables import Table
 
 ROOT = Path(__file__).parents[1]
 SCALE = "tiny"

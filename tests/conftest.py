@@ -44,7 +44,7 @@ def edit(project):
 @pytest.fixture(scope="session")
 def own_project():
     """The project's own config, loaded."""
-    from fathom.project.load import load
+    from fathom.config.load import load
 
     return load(ROOT)
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from fathom.errors import (
+from fathom.io.errors import (
     FathomError,
     Findings,
     brief,

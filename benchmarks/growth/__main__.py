@@ -17,7 +17,7 @@ from benchmarks.peer.contenders import OURS
 from benchmarks.peer.results import Cell, Table, described, machine, markdown
 from benchmarks.peer.workload import Workload
 from fathom.io.files import write_json
-from fathom.training.environment import choose_device
+from fathom.train.environment import choose_device
 
 PARTS: dict[str, Callable[[Point], dict[str, list[Panel]]]] = {
     "depth": training.depth,

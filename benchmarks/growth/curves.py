@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.figures.drawing import look, panels, save, style
+from fathom.artefacts.figures.drawing import look, panels, save, style
 from fathom.io.files import write_text
 
 HEAD = ("curve", "x", "value", "expected")

@@ -17,7 +17,7 @@ from benchmarks.peer.contenders import Job
 from benchmarks.peer.resident import resident
 from benchmarks.peer.timing import alternate, clock, spread, timed
 from benchmarks.peer.workload import ROOT, STATIC, Shape
-from fathom.runs.settings import Batch
+from fathom.config.schema.run import Batch
 
 ROUNDS, WARM_UP, POOL = 3, 2, 8
 

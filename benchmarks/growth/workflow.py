@@ -119,6 +119,6 @@ def grown(root: Path, runs: int) -> None:
 
 def runs_of(root: Path) -> int:
     """Return the runs of a project."""
-    from fathom.project.load import load
+    from fathom.config.load import load
 
     return len(load(root, check=False).entries)

@@ -19,7 +19,7 @@ from benchmarks.peer.results import Table, all_numbers, described, machine, mark
 from benchmarks.peer.training import Rounds
 from benchmarks.peer.workload import Workload
 from fathom.io.files import write_json, write_text
-from fathom.training.environment import choose_device
+from fathom.train.environment import choose_device
 from fathom.workflow.setup import ALLOCATOR
 
 WARM_UP = 3

@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import varlen
 
-from fathom.kernels import packing
-from fathom.kernels.attention import by_length
-from fathom.kernels.blocks import Blocks, assigned
-from fathom.models.transformer import packed
+from fathom.nn import packing
+from fathom.nn.attention import by_length
+from fathom.nn.blocks import Blocks, assigned
+from fathom.nn.transformer import packed
 
 
 @contextmanager

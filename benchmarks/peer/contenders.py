@@ -12,9 +12,9 @@ import torch
 from benchmarks.peer.latent_example import LatentExample
 from benchmarks.peer.stock import CUTS, Stock, cut_all, languages, transformer
 from benchmarks.peer.workload import SEED, Shape, Workload
-from fathom.methods.loader import build
-from fathom.runs.spec import Spec
-from fathom.training.update_batches import MicroBatches
+from fathom.config.spec import Spec
+from fathom.methods.build import build
+from fathom.train.update_batches import MicroBatches
 
 OURS, REFERENCE = "fathom", "fathom, fairseq's layers"
 ONE_PASS, HALVES, LANGUAGES = (f"fairseq, {cut}" for cut in CUTS)

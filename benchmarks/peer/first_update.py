@@ -22,7 +22,7 @@ def end() -> None:
 
 def fathom(results: str, run: str) -> None:
     """Run the command, which ends after the first update."""
-    from fathom.training import two_level
+    from fathom.train import two_level
 
     update = two_level.TwoLevel.update
 

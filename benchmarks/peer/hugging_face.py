@@ -16,7 +16,7 @@ import torch
 from benchmarks.peer.contenders import Job
 from benchmarks.peer.stock import cut_all, halves
 from benchmarks.peer.workload import ROOT
-from fathom.training import schedules
+from fathom.train import schedules
 
 MARIAN = "HF MarianMT, halves"
 PYTHON = ROOT / ".venv-peers" / "bin" / "python"

@@ -19,9 +19,9 @@ from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, T
 from torch import Tensor
 
 from benchmarks.peer.stock import Stock, settings
-from fathom.batches.fused import Batch
-from fathom.batches.tensors import Tensors
-from fathom.runs.spec import Spec
+from fathom.config.spec import Spec
+from fathom.data.tensors import Tensors
+from fathom.train.batches.fused import Batch
 
 # The cost of an update does not depend on these sizes.
 SETTINGS = {

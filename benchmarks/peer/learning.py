@@ -16,10 +16,10 @@ from benchmarks.peer.results import Cell, Table
 from benchmarks.peer.stock import CUTS, cut_all
 from benchmarks.peer.timing import clock
 from benchmarks.peer.workload import Workload
-from fathom.batches.fused import Batch
-from fathom.models.network import Network
-from fathom.training.update_batches import MicroBatches
-from fathom.training.validation import validate
+from fathom.nn.network import Network
+from fathom.train.batches.fused import Batch
+from fathom.train.update_batches import MicroBatches
+from fathom.train.validation import validate
 
 # Seconds of a peer, and updates between two validations.
 LIMIT, EVERY = 45.0, 20

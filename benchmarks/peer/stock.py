@@ -17,13 +17,13 @@ from fairseq.models.transformer import TransformerModel, base_architecture
 from fairseq.optim.adam import Adam
 from torch import Tensor
 
-from fathom.batches.fused import Batch
-from fathom.batches.tensors import PAD, Tensors
-from fathom.inference.fairseq_checkpoint import fairseq_settings
-from fathom.runs.settings import Model
-from fathom.runs.spec import Spec
-from fathom.training import schedules
-from fathom.training.update_batches import MicroBatches
+from fathom.config.schema.run import Model
+from fathom.config.spec import Spec
+from fathom.data.tensors import PAD, Tensors
+from fathom.decode.export.fairseq_checkpoint import fairseq_settings
+from fathom.train import schedules
+from fathom.train.batches.fused import Batch
+from fathom.train.update_batches import MicroBatches
 
 # fairseq's default for --max-source-positions and --max-target-positions.
 POSITIONS = 1024

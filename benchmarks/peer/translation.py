@@ -18,13 +18,13 @@ from benchmarks.peer.results import Cell, Table, cell
 from benchmarks.peer.stock import POSITIONS, transformer
 from benchmarks.peer.timing import alternate, clock, faster, timed
 from benchmarks.peer.workload import Workload
-from fathom.batches.tensors import EOS, PAD
-from fathom.errors import FathomError
-from fathom.inference.beam import Beam
-from fathom.inference.translate import batches, hypotheses
-from fathom.models.network import Network
-from fathom.runs.settings import Decoding
-from fathom.runs.spec import Spec
+from fathom.config.schema.run import Decoding
+from fathom.config.spec import Spec
+from fathom.data.tensors import EOS, PAD
+from fathom.decode.beam import Beam
+from fathom.decode.translate import batches, hypotheses
+from fathom.io.errors import FathomError
+from fathom.nn.network import Network
 
 STOCK, CTRANSLATE2 = "fairseq's generator", "fathom by CTranslate2"
 SIZES = (32, 64, 128, 256)
@@ -118,9 +118,9 @@ def by_ctranslate2(workload: Workload, network: Network, spec: Spec, settings: D
     Raises:
         FathomError: the package is missing.
     """
-    from fathom.inference import ctranslate2_model
-    from fathom.inference.ctranslate2_search import Search
-    from fathom.inference.plain import plain
+    from fathom.decode.export import ctranslate2_model
+    from fathom.decode.export.ctranslate2_search import Search
+    from fathom.decode.export.plain import plain
 
     text = workload.tensors
     sides = text.source_dictionary, text.target_dictionary

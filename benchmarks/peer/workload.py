@@ -15,14 +15,14 @@ from pathlib import Path
 
 import torch
 
-from fathom.batches.tensors import Tensors, load
-from fathom.project.load import load as load_project
-from fathom.project.project import Project
-from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
-from fathom.training.loop import RuntimeOptions, Training, TrainPaths
-from fathom.training.progress import Reporter
-from fathom.training.update_batches import MicroBatches
+from fathom.config.load import load as load_project
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.spec import Spec
+from fathom.data.tensors import Tensors, load
+from fathom.train.loop import RuntimeOptions, Training, TrainPaths
+from fathom.train.progress import Reporter
+from fathom.train.update_batches import MicroBatches
 
 ROOT = Path(__file__).parents[2]
 SCALE, PAPER = "tiny", "paper"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fathom.batches.encode import encode
-from fathom.batches.tensors import load
-from fathom.subwords.train import train
+from fathom.data.encode import encode
+from fathom.data.subwords.train import train
+from fathom.data.tensors import load
 from tests.support.small_corpus import silent, small_data, write_corpus
 
 

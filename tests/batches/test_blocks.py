@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fathom.batches.blocks import BOS, BlockOrder, blocks, split_evenly, texts
-from fathom.batches.update_tasks import AllTasks, OneTask
+from fathom.train.batches.blocks import BOS, BlockOrder, blocks, split_evenly, texts
+from fathom.train.batches.update_tasks import AllTasks, OneTask
 from tests.support.refused import prose, refused
 
 LONGEST = 122

@@ -5,12 +5,12 @@ from itertools import islice, repeat
 import numpy as np
 import pytest
 
-from fathom.batches.encode import Selection, encode
-from fathom.batches.tensors import EOS, SPLITS, load
+from fathom.data.encode import Selection, encode
+from fathom.data.subwords.encode import Encoder, join
+from fathom.data.subwords.sides import sides
+from fathom.data.subwords.train import train
+from fathom.data.tensors import EOS, SPLITS, load
 from fathom.io.files import read_json, read_lines, sha256, write_lines
-from fathom.subwords.encode import Encoder, join
-from fathom.subwords.sides import sides
-from fathom.subwords.train import train
 from tests.support.refused import refused
 from tests.support.small_corpus import (
     DEFINITION,

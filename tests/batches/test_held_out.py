@@ -3,8 +3,10 @@
 import pytest
 import torch
 
-from fathom.batches.blocks import texts
-from fathom.batches.held_out import (
+from fathom.config.schema.run import Masking
+from fathom.data.tensors import PAD
+from fathom.train.batches.blocks import texts
+from fathom.train.batches.held_out import (
     TOKENS,
     evenly_spaced,
     held_out,
@@ -13,9 +15,7 @@ from fathom.batches.held_out import (
     sampled_blocks,
     sampled_pairs,
 )
-from fathom.batches.masking import mask
-from fathom.batches.tensors import PAD
-from fathom.runs.settings import Masking
+from fathom.train.batches.masking import mask
 from tests.support.refused import prose, refused
 from tests.support.small_runs import masked, specification
 

@@ -7,7 +7,7 @@ from fairseq.data.indexed_dataset import (
     best_fitting_int_dtype,
 )
 
-from fathom.batches.indexed import Sentences, files, ids_path, index_path, writing
+from fathom.data.indexed import Sentences, files, ids_path, index_path, writing
 
 ROWS = [[5, 2], [7, 8, 9, 2], [2], [60_000, 2]]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fathom.batches.masking import collate, mask, mask_symbol, predicted
-from fathom.batches.tensors import PAD
-from fathom.runs.settings import Masking
+from fathom.config.schema.run import Masking
+from fathom.data.tensors import PAD
+from fathom.train.batches.masking import collate, mask, mask_symbol, predicted
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 ENTRIES = 50

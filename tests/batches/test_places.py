@@ -1,4 +1,4 @@
-from fathom.batches.places import SIDES, SPLITS, dictionary_path, prefix
+from fathom.train.batches.places import SIDES, SPLITS, dictionary_path, prefix
 
 
 def test_every_file_of_an_encoded_data_set_is_at_one_of_these_places(tensors):

@@ -3,8 +3,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fathom.batches.sampler import Sampler, equal_mass
-from fathom.runs.settings import Batch
+from fathom.config.schema.run import Batch
+from fathom.train.batches.sampler import Sampler, equal_mass
 from tests.support.refused import prose, refused
 
 # Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.

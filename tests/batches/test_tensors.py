@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from fathom.batches.tensors import EOS, PAD, load
+from fathom.data.tensors import EOS, PAD, load
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from fathom.batches.update_tasks import (
+from fathom.config.schema.run import Batch, Temperature
+from fathom.train.batches.update_tasks import (
     AllTasks,
     OneTask,
     task_tokens,
     tasks_of_updates,
     temperature_shares,
 )
-from fathom.runs.settings import Batch, Temperature
 
 TOKENS, SEED = 128, 3
 LINES = (100, 300, 40)

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.estimate import BUSY, CORES, JOB, JOBS, Cost, asked, table
 from benchmarks.peer.contenders import OURS
 from benchmarks.peer.start_up import OURS as START
-from fathom.project.demands import Demands
+from fathom.artefacts.needs import Demands
 
 NUMBERS = {f"first_update.{START}": 2.0, f"translation.beam_5.{OURS}.sets_per_second": 0.5}
 

@@ -8,8 +8,8 @@ from benchmarks.peer import hugging_face
 from benchmarks.peer.contenders import Job
 from benchmarks.peer.hugging_face import HuggingFace, exchanged
 from benchmarks.peer.workload import Workload
-from fathom.batches.tensors import PAD, load
-from fathom.training.loop import Training, TrainPaths
+from fathom.data.tensors import PAD, load
+from fathom.train.loop import Training, TrainPaths
 from tests.support.small_runs import OPTIONS, reporter, specification
 
 

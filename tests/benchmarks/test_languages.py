@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks.growth.languages import Dealt, deal
-from fathom.batches.tensors import load
+from fathom.data.tensors import load
 
 
 def pairs(folder: Path, split: str) -> list[tuple]:

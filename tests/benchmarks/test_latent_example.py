@@ -5,8 +5,8 @@ import torch
 
 from benchmarks.peer.latent_example import LatentExample
 from benchmarks.peer.stock import languages
-from fathom.batches.fused import collate
-from fathom.batches.tensors import load
+from fathom.data.tensors import load
+from fathom.train.batches.fused import collate
 from tests.support.small_runs import specification
 
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from benchmarks.peer.stock import CUTS, Stock, cut_all, transformer
-from fathom.batches.tensors import PAD, load
-from fathom.training.loop import Training, TrainPaths
-from fathom.training.validation import validate
+from fathom.data.tensors import PAD, load
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.validation import validate
 from tests.support.small_runs import OPTIONS, reporter, specification
 
 # The layers add in another order than fairseq's.

@@ -5,15 +5,15 @@ import shutil
 import pytest
 import torch
 
-from fathom.checkpoints.average import (
+from fathom.io.integrity import hashes
+from fathom.nn.average import (
     LAST,
     final_weights,
     mean_of_last,
     saved_weights,
     weights_path,
 )
-from fathom.checkpoints.read import load_weights, write_checkpoint
-from fathom.io.integrity import hashes
+from fathom.nn.weights import load_weights, write_checkpoint
 from tests.support.refused import refused
 from tests.support.small_networks import batch, method, network
 

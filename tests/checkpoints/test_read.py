@@ -7,10 +7,10 @@ import zipfile
 import pytest
 import torch
 
-from fathom.checkpoints.read import load_weights, read_checkpoint, write_checkpoint
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.seals import sealed
+from fathom.nn.weights import load_weights, read_checkpoint, write_checkpoint
 from tests.support.refused import refused
 from tests.support.small_networks import method, network, shape
 

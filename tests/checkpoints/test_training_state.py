@@ -6,10 +6,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from fathom.checkpoints import training_state as checkpoints
-from fathom.checkpoints.average import saved_weights
-from fathom.checkpoints.read import read_checkpoint
-from fathom.checkpoints.training_state import (
+from fathom.io.seals import sealed
+from fathom.nn.average import saved_weights
+from fathom.nn.weights import read_checkpoint
+from fathom.train import training_state as checkpoints
+from fathom.train.loop import TrainPaths
+from fathom.train.train import train
+from fathom.train.training_state import (
     BEFORE,
     FRESH,
     NEWEST,
@@ -19,9 +22,6 @@ from fathom.checkpoints.training_state import (
     save,
     save_weights,
 )
-from fathom.io.seals import sealed
-from fathom.training.loop import TrainPaths
-from fathom.training.train import train
 from tests.support.refused import says
 from tests.support.small_runs import OPTIONS, specification
 from tests.training.test_loop import train_and_be_killed

@@ -3,8 +3,8 @@
 import pytest
 from pandas import DataFrame
 
-from fathom.claims.arithmetic import computed, of_numbers, together
-from fathom.claims.quantities import Curve, Slice, Sum, Term, Unfit, constant
+from fathom.artefacts.claims.arithmetic import computed, of_numbers, together
+from fathom.artefacts.claims.quantities import Curve, Slice, Sum, Term, Unfit, constant
 
 A, B = (Sum({Term(name, value): 1.0}) for name, value in (("a", 3.0), ("b", 1.0)))
 CURVE = Curve("c", "p/run", {1: DataFrame({"update": [1, 2], "value": [4.0, 6.0]})})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.claims.expressions import Reference, parts
+from fathom.artefacts.claims.expressions import Reference, parts
 from tests.support.refused import prose, says
 
 FILE = "latent_depth/claims.yaml"

@@ -5,10 +5,10 @@ import math
 import pytest
 from pandas import DataFrame
 
-from fathom.claims.curves import curve
-from fathom.claims.expressions import Key, Reference
-from fathom.claims.functions import FUNCTIONS
-from fathom.claims.quantities import Curve, Sum
+from fathom.artefacts.claims.curves import curve
+from fathom.artefacts.claims.expressions import Key, Reference
+from fathom.artefacts.claims.functions import FUNCTIONS
+from fathom.artefacts.claims.quantities import Curve, Sum
 
 LINES = DataFrame(
     [

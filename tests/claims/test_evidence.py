@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fathom.claims.evidence import (
+from fathom.artefacts.claims.evidence import (
     TO_THE_WORST,
     Interval,
     bounds,
@@ -13,7 +13,7 @@ from fathom.claims.evidence import (
     sum_text,
     term_text,
 )
-from fathom.claims.quantities import Sum, Term
+from fathom.artefacts.claims.quantities import Sum, Term
 
 A, B = Term("a", 3.0), Term("b", 1.0)
 SOME = Term("s", 20.5, lost="2 of 5 seeds diverged", worst=-math.inf)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.claims.expressions import (
+from fathom.artefacts.claims.expressions import (
     Arithmetic,
     Call,
     Comparison,
@@ -15,7 +15,7 @@ from fathom.claims.expressions import (
     parse,
     parts,
 )
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.support.refused import prose, says
 
 

@@ -7,12 +7,12 @@ from statistics import stdev
 import pytest
 from pandas import DataFrame
 
-from fathom.claims.evidence import Interval
-from fathom.claims.expressions import parse
-from fathom.claims.functions import FUNCTIONS
-from fathom.claims.judge import Judge
-from fathom.claims.quantities import Curve, Slice, Sum, Term
-from fathom.errors import FathomError
+from fathom.artefacts.claims.evidence import Interval
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.functions import FUNCTIONS
+from fathom.artefacts.claims.judge import Judge
+from fathom.artefacts.claims.quantities import Curve, Slice, Sum, Term
+from fathom.io.errors import FathomError
 from tests.support.refused import says
 
 CELLS = Slice(tuple(Sum({Term(f"c{at}", value): 1.0}) for at, value in enumerate((4.0, 1.0, 2.5))))

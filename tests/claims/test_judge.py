@@ -2,9 +2,9 @@
 
 import pytest
 
-from fathom.claims.expressions import parse
-from fathom.claims.judge import Judge
-from fathom.errors import FathomError
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.judge import Judge
+from fathom.io.errors import FathomError
 from tests.claims.test_truths import Numbers
 from tests.support.refused import says
 

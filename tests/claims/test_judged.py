@@ -2,9 +2,9 @@
 
 import pytest
 
-from fathom.claims.claims import Claim, ClaimPart
-from fathom.claims.expressions import parse
-from fathom.claims.judged import judge_claims
+from fathom.artefacts.claims.claims import Claim, ClaimPart
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.judged import judge_claims
 from tests.claims.test_truths import Numbers
 
 CLAIM = 'A["x"] > 2'

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from fathom.claims.expressions import parse
-from fathom.claims.judge import Judge
-from fathom.claims.printed import DIGITS, NOT_PRINTED, PRINTED, Printed, PrintedTable
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.judge import Judge
+from fathom.artefacts.claims.printed import DIGITS, NOT_PRINTED, PRINTED, Printed, PrintedTable
 from tests.support.small_tables import KNOWN, reported, table
 
 CELLS = (

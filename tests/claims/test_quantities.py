@@ -5,7 +5,7 @@ import math
 import pytest
 from pandas import DataFrame
 
-from fathom.claims.quantities import (
+from fathom.artefacts.claims.quantities import (
     Curve,
     Slice,
     Sum,

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from fathom.claims.expressions import Comparison, Reference, parse
-from fathom.claims.quantities import Slice, Sum
-from fathom.claims.references import places, quantity, worst
+from fathom.artefacts.claims.expressions import Comparison, Reference, parse
+from fathom.artefacts.claims.quantities import Slice, Sum
+from fathom.artefacts.claims.references import places, quantity, worst
 from tests.support.small_tables import KNOWN, TABLES, table
 
 

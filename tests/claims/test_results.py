@@ -10,10 +10,10 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
-from fathom.claims.expressions import parse
-from fathom.claims.judge import Judge
-from fathom.claims.quantities import Curve, Term
-from fathom.claims.results import (
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.judge import Judge
+from fathom.artefacts.claims.quantities import Curve, Term
+from fathom.artefacts.claims.results import (
     ALONE,
     EXACT,
     NO_SEEDS,
@@ -22,13 +22,13 @@ from fathom.claims.results import (
     Results,
     over_seeds,
 )
-from fathom.claims.truths import Logic
-from fathom.provenance.measurements import Number, Record
+from fathom.artefacts.claims.truths import Logic
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.differences import difference
+from fathom.results.measurements import Number, Record
 from fathom.scoring.bootstrap import draws
 from fathom.scoring.paired import drawn_scores
 from fathom.scoring.sentences import read
-from fathom.tables.comparison import compare_table
-from fathom.tables.differences import difference
 from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
 from tests.support.small_tables import Results as Files
 
@@ -327,7 +327,7 @@ def test_what_has_no_interval_says_the_true_reason(files, terms, why):
 
 
 def test_a_significant_gain_is_marked_and_better(files):
-    from fathom.papers.table_settings import Mark
+    from fathom.config.schema.table import Mark
 
     mark = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=100)
     for text, expected in ((GOOD, "holds"), (WORSE, "fails")):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fathom.claims.claims import ClaimPart
-from fathom.claims.expressions import parse
-from fathom.claims.shapes import findings
+from fathom.artefacts.claims.claims import ClaimPart
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.shapes import findings
 from tests.support.refused import prose, says
 
 LATENT, LAMGD = "latent_depth", "lamgd"

@@ -5,12 +5,12 @@ from itertools import product
 
 import pytest
 
-from fathom.claims.evidence import Interval
-from fathom.claims.expressions import parse
-from fathom.claims.judge import Judge
-from fathom.claims.quantities import Slice, Sum, Term, largest, smallest
-from fathom.claims.truths import CANCEL, NO_WORST, TOO_FEW, Logic, Truth
-from fathom.errors import FathomError
+from fathom.artefacts.claims.evidence import Interval
+from fathom.artefacts.claims.expressions import parse
+from fathom.artefacts.claims.judge import Judge
+from fathom.artefacts.claims.quantities import Slice, Sum, Term, largest, smallest
+from fathom.artefacts.claims.truths import CANCEL, NO_WORST, TOO_FEW, Logic, Truth
+from fathom.io.errors import FathomError
 from tests.support.refused import says
 
 ANSWERS = ("holds", "fails", "inconclusive", "absent")

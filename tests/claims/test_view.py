@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.claims.evidence import Evidence
-from fathom.claims.judged import Judged
-from fathom.claims.view import (
+from fathom.artefacts.claims.evidence import Evidence
+from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.view import (
     AGAINST,
     NONE,
     NOT_EVIDENCE,
@@ -16,7 +16,7 @@ from fathom.claims.view import (
     printed,
     summary,
 )
-from fathom.tables.notes import WRONG_LANGUAGE
+from fathom.artefacts.table.notes import WRONG_LANGUAGE
 
 FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, ">", 0.0, "paired")
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 from sacrebleu import corpus_bleu
 
-from fathom.inference import checkpoint_translations as module
+from fathom.decode import checkpoint_translations as module
 from fathom.io.files import read_lines
 from fathom.io.integrity import read_record, write_record
 from fathom.io.locks import only_writer
-from fathom.provenance import measurements
+from fathom.results import measurements
 from tests.cli.conftest import invoke
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN

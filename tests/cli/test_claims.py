@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from fathom.claims.view import NONE
+from fathom.artefacts.claims.view import NONE
 from fathom.cli.claims import claims
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.support.own_project import verbs_use_it  # noqa: F401
 from tests.support.papers import PAPERS
 from tests.support.refused import says

@@ -2,8 +2,8 @@
 
 import shutil
 
+from fathom.config.load import load
 from fathom.io.files import read_json
-from fathom.project.load import load
 from tests.support.small_project import RUN, TEST_SENTENCES, paths
 
 
@@ -18,7 +18,7 @@ def test_every_task_and_split_is_encoded_and_the_baseline_measured(own, encoded,
     assert answer.err == "encode: bos\nencode: kor\nnext: fathom list runs\n"
     assert read_json(tensors / "tensors.json") == before
 
-    from fathom.batches import tensors as room
+    from fathom.data import tensors as room
 
     loaded = room.load(tensors)
     assert [*loaded.tasks] == ["bos", "kor"]

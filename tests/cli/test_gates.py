@@ -2,7 +2,7 @@
 
 import sys
 
-from fathom.provenance import measurements
+from fathom.results import measurements
 from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
 

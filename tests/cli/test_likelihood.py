@@ -6,9 +6,9 @@ import sys
 import pytest
 import torch
 
+from fathom.config.load import load
 from fathom.io.integrity import read_record, write_record
-from fathom.project.load import load
-from fathom.provenance import measurements
+from fathom.results import measurements
 from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN
 from tests.support.trained import put_checkpoint

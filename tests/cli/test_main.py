@@ -273,4 +273,4 @@ def test_a_verb_that_is_asked_for_is_the_only_one_that_is_imported():
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     modules = set(ended.stdout.split())
     assert "fathom.cli.show" in modules
-    assert not modules & {"fathom.cli.table", "fathom.project.artefacts", "fathom.papers.paper"}
+    assert not modules & {"fathom.cli.table", "fathom.artefacts.artefacts", "fathom.config.paper"}

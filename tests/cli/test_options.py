@@ -11,8 +11,8 @@ from fathom.cli.options import (
     open_project,
     report,
 )
-from fathom.errors import Findings
-from fathom.provenance.sources import PACKAGE
+from fathom.io.errors import Findings
+from fathom.results.code_sources import PACKAGE
 from tests.support.refused import refused, says
 from tests.support.small_project import RUN
 

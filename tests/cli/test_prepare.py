@@ -2,7 +2,7 @@ import pytest
 import typer.testing
 
 from fathom.cli.prepare import prepare
-from fathom.project.load import load
+from fathom.config.load import load
 from tests.support.refused import refused
 
 PLANNED = """\

@@ -6,8 +6,8 @@ import sys
 import pytest
 import torch
 
+from fathom.config.schema.method import Card
 from fathom.io.files import read_json
-from fathom.runs.method_card import Card
 from tests.cli.conftest import invoke
 from tests.support.refused import prose, says
 from tests.support.small_project import GATED, RUN

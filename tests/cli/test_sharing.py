@@ -1,6 +1,6 @@
 """`fathom sharing`: how much of the network two tasks share."""
 
-from fathom.provenance import measurements
+from fathom.results import measurements
 from tests.support.refused import says
 from tests.support.small_project import RUN
 

@@ -1,7 +1,7 @@
 """`fathom statistics`: sentences, tokens and types of a corpus."""
 
-from fathom.project.load import load
-from fathom.provenance import measurements
+from fathom.config.load import load
+from fathom.results import measurements
 from tests.support.small_project import RUN, TEST_SENTENCES, paths
 
 

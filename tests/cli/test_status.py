@@ -8,11 +8,11 @@ import pytest
 
 from fathom.cli.options import open_project
 from fathom.cluster.jobs import Folder
+from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER
-from fathom.provenance.state_file import State, write_state
-from fathom.runs.paths import Paths
+from fathom.results.state_file import State, write_state
 from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
 

@@ -1,6 +1,6 @@
 """`fathom subwords`: pieces and dictionaries of prepared text."""
 
-from fathom.project.load import load
+from fathom.config.load import load
 from tests.support.refused import says
 from tests.support.small_project import RUN, paths
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.provenance.manifest import read
+from fathom.results.manifest import read
 from tests.support.refused import says
 from tests.support.small_project import RUN
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
 from fathom.cli.table import print_table, table
-from fathom.tables.view import BlockView, CellView, RowView, TableView
 from tests.support.own_project import verbs_use_it  # noqa: F401
 from tests.support.refused import refused
 

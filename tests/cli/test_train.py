@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from fathom.checkpoints.read import read_checkpoint
 from fathom.cli.main import main
+from fathom.config.load import load
 from fathom.io.files import read_json
 from fathom.io.integrity import read_record
 from fathom.io.signals import SIGNALS, Stopped
-from fathom.project.load import load
-from fathom.provenance import recipe
-from fathom.provenance.state_file import read_state
+from fathom.nn.weights import read_checkpoint
+from fathom.results import recipe
+from fathom.results.state_file import read_state
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN, paths
 from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start

@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 import fathom.cli
+from fathom.artefacts.needs import Demands
 from fathom.cli.completion import SHELLS
 from fathom.cli.verbs import VERBS, build
-from fathom.project.deletable import KINDS
-from fathom.project.demands import Demands
+from fathom.results.deletable import KINDS
 
 NAMES = [verb for _, verbs in VERBS for verb in verbs]
 SCREEN = {"COLUMNS": "80", "TERM": "dumb"}

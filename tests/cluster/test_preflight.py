@@ -5,7 +5,7 @@ import pytest
 from fathom.cluster.jobs import Folder, read
 from fathom.cluster.preflight import check
 from fathom.cluster.slurm import Slurm
-from fathom.errors import Findings
+from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 
 ASKED = {"train_run": {"gres": "gpu:1", "runtime": 90}, "prepare_corpus": {"runtime": 90}}

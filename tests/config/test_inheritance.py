@@ -7,7 +7,7 @@ import pytest
 from fathom.config.inheritance import Sections, combinations, expand
 from fathom.config.places import Place
 from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import Findings
+from fathom.io.errors import Findings
 from tests.support.refused import prose, refused, says
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from fathom.config.layered_files import files_of, layered
 from fathom.config.yaml_files import read
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.support.refused import says
 
 FILES = {

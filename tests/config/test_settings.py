@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import ValidationError, create_model
 
-from fathom.config.settings import About, Absent, Part, Several
+from fathom.config.section import About, Absent, Part, Several
 from fathom.io.hashes import identity
 
 

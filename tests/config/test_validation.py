@@ -3,7 +3,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from fathom.config.settings import Form, Part, Several
+from fathom.config.section import Form, Part, Several
 from fathom.config.validation import check, field_names
 from tests.support.refused import prose, says
 

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from fathom.config.yaml_files import read
-from fathom.errors import FathomError, Findings
+from fathom.io.errors import FathomError, Findings
 from tests.support.refused import prose, refused, says
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from fathom.evaluation.score import measure
-from fathom.inference.translate import split_lines
+from fathom.config.paths import Paths
+from fathom.decode.translate import split_lines
 from fathom.io.files import read_json, write_json
-from fathom.provenance.recipe import RECIPE
-from fathom.runs.paths import Paths
+from fathom.results.recipe import RECIPE
 from fathom.scoring.bootstrap import draws, interval
-from fathom.training.loop import TrainPaths
-from fathom.training.train import train
+from fathom.scoring.score import measure
+from fathom.train.loop import TrainPaths
+from fathom.train.train import train
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, masked, specification

@@ -5,8 +5,8 @@ import os
 import pytest
 import torch
 
-from fathom.training.ranks import Ranks
-from fathom.training.update_batches import MicroBatches
+from fathom.train.ranks import Ranks
+from fathom.train.update_batches import MicroBatches
 from tests.reference import algorithm_two
 from tests.support.small_runs import encoded, latent
 from tests.training.test_ranks import start_together

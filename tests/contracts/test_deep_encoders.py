@@ -21,8 +21,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fathom.methods.loader import build
-from fathom.models.size import Entries
+from fathom.methods.build import build
+from fathom.nn.size import Entries
 from tests.support.small_networks import EOS, method, nll, shape
 
 SYMBOLS, LENGTH, FIRST = 38, 8, 4

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.artefacts import Artefacts
-from fathom.project.demands import Demands
-from fathom.project.judgement import judged
-from fathom.project.load import load
-from fathom.runs.paths import Paths
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.judgement import judged
+from fathom.artefacts.needs import Demands
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.io.errors import Findings
 from tests.support.refused import says
 from tests.support.small_figures import end, write_metrics
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fathom.methods.latent_layers.method import LatentLayers
-from fathom.models.network import Network
+from fathom.nn.network import Network
 from tests.support.small_networks import (
     batch,
     card,

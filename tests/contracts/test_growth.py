@@ -9,9 +9,9 @@ from typing import Annotated
 import pytest
 from pydantic import create_model
 
-from fathom.config.settings import About, Absent
-from fathom.project.load import load
-from fathom.runs import settings
+from fathom.config.load import load
+from fathom.config.schema import run as settings
+from fathom.config.section import About, Absent
 
 CARD = "config/methods/latent_layers.yaml"
 SETTING = """\

@@ -7,8 +7,8 @@ import pytest
 
 from fathom.io.files import read_json
 from fathom.io.metrics import read
-from fathom.training.loop import TrainPaths
-from fathom.training.train import train
+from fathom.train.loop import TrainPaths
+from fathom.train.train import train
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, encoded, latent, specification
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import Findings
 from tests.support.refused import prose, says
 from tests.support.small_project import write_config
 

@@ -7,13 +7,13 @@ import torch
 from fairseq import utils
 from torch import Tensor
 
-from fathom.batches.fused import Batch
-from fathom.kernels.loss import smoothed_loss
-from fathom.kernels.products import ONEDNN_ROWS, Products
-from fathom.methods.loader import load_network
-from fathom.models.arithmetic import FAIRSEQ, FAST, Arithmetic
-from fathom.models.network import Network
-from fathom.runs.method_card import module_names
+from fathom.config.schema.method import module_names
+from fathom.methods.build import load_network
+from fathom.nn.arithmetic import FAIRSEQ, FAST, Arithmetic
+from fathom.nn.loss import smoothed_loss
+from fathom.nn.network import Network
+from fathom.nn.products import ONEDNN_ROWS, Products
+from fathom.train.batches.fused import Batch
 from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
 from tests.support.small_networks import PAD, batch, card, gradients, method, network, shape
 

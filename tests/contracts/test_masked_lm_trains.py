@@ -9,18 +9,18 @@ from pydoc_data.topics import topics
 import pytest
 import torch
 
-from fathom.batches.encode import encode
-from fathom.batches.masking import mask_symbol
-from fathom.batches.tensors import load
+from fathom.config.schema.run import Masking
+from fathom.data.encode import encode
+from fathom.data.subwords.train import train
+from fathom.data.tensors import load
 from fathom.io.files import write_lines
-from fathom.methods.loader import build
-from fathom.runs.settings import Masking
-from fathom.subwords.train import train
-from fathom.training.masked_batches import MaskedUpdateBatches
-from fathom.training.ranks import Ranks
-from fathom.training.schedules import learning_rate
-from fathom.training.two_level import TwoLevel
-from fathom.training.validation import validate
+from fathom.methods.build import build
+from fathom.train.batches.masking import mask_symbol
+from fathom.train.masked_batches import MaskedUpdateBatches
+from fathom.train.ranks import Ranks
+from fathom.train.schedules import learning_rate
+from fathom.train.two_level import TwoLevel
+from fathom.train.validation import validate
 from tests.support.small_corpus import record_corpus, silent, small_data
 from tests.support.small_networks import method, shape
 from tests.support.small_runs import masked

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from fathom.config.schema.run import Adam
 from fathom.methods.group_dropout import equations
 from fathom.methods.group_dropout.method import GroupDropout
-from fathom.runs.settings import Adam
-from fathom.training.optimisers import LazyAdam
+from fathom.train.optimisers import LazyAdam
 from tests.reference.soft_masks import exact_root, logits
 from tests.support.small_networks import batch, card, method, network, nll, stack
 

@@ -7,20 +7,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from fathom.batches.fused import Batch
-from fathom.checkpoints.read import load_weights, write_checkpoint
-from fathom.inference.beam import Beam
-from fathom.inference.translate import hypotheses
-from fathom.methods.loader import count, load
-from fathom.models.hooks import Method
-from fathom.models.network import Network
-from fathom.models.size import count_parameters
-from fathom.runs import settings
-from fathom.runs.method_card import module_names
-from fathom.training.ranks import Ranks
-from fathom.training.schedules import learning_rate
-from fathom.training.two_level import TwoLevel
-from fathom.training.update_batches import MicroBatches
+from fathom.config.schema import run as settings
+from fathom.config.schema.method import module_names
+from fathom.decode.beam import Beam
+from fathom.decode.translate import hypotheses
+from fathom.methods.build import count, load
+from fathom.nn.hooks import Method
+from fathom.nn.network import Network
+from fathom.nn.size import count_parameters
+from fathom.nn.weights import load_weights, write_checkpoint
+from fathom.train.batches.fused import Batch
+from fathom.train.ranks import Ranks
+from fathom.train.schedules import learning_rate
+from fathom.train.two_level import TwoLevel
+from fathom.train.update_batches import MicroBatches
 from tests.support.small_networks import (
     ENTRIES,
     EOS,

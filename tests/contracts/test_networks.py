@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from fathom.inference.beam import Beam
-from fathom.inference.translate import hypotheses
-from fathom.methods.loader import load_network
-from fathom.runs.method_card import module_names
+from fathom.config.schema.method import module_names
+from fathom.decode.beam import Beam
+from fathom.decode.translate import hypotheses
+from fathom.methods.build import load_network
 from tests.contracts.test_methods import LENGTHS, SEARCH, stir
 from tests.support.small_networks import (
     ENTRIES,

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fathom.models.hooks import Method
-from fathom.models.size import Entries
-from fathom.models.transformer.layers import DecoderLayer, EncoderLayer
-from fathom.models.transformer.network import Transformer
+from fathom.nn.hooks import Method
+from fathom.nn.size import Entries
+from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer
+from fathom.nn.transformer.network import Transformer
 from tests.support.small_networks import ENTRIES, batch, shape
 
 TASKS = torch.tensor([0, 1])

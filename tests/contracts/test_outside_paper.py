@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from fathom.artefacts.needs import Demands
+from fathom.config.load import load
+from fathom.config.switches import VARIABLE
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import Findings
-from fathom.project.demands import Demands
-from fathom.project.load import load
-from fathom.project.switches import VARIABLE
+from fathom.io.errors import Findings
 from tests.contracts.test_fourth_paper import identities
 from tests.support.refused import refused
 

@@ -34,8 +34,8 @@ def lines():
 @pytest.fixture(scope="module")
 def counted(own_project):
     """A function that counts a run's parameters; of a run that starts from another, those added."""
-    from fathom.methods.loader import count
-    from fathom.project.parameters import read_parameters, vocabulary
+    from fathom.artefacts.parameters import read_parameters, vocabulary
+    from fathom.methods.build import count
 
     def parameters(run):
         spec = own_project.spec(run)

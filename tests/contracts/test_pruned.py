@@ -12,15 +12,15 @@ import pytest
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
 
-from fathom.batches.tensors import load
-from fathom.inference.beam import Beam
-from fathom.inference.ctranslate2_exports import exports
-from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import hypotheses
-from fathom.models.network import Network
-from fathom.runs.paths import Paths
-from fathom.runs.settings import Decoding
+from fathom.config.paths import Paths
+from fathom.config.schema.run import Decoding
+from fathom.data.tensors import load
+from fathom.decode.beam import Beam
+from fathom.decode.export.ctranslate2_exports import exports
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import hypotheses
+from fathom.nn.network import Network
 from tests.inference.pruned_runs import built, gated, pruned, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, TURNED, answer, learn, sentences, write_sentences

@@ -7,11 +7,11 @@ import ctranslate2
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from fathom.evaluation.measured import path_of
+from fathom.config.load import load
 from fathom.io.files import read_lines
 from fathom.io.integrity import read_record
-from fathom.project.load import load
-from fathom.provenance import measurements
+from fathom.results import measurements
+from fathom.scoring.measured import path_of
 from tests.cli.conftest import call, invoke
 from tests.support.refused import says
 from tests.support.small_project import RUN, paths, write_config

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fathom.errors import FathomError, Findings
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import FathomError, Findings
 from tests.support.small_project import write_config
 
 SECONDS = 5.0

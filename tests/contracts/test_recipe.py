@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from fathom.provenance.recipe import RECIPE
+from fathom.results.recipe import RECIPE
 from tests.contracts.recipe import AGAIN, frozen, masks, moved, numbers, raised
 
 

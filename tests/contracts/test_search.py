@@ -9,12 +9,12 @@ import itertools
 import pytest
 import torch
 
-from fathom.inference.beam import Beam
-from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.translate import hypotheses
-from fathom.models.network import Network
-from fathom.runs.method_card import module_names
-from fathom.runs.settings import Decoding
+from fathom.config.schema.method import module_names
+from fathom.config.schema.run import Decoding
+from fathom.decode.beam import Beam
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.translate import hypotheses
+from fathom.nn.network import Network
 from tests.contracts.test_methods import choices, example, stir
 from tests.contracts.test_networks import built
 from tests.support.small_networks import ENTRIES, EOS, Dictionary, card, network

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from fathom.batches.fused import collate
-from fathom.batches.tensors import EOS, load
-from fathom.inference.ctranslate2_exports import exports
-from fathom.inference.likelihood import likelihood
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import hypotheses, searcher
-from fathom.models.arithmetic import FAIRSEQ
-from fathom.runs.paths import Paths
-from fathom.runs.settings import Decoding
+from fathom.config.paths import Paths
+from fathom.config.schema.run import Decoding
+from fathom.data.tensors import EOS, load
+from fathom.decode.export.ctranslate2_exports import exports
+from fathom.decode.likelihood import likelihood
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import hypotheses, searcher
+from fathom.nn.arithmetic import FAIRSEQ
+from fathom.train.batches.fused import collate
 from tests.inference.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, SAME, answer, learn, sentences, write_sentences

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from fathom.batches.encode import encode
-from fathom.batches.tensors import load
-from fathom.methods.loader import build
-from fathom.runs.paths import Paths
-from fathom.subwords.train import train as learn
-from fathom.training.loop import TrainPaths
-from fathom.training.train import train
+from fathom.config.paths import Paths
+from fathom.data.encode import encode
+from fathom.data.subwords.train import train as learn
+from fathom.data.tensors import load
+from fathom.methods.build import build
+from fathom.train.loop import TrainPaths
+from fathom.train.train import train
 from tests.support.refused import refused
 from tests.support.small_corpus import silent, small_data, write_corpus
 from tests.support.small_runs import OPTIONS

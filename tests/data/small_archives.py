@@ -10,8 +10,7 @@ from pathlib import Path
 
 from polib import pofile
 
-from fathom.io.integrity import write_record
-from fathom.runs.datasets import (
+from fathom.config.schema.dataset import (
     FORMATS,
     BuiltDataset,
     LineDataset,
@@ -22,7 +21,8 @@ from fathom.runs.datasets import (
     ParallelDataset,
     TalkDataset,
 )
-from fathom.runs.sources import KINDS, Source
+from fathom.config.schema.source import KINDS, Source
+from fathom.io.integrity import write_record
 
 # All sixty, in the order of the real tables.
 # fmt: off

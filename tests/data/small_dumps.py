@@ -4,7 +4,7 @@ import bz2
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from fathom.runs.datasets import WikipediaDataset
+from fathom.config.schema.dataset import WikipediaDataset
 from tests.data.small_archives import dataset
 
 NAMESPACES = {

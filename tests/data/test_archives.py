@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from fathom.data.archives import check, visit
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.data.small_archives import tar_of, zip_of
 from tests.support.refused import refused
 

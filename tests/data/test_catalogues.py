@@ -4,7 +4,7 @@ import pytest
 
 from fathom.data.catalogues import Catalogue, catalogues, messages, translations
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.data.small_archives import catalogue, message, messages_dataset, plural, wheel
 
 TEXT = catalogue(message("Save", "Enregistrer"), message("Open", ""), plural("a", "b", "c"))

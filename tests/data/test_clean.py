@@ -2,9 +2,9 @@ import unicodedata
 
 import pytest
 
+from fathom.config.schema.text_rules import MessageCleaning
 from fathom.data.clean import fault, key, line_fault, one_line, tidy
 from fathom.data.texts import Pair
-from fathom.runs.text_rules import MessageCleaning
 
 RULES = MessageCleaning(
     equal_plurals="both", max_characters=60, max_ratio=4.0, min_ratio=0.2, ratio_from=20

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from fathom.config.schema.text_rules import HeldOut
 from fathom.data.clean import key
 from fathom.data.draw import Draw
 from fathom.data.texts import Line
-from fathom.runs.text_rules import HeldOut
 from tests.support.small_disk import small_disk
 
 TEXT = {f"Title {n}": [f"Sentence {n} of part {part}." for part in range(n % 7)] for n in range(90)}

@@ -5,7 +5,7 @@ import pytest
 from fathom.data import fetch as fetching
 from fathom.data.answers import Limits
 from fathom.data.fetch import fetched_file
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.integrity import read_record, write_record
 from fathom.io.locks import HOLDER, LOCK, only_writer
 from tests.data.small_archives import installable, source, tar_of, zip_of

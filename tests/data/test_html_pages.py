@@ -2,8 +2,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from fathom.data.formats.packages import read as read_packages
 from fathom.data.html_pages import page_pairs
+from fathom.data.readers.packages import read as read_packages
 from tests.data.small_archives import debian_of, help_pages, packages_dataset
 from tests.support.refused import refused
 

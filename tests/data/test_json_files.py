@@ -3,9 +3,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from fathom.data.formats.packages import read as read_packages
+from fathom.config.schema.package_reads import JsonFiles
 from fathom.data.json_files import json_pairs
-from fathom.runs.package_reads import JsonFiles
+from fathom.data.readers.packages import read as read_packages
 from tests.data.small_archives import packages_dataset, zip_of
 from tests.support.refused import refused
 

@@ -2,8 +2,8 @@ import json
 from collections import Counter, defaultdict
 
 from fathom.data.checks import same_text
-from fathom.data.formats.packages import read as read_packages
 from fathom.data.package_texts import raw_pairs
+from fathom.data.readers.packages import read as read_packages
 from tests.data.small_archives import (
     catalogue,
     compiled,

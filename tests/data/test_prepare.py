@@ -2,11 +2,11 @@ import resource
 
 import pytest
 
+from fathom.config.schema.dataset import FORMATS, PlannedDataset
 from fathom.data.prepare import prepare
-from fathom.errors import Findings
+from fathom.io.errors import Findings
 from fathom.io.files import read_json, read_lines, sha256
 from fathom.io.locks import HOLDER, LOCK
-from fathom.runs.datasets import FORMATS, PlannedDataset
 from tests.data.small_archives import (
     catalogue,
     fetched,

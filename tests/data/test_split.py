@@ -1,8 +1,8 @@
 import random
 
+from fathom.config.schema.text_rules import KeyHash
 from fathom.data.split import by_key, deal, distinct, split_of
 from fathom.data.texts import Pair, TaskText
-from fathom.runs.text_rules import KeyHash
 
 
 def shares(salt, test, valid):

@@ -1,11 +1,11 @@
 import pytest
 
-from fathom.data.statistics import TOKENS, measure
+from fathom.config.schema.dataset import SPLITS, PlannedDataset
 from fathom.io.files import write_lines
 from fathom.io.hashes import identity
 from fathom.io.integrity import hashes, write_record
-from fathom.provenance import measurements
-from fathom.runs.datasets import SPLITS, PlannedDataset
+from fathom.results import measurements
+from fathom.scoring.corpus import TOKENS, measure
 from tests.data.small_archives import lines_dataset, messages_dataset
 from tests.data.small_dumps import wikipedia_dataset
 from tests.support.refused import refused

@@ -8,7 +8,7 @@ import pytest
 from fathom.data import transport
 from fathom.data.answers import Limits
 from fathom.data.transport import forget
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.support.refused import prose, refused, says
 
 # Larger than the buffers in which it is read, and different at every place.

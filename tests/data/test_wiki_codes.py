@@ -1,5 +1,5 @@
+from fathom.config.languages import short
 from fathom.data.wiki_codes import CODES
-from fathom.runs.languages import short
 from tests.support.targets import own_project
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from fathom.config.paths import Paths
+from fathom.config.spec import Spec
 from fathom.io.files import write_lines
-from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
 from tests.support.run_files import write_decoding, write_training
 from tests.support.small_corpus import record_corpus
 from tests.support.specs import small_spec

@@ -3,10 +3,10 @@
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from fathom.evaluation.checkpoint_scores import CheckpointScores, means
-from fathom.evaluation.right_language import check
-from fathom.evaluation.score import score
 from fathom.io.files import write_lines
+from fathom.scoring.checkpoint_scores import CheckpointScores, means
+from fathom.scoring.right_language import check
+from fathom.scoring.score import score
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
 from tests.support.refused import refused

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.evaluation.measured import measure, path_of, write
-from fathom.provenance import measurements
-from fathom.provenance.measurements import Number, Record
+from fathom.io.errors import FathomError
+from fathom.results import measurements
+from fathom.results.measurements import Number, Record
+from fathom.scoring.measured import measure, path_of, write
 from tests.evaluation.conftest import spec_of
 from tests.support.refused import refused
 from tests.support.run_files import write_training

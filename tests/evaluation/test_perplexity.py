@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from fathom.evaluation.perplexity import bits, mean, records, table
-from fathom.provenance.measurements import Measurements
+from fathom.decode.perplexity import bits, mean, records, table
+from fathom.results.measurements import Measurements
 from tests.support.refused import refused
 
 NATS, TOKENS = {"kor": 30.0, "eng": 10.0}, {"kor": 10, "eng": 10}

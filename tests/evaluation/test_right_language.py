@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from fathom.evaluation import right_language
-from fathom.evaluation.right_language import check, records_of
 from fathom.io.files import read_lines, write_lines
+from fathom.scoring import right_language
+from fathom.scoring.right_language import check, records_of
 from tests.support.small_corpus import (
     LANGUAGES,
     TASKS,

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from fathom.errors import FathomError
-from fathom.evaluation.measured import path_of
-from fathom.evaluation.score import COLUMNS, key_of, measure, score
+from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, sha256, write_lines
 from fathom.io.integrity import read_record, write_record
-from fathom.provenance import measurements
-from fathom.provenance.recipe import RECIPE
+from fathom.results import measurements
+from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
+from fathom.scoring.measured import path_of
+from fathom.scoring.score import COLUMNS, key_of, measure, score
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
 from tests.support.refused import refused, says

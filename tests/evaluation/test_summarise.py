@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.evaluation import perplexity
-from fathom.evaluation.measured import write
-from fathom.evaluation.score import score
-from fathom.evaluation.summarise import summarise
+from fathom.decode import perplexity
+from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
-from fathom.provenance import manifest, measurements, recipe, training_file
-from fathom.provenance.measurements import file_of
+from fathom.results import manifest, measurements, recipe, training_file
+from fathom.results.measurements import file_of
+from fathom.scoring.measured import write
+from fathom.scoring.score import score
+from fathom.scoring.summarise import summarise
 from tests.support.refused import says
 from tests.support.run_files import attempt, training
 

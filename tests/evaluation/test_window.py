@@ -8,14 +8,14 @@ from statistics import fmean, stdev
 import pytest
 from sacrebleu import corpus_bleu
 
-from fathom.errors import FathomError
-from fathom.evaluation.measured import path_of
-from fathom.evaluation.right_language import check
-from fathom.evaluation.score import key_of
-from fathom.evaluation.window import best_updates, best_window, mean_inside
+from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
-from fathom.provenance import measurements
-from fathom.provenance.recipe import RECIPE
+from fathom.results import measurements
+from fathom.results.recipe import RECIPE
+from fathom.scoring.measured import path_of
+from fathom.scoring.right_language import check
+from fathom.scoring.score import key_of
+from fathom.scoring.window import best_updates, best_window, mean_inside
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support.refused import refused
 

@@ -3,7 +3,7 @@
 import matplotlib
 import pytest
 
-from fathom.figures import drawing
+from fathom.artefacts.figures import drawing
 from tests.support.small_disk import small_disk
 from tests.support.small_figures import REFERENCE, figure, inputs
 

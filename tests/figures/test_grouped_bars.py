@@ -7,11 +7,11 @@ from functools import partial
 import matplotlib
 import pytest
 
-from fathom.errors import Findings
-from fathom.figures import drawing, grouped_bars
-from fathom.provenance.recipe import RECIPE
-from fathom.tables.comparison import compare_table
-from fathom.tables.differences import difference
+from fathom.artefacts.figures import drawing, grouped_bars
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.differences import difference
+from fathom.io.errors import Findings
+from fathom.results.recipe import RECIPE
 from tests.support.refused import refused, says
 from tests.support.small_figures import figure, findings, inputs
 from tests.support.small_tables import KNOWN, TABLES, Results, reported, scores, table, texts

@@ -3,8 +3,8 @@
 import matplotlib
 import pytest
 
-from fathom.errors import Findings
-from fathom.figures import drawing, heat_map
+from fathom.artefacts.figures import drawing, heat_map
+from fathom.io.errors import Findings
 from tests.support.refused import prose, refused
 from tests.support.small_figures import figure, findings, inputs, run, write_array, write_series
 

@@ -6,10 +6,16 @@ from shutil import copytree
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.figures.inputs import DIAGNOSTICS, SERIES, series_named, shared_title, title_of
+from fathom.artefacts.figures.inputs import (
+    DIAGNOSTICS,
+    SERIES,
+    series_named,
+    shared_title,
+    title_of,
+)
+from fathom.io.errors import FathomError
 from fathom.io.integrity import hashes, write_record
-from fathom.provenance.recipe import RECIPE
+from fathom.results.recipe import RECIPE
 from tests.house.tree import ROOT, library
 from tests.support.refused import refused
 from tests.support.run_files import training

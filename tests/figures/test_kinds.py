@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from pandas import read_csv
 
-from fathom.figures import drawing, kinds
+from fathom.artefacts.figures import drawing, kinds
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
 from tests.support.small_figures import end, figure, inputs, run, write_metrics

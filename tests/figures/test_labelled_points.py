@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from fathom.figures import drawing, labelled_points
+from fathom.artefacts.figures import drawing, labelled_points
 from tests.support.small_figures import figure, findings, inputs, run, write_array
 
 MASKS = "kind: labelled_points, series: masks, points: task, project: pca, panels: {A: small}"

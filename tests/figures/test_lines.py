@@ -7,9 +7,9 @@ import matplotlib
 import pytest
 from matplotlib.colors import is_color_like
 
-from fathom.errors import Findings
-from fathom.figures import drawing, lines, settings
-from fathom.papers.known import Known
+from fathom.artefacts.figures import drawing, lines, settings
+from fathom.config.known import Known
+from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 from tests.support.small_figures import (
     figure,

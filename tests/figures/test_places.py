@@ -3,7 +3,7 @@
 import pytest
 from pandas import DataFrame, Series
 
-from fathom.figures.places import (
+from fathom.artefacts.figures.places import (
     at_place,
     in_order,
     place_notes,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fathom.figures.points import axes, by_seed, with_seed, worst
+from fathom.artefacts.figures.points import axes, by_seed, with_seed, worst
 from tests.support.small_figures import end, figure, inputs, run, write_metrics, write_series
 
 TEXT = "kind: lines, series: gradient_ratio, x: update, lines: {A: small, B: deep}"

@@ -2,15 +2,15 @@
 
 import pytest
 
-from fathom.figures.inputs import SERIES
-from fathom.figures.settings import (
+from fathom.artefacts.figures.inputs import SERIES
+from fathom.artefacts.figures.settings import (
     check_axes,
     check_series,
     measurement_keys,
     path_of,
     unknown_name,
 )
-from fathom.papers.figures import KindSettings
+from fathom.config.figures import KindSettings
 from tests.support.small_figures import figure
 
 

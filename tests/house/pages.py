@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from fathom.artefacts import deviations, equations, settings
+from fathom.config import schemas
+from fathom.config.files import ConfigFiles
+from fathom.config.load import load
+from fathom.config.project import Project
 from fathom.io.files import write_text
-from fathom.project import schemas
-from fathom.project.files import ConfigFiles
-from fathom.project.load import load
-from fathom.project.project import Project
-from fathom.report import deviations, equations, settings
 from tests.house.tree import ROOT
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.config.settings import Part
-from fathom.runs import settings
+from fathom.config.schema import run as settings
+from fathom.config.section import Part
 from tests.house.tree import (
     ROOT,
     Function,

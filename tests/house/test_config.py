@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import Findings
 from tests.house.tree import ROOT, listed
 
 # Each kind of config file, with a key that one of its files has.

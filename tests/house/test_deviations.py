@@ -1,6 +1,6 @@
 """Every choice of a method that its paper leaves open, and every method without one, is explained.
 
-`fathom validate` looks at runs.yaml in the same way (papers/silent.py); a paper that only
+`fathom validate` looks at runs.yaml in the same way (config/silent.py); a paper that only
 borrows a method need not explain the method's own choices.
 """
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
-from fathom.papers.silent import OPEN
-from fathom.project.project import Project
-from fathom.runs.method_card import Card
+from fathom.config.project import Project
+from fathom.config.schema.method import Card
+from fathom.config.silent import OPEN
 from tests.house.tree import listed
 
 

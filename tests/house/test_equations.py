@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.papers.about import Equation
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.config.schema.paper import Equation
 from tests.house.tree import ROOT, Function, files, library, listed
 
 NUMBER = r"Eq\. \d+|Alg\. \d+"

@@ -10,29 +10,19 @@ NETWORKS = frozenset({"torch", "fairseq", "numpy"})
 FETCHING = frozenset({"pooch", "requests", "urllib3"})
 OUTSIDE_PACKAGES = {
     "io": frozenset({"pandas"}),
-    "config": frozenset({"yaml", "pydantic"}),
-    "provenance": frozenset({"pydantic"}),
-    "runs": frozenset({"pydantic", "annotated_types"}),
-    "cluster": frozenset(),
-    "papers": frozenset({"pydantic"}),
-    "claims": frozenset({"pydantic", "pandas", "numpy"}),
-    "project": frozenset({"pydantic", "annotated_types"}),
-    "workflow": frozenset(),
-    "data": FETCHING | {"fluent", "mwparserfromhell", "polib", "sacrebleu", "sentencex"},
-    "subwords": frozenset({"sentencepiece", "numpy"}),
-    "batches": NETWORKS,
-    "kernels": frozenset({"torch"}),
-    "models": NETWORKS,
+    "config": frozenset({"yaml", "pydantic", "annotated_types"}),
+    "results": frozenset({"pydantic"}),
+    "data": frozenset({"requests", "urllib3", "pyarrow", "polib", "sacrebleu"})
+    | {"sentencex", "sentencepiece", "numpy", "torch", "fairseq"},
+    "nn": NETWORKS,
     "methods": frozenset({"torch"}),
-    "checkpoints": NETWORKS,
-    "training": NETWORKS | {"yaml", "rich"},
-    "inference": NETWORKS | {"ctranslate2"},
+    "cluster": frozenset(),
     "scoring": frozenset({"sacrebleu", "sacremoses", "numpy", "scipy"}),
-    "evaluation": frozenset(),
-    "tables": frozenset({"pandas", "numpy", "jinja2", "tensorboardX"}),
-    "figures": frozenset({"pandas", "numpy", "matplotlib", "tueplots", "pydantic"}),
-    "report": frozenset({"pandas", "numpy", "jinja2", "tensorboardX"}),
-    "trees": frozenset({"pydantic"}),
+    "train": NETWORKS | {"yaml", "rich"},
+    "artefacts": frozenset({"pydantic", "pandas", "numpy", "jinja2", "matplotlib"})
+    | {"tueplots", "tensorboardX"},
+    "decode": NETWORKS | {"ctranslate2"},
+    "workflow": frozenset(),
     "cli": frozenset({"typer", "rich", "click"}),
 }
 
@@ -124,7 +114,7 @@ def test_an_upward_import_inside_a_function_is_found(small):
         {"lib/fathom/workflow/plan.py": "def f():\n    from fathom.report import equations\n"}
     )
     assert upward(root) == [
-        "lib/fathom/workflow/plan.py:2: workflow imports fathom.report.equations, "
+        "lib/fathom/workflow/plan.py:2: workflow imports fathom.artefacts.equations, "
         "which is not below it; move what is shared down, or meet in a file"
     ]
 
@@ -145,7 +135,7 @@ def test_a_method_imports_its_own_folder_and_what_is_shared_and_no_other_method(
 
 
 def test_rooms_of_one_level_are_strangers(small):
-    root = small({"lib/fathom/models/size.py": "from fathom.batches import fused\n"})
+    root = small({"lib/fathom/nn/size.py": "from fathom.batches import fused\n"})
     assert len(upward(root)) == 1
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.errors import FathomError, Findings
+from fathom.io.errors import FathomError, Findings
 from tests.house.tree import ROOT, Source, listed, rule_files, sources
 from tests.support.messages import MESSAGES
 from tests.support.refused import refused, says

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from docs.readme_table import status
-from fathom.project.load import load
+from fathom.config.load import load
 from tests.house.tree import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -36,7 +36,7 @@ FORBIDDEN = {
     "cli": NETWORKS | DRAWING | TEXT | {"numpy"},
 }
 # What builds a complete network from a method; the methods themselves import no network.
-WITH_A_NETWORK = {"fathom.methods.loader"}
+WITH_A_NETWORK = {"fathom.methods.build"}
 # Imports the modules one by one, so that the answer names the one that brought a package.
 PROBE = """
 import importlib, json, sys

@@ -38,15 +38,15 @@ def test_links_of_a_page_lead_to_places_of_the_site(name):
 
 def test_a_file_outside_of_docs_has_a_page_with_its_text():
     path = LIBRARY / "errors.py"
-    assert place(path) == f"{SOURCE}/lib/fathom/errors.py.md"
+    assert place(path) == f"{SOURCE}/lib/fathom/io/errors.py.md"
     assert path.read_text(encoding="utf-8") in described(path)
     assert "- `papers/`" in described(ROOT / "config")
-    assert linked("[a](../lib/fathom/errors.py#x)", DOCS, "a.md") == f"[a]({place(path)}#x)"
+    assert linked("[a](../lib/fathom/io/errors.py#x)", DOCS, "a.md") == f"[a]({place(path)}#x)"
     assert linked("[a](https://example.org)", DOCS, "a.md") == "[a](https://example.org)"
 
 
 def test_every_room_has_a_page_of_its_modules():
-    assert "fathom.errors" in rooms()["errors"]
+    assert "fathom.io.errors" in rooms()["errors"]
     assert "::: fathom.io.files" in made()[f"{API}/io.md"]
 
 

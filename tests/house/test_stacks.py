@@ -38,12 +38,12 @@ def test_one_function_loops_over_layers():
 def test_a_second_loop_is_found(small):
     root = small(
         {
-            "lib/fathom/models/stack.py": """
+            "lib/fathom/nn/stack.py": """
                 def run_layers(layers, x):
                     for layer in layers:
                         x = layer(x)
                 """,
-            "lib/fathom/models/transformer/encoder.py": """
+            "lib/fathom/nn/transformer/encoder.py": """
                 def forward(self, x):
                     for layer in reversed(self.layers):
                         x = layer(x)

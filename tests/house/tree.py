@@ -13,32 +13,19 @@ OUTSIDE |= {".venv-peers", "results", "__pycache__", "fathom.egg-info", "build"}
 OUTSIDE |= {".venv-docs", "site"}
 # The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
 LEVELS = {
-    "errors": 0,
-    "io": 1,
-    "kernels": 1,
-    "config": 2,
-    "provenance": 3,
-    "runs": 3,
-    "cluster": 4,
-    "papers": 4,
-    "scoring": 4,
-    "tables": 5,
-    "trees": 5,
-    "claims": 6,
-    "figures": 6,
-    "project": 7,
-    "workflow": 8,
-    "data": 4,
-    "subwords": 5,
-    "batches": 6,
-    "models": 6,
-    "methods": 7,
-    "checkpoints": 7,
-    "training": 8,
-    "inference": 8,
-    "evaluation": 9,
-    "report": 9,
-    "cli": 12,
+    "io": 0,
+    "config": 1,
+    "results": 2,
+    "data": 2,
+    "nn": 2,
+    "methods": 3,
+    "scoring": 3,
+    "cluster": 3,
+    "train": 4,
+    "artefacts": 4,
+    "decode": 5,
+    "workflow": 5,
+    "cli": 6,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -134,7 +121,7 @@ def rule_files(root: Path) -> list[Path]:
 def imported(source: Source) -> Iterator[tuple[ast.stmt, str]]:
     """Yield each import statement with each dotted name it takes, also inside functions.
 
-    `from fathom.records import errors` gives fathom.errors.
+    `from fathom.records import errors` gives fathom.io.errors.
     """
     for node in source.nodes:
         if isinstance(node, ast.Import):

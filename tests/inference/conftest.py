@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from fathom.inference.beam import Beam
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import hypotheses
-from fathom.models.transformer.network import Transformer
-from fathom.runs.paths import Paths
-from fathom.runs.settings import Decoding
+from fathom.config.paths import Paths
+from fathom.config.schema.run import Decoding
+from fathom.decode.beam import Beam
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import hypotheses
+from fathom.nn.transformer.network import Transformer
 from tests.inference.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.small_networks import (

@@ -10,17 +10,17 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 
-from fathom.batches import tensors
-from fathom.batches.tensors import dictionary_path
-from fathom.inference.prune import prune
-from fathom.inference.trained_run import TrainedRun
+from fathom.config.paths import Paths
+from fathom.config.spec import DataSpec, Spec
+from fathom.data import tensors
+from fathom.data.subwords.vocabulary import add_tokens
+from fathom.data.tensors import dictionary_path
+from fathom.decode.export.prune import prune
+from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import read_json
 from fathom.io.integrity import hashes, write_record
-from fathom.methods.loader import build
-from fathom.models.network import Network
-from fathom.runs.paths import Paths
-from fathom.runs.spec import DataSpec, Spec
-from fathom.subwords.vocabulary import add_tokens
+from fathom.methods.build import build
+from fathom.nn.network import Network
 from tests.support.small_corpus import silent, small_data
 from tests.support.specs import small_spec
 from tests.support.trained import CPU, end, save

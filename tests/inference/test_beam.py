@@ -6,10 +6,10 @@ import random
 import pytest
 import torch
 
-from fathom.inference.beam import Beam, cap
-from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.translate import hypotheses
-from fathom.runs.settings import Decoding
+from fathom.config.schema.run import Decoding
+from fathom.decode.beam import Beam, cap
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.translate import hypotheses
 from tests.inference.conftest import (
     CONSTANT_CAP,
     CPU,

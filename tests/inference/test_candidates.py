@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn.functional import pad
 
-from fathom.inference.candidates import CHUNK, Output, candidates, greedy, likeliest
+from fathom.decode.candidates import CHUNK, Output, candidates, greedy, likeliest
 
 END = 2
 NEVER = [1]

@@ -9,18 +9,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.checkpoints.average import weights_path
-from fathom.inference import checkpoint_translations as module
-from fathom.inference.checkpoint_translations import (
+from fathom.config.paths import Paths
+from fathom.decode import checkpoint_translations as module
+from fathom.decode.checkpoint_translations import (
     RECORDED,
     CheckpointTranslations,
     consecutive_updates,
 )
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import translate
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import translate
 from fathom.io.files import read_lines, sha256
 from fathom.io.integrity import read_record, write_record
-from fathom.runs.paths import Paths
+from fathom.nn.average import weights_path
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import (

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.inference import ctranslate2_exports
-from fathom.inference.ctranslate2_exports import Exports, exports
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import split_lines, translate
+from fathom.config.paths import Paths
+from fathom.decode.export import ctranslate2_exports
+from fathom.decode.export.ctranslate2_exports import Exports, exports
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import split_lines, translate
 from fathom.io.files import read_lines
 from fathom.io.integrity import read_record
-from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import ACTIVE, built, gated, write_run, write_tensors
 from tests.support.refused import prose, refused
 from tests.support.small_corpus import TASKS, silent
@@ -99,6 +99,6 @@ def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
 
 
 def test_nothing_is_translated_before_the_check(latent, monkeypatch):
-    monkeypatch.setattr("fathom.inference.ctranslate2_search.TOLERANCE", -1.0)
+    monkeypatch.setattr("fathom.decode.export.ctranslate2_search.TOLERANCE", -1.0)
     with refused("other log-probabilities", remedy=prose("write fathom")):
         split_lines(by_ctranslate2(latent), ["bos"], "test", "hard")

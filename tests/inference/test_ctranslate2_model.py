@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.inference.ctranslate2_exports import export
-from fathom.inference.ctranslate2_model import BLANK, installed, symbols
-from fathom.inference.ctranslate2_search import require_equal
-from fathom.inference.plain import plain
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.decode.export.ctranslate2_exports import export
+from fathom.decode.export.ctranslate2_model import BLANK, installed, symbols
+from fathom.decode.export.ctranslate2_search import require_equal
+from fathom.decode.export.plain import plain
 from tests.inference.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.refused import refused
 from tests.support.taught import write_sentences

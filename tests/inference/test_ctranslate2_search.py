@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from fathom.batches.tensors import EOS
-from fathom.inference.ctranslate2_exports import exports
-from fathom.inference.ctranslate2_search import CHECKED, TOLERANCE, require_equal
-from fathom.runs.settings import Decoding
+from fathom.config.schema.run import Decoding
+from fathom.data.tensors import EOS
+from fathom.decode.export.ctranslate2_exports import exports
+from fathom.decode.export.ctranslate2_search import CHECKED, TOLERANCE, require_equal
 from tests.support.refused import prose, refused
 from tests.support.taught import sentences
 

@@ -17,13 +17,13 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import setup_task
 
-from fathom.inference.export import export
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import translate_lines
+from fathom.config.paths import Paths
+from fathom.data.subwords.encode import join
+from fathom.data.subwords.sides import sides
+from fathom.decode.export.export import export
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import translate_lines
 from fathom.io.integrity import hashes, read_record
-from fathom.runs.paths import Paths
-from fathom.subwords.encode import join
-from fathom.subwords.sides import sides
 from tests.support.refused import refused
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.trained import CPU, save, trained_spec, write_text, write_trained
@@ -144,7 +144,7 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
     (result,) = translator.translate_batch([["▁ta"]], max_decoding_length=5)
     assert len(result.hypotheses[0]) <= 5
     assert "export.json" in {path.name for path in (tmp_path / "exported").iterdir()}
-    monkeypatch.setattr("fathom.inference.ctranslate2_search.TOLERANCE", -1.0)
+    monkeypatch.setattr("fathom.decode.export.ctranslate2_search.TOLERANCE", -1.0)
     with refused("other log-probabilities", where="bos"):
         export(mild, "ctranslate2", tmp_path / "refused", None, silent)
     assert not (tmp_path / "refused").exists()

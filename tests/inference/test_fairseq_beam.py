@@ -4,10 +4,10 @@ import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
 
-from fathom.inference.beam import cap
-from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.translate import hypotheses
-from fathom.runs.settings import Decoding
+from fathom.config.schema.run import Decoding
+from fathom.decode.beam import cap
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.translate import hypotheses
 from tests.inference.conftest import CONSTANT_CAP, CPU, SEARCH, SHORT_CAP, padded, sentences
 from tests.support.small_networks import ENTRIES, EOS, Dictionary
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
-from fathom.inference.fairseq_checkpoint import fairseq_settings
-from fathom.inference.trained_run import TrainedRun
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.decode.export.fairseq_checkpoint import fairseq_settings
+from fathom.decode.trained_run import TrainedRun
 from tests.inference.pruned_runs import (
     ACTIVE,
     built,

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from fathom.inference.gates import gate_records
-from fathom.provenance.measurements import rule_of
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.decode.gates import gate_records
+from fathom.results.measurements import rule_of
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import trained_spec, write_text, write_trained

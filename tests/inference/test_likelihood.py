@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from fathom.batches.held_out import held_out
-from fathom.batches.tensors import EOS, PAD
-from fathom.inference.likelihood import likelihood
-from fathom.inference.trained_run import TrainedRun
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.data.tensors import EOS, PAD
+from fathom.decode.likelihood import likelihood
+from fathom.decode.trained_run import TrainedRun
+from fathom.train.batches.held_out import held_out
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import CPU, trained_spec, write_text, write_trained

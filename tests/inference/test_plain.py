@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from fathom.inference.plain import (
+from fathom.config.paths import Paths
+from fathom.decode.export.plain import (
     active_layers,
     beyond_keeping,
     parameters,
@@ -11,8 +12,7 @@ from fathom.inference.plain import (
     plain_state,
     require_plain_shape,
 )
-from fathom.models.hooks import Method
-from fathom.runs.paths import Paths
+from fathom.nn.hooks import Method
 from tests.inference.pruned_runs import ACTIVE, built, gated, write_tensors
 from tests.support.refused import prose, refused
 from tests.support.small_corpus import TASKS

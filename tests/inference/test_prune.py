@@ -8,13 +8,13 @@ import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
 
-from fathom.errors import FathomError
-from fathom.inference.prune import prune
-from fathom.inference.trained_run import TrainedRun
+from fathom.config.paths import Paths
+from fathom.decode.export.prune import prune
+from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.methods import loader
-from fathom.models.size import count_parameters
-from fathom.runs.paths import Paths
+from fathom.methods import build as loader
+from fathom.nn.size import count_parameters
 from tests.inference.pruned_runs import (
     ACTIVE,
     ENTRIES,

@@ -7,10 +7,10 @@ from hashlib import sha256
 
 import pytest
 
-from fathom.inference import ready
+from fathom.config.paths import Paths
+from fathom.decode import ready
 from fathom.io.files import write_lines
-from fathom.provenance import decoding_file, recipe
-from fathom.runs.paths import Paths
+from fathom.results import decoding_file, recipe
 from tests.support.refused import prose, refused
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
@@ -19,7 +19,7 @@ SPEC = small_spec()
 
 
 def test_the_checks_load_no_torch():
-    probe = "import sys, fathom.inference.ready; print('torch' in sys.modules)"
+    probe = "import sys, fathom.decode.ready; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from fathom.inference.sharing import sharing_records
-from fathom.provenance.measurements import rule_of
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.decode.sharing import sharing_records
+from fathom.results.measurements import rule_of
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import trained_spec, write_text, write_trained

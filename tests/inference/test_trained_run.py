@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.inference import trained_run
-from fathom.inference.trained_run import TrainedRun
+from fathom.config.paths import Paths
+from fathom.decode import trained_run
+from fathom.decode.trained_run import TrainedRun
 from fathom.io.integrity import read_record, write_record
-from fathom.runs.paths import Paths
 from tests.inference.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS

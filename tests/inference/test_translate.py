@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.batches.tensors import EOS, PAD, load
-from fathom.evaluation.score import score
-from fathom.evaluation.summarise import summarise
-from fathom.inference.fairseq_beam import FairseqBeam
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import (
+from fathom.config.paths import Paths
+from fathom.data.subwords.sides import sides
+from fathom.data.tensors import EOS, PAD, load
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import (
     batches,
     hypotheses,
     searcher,
@@ -19,10 +19,10 @@ from fathom.inference.translate import (
 )
 from fathom.io.files import read_lines, sha256
 from fathom.io.integrity import read_record
-from fathom.models.arithmetic import FAIRSEQ
-from fathom.provenance import manifest
-from fathom.runs.paths import Paths
-from fathom.subwords.sides import sides
+from fathom.nn.arithmetic import FAIRSEQ
+from fathom.results import manifest
+from fathom.scoring.score import score
+from fathom.scoring.summarise import summarise
 from tests.inference.conftest import CPU, sentences
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
@@ -231,7 +231,7 @@ def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
 def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch):
     run, given = write_trained(PLAIN, paths), []
     monkeypatch.setattr(
-        "fathom.inference.translate.hypotheses",
+        "fathom.decode.translate.hypotheses",
         lambda _, sources, *others: given.extend(sources) or [],
     )
     translate_lines(run, "plain", "kor", ["</s> <pad>"], silent)

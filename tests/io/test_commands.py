@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fathom.config.paths import Paths
 from fathom.io.commands import again
-from fathom.provenance.measurements import file_name
-from fathom.runs.paths import Paths
+from fathom.results.measurements import file_name
 from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.kernels import attention
-from fathom.kernels.attention import attend, attend_packed, by_length, in_batches
-from fathom.kernels.packing import Packing
+from fathom.nn import attention
+from fathom.nn.attention import attend, attend_packed, by_length, in_batches
+from fathom.nn.packing import Packing
 from tests.support.attention_formula import (
     EXACT,
     HEADS,

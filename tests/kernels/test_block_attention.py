@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.kernels.block_attention import in_blocks
+from fathom.nn.block_attention import in_blocks
 from tests.support.attention_formula import (
     EXACT,
     HEADS,

@@ -4,7 +4,7 @@ import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
 
-from fathom.kernels.loss import smoothed_loss
+from fathom.nn.loss import smoothed_loss
 from tests.support.small_networks import PAD
 
 V = 11

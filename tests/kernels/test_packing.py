@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from fathom.kernels import packing as packing_module
-from fathom.kernels.blocks import assigned
-from fathom.kernels.packing import Packing
+from fathom.nn import packing as packing_module
+from fathom.nn.blocks import assigned
+from fathom.nn.packing import Packing
 from tests.support.padded import CASES, padding_of
 
 D = 3

@@ -6,8 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from fathom.kernels import products
-from fathom.kernels.products import Products, choose_products, linear
+from fathom.nn import products
+from fathom.nn.products import Products, choose_products, linear
 
 CPU = torch.device("cpu")
 

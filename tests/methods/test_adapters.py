@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from fathom.methods.adapters import Adapters
-from fathom.methods.loader import count
+from fathom.methods.build import count
 from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
 
 LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.methods.dlcl import LayerCombination, combination, running_average
-from fathom.models.size import count_parameters
+from fathom.nn.size import count_parameters
 from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
 
 TASKS = torch.tensor([0, 1])

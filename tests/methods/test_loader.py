@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from fathom.methods.loader import build, count, load
-from fathom.models.hooks import Method
-from fathom.models.size import Entries, count_parameters
-from fathom.runs.method_card import module_names
+from fathom.config.schema.method import module_names
+from fathom.methods.build import build, count, load
+from fathom.nn.hooks import Method
+from fathom.nn.size import Entries, count_parameters
 from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, method, network, shape
 

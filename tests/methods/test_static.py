@@ -1,7 +1,7 @@
 """The static model is the base class."""
 
 from fathom.methods.static import Static
-from fathom.models.hooks import Method
+from fathom.nn.hooks import Method
 from tests.support.small_networks import stack
 
 

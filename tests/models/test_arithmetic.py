@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from fathom.kernels.products import choose_products
-from fathom.models.arithmetic import FAIRSEQ, FAST, Arithmetic, choose
+from fathom.nn.arithmetic import FAIRSEQ, FAST, Arithmetic, choose
+from fathom.nn.products import choose_products
 from tests.support.refused import prose, refused
 from tests.support.small_networks import method, network, shape
 

@@ -2,9 +2,9 @@
 
 import torch
 
-from fathom.models.hooks import Method, generator, stream_seed
-from fathom.models.size import Entries
-from fathom.models.transformer.network import Transformer
+from fathom.nn.hooks import Method, generator, stream_seed
+from fathom.nn.size import Entries
+from fathom.nn.transformer.network import Transformer
 from tests.support.small_networks import ENTRIES, batch, shape, stack
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from fathom.models import nll
-from fathom.models.network import Predicted
+from fathom.nn import nll
+from fathom.nn.network import Predicted
 from tests.support import small_networks
 from tests.support.small_networks import batch, method, network, shape
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.methods.loader import count
-from fathom.models.size import count_parameters
+from fathom.methods.build import count
+from fathom.nn.size import count_parameters
 from tests.support.small_networks import method, network, shape
 
 RELATED, DIVERSE, EN_DE = 62_660, 67_850, 68_080

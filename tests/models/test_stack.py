@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from fathom.models.hooks import Method
-from fathom.models.stack import apply_once, residual, run_layers, tasks_of
+from fathom.nn.hooks import Method
+from fathom.nn.stack import apply_once, residual, run_layers, tasks_of
 from tests.support.small_networks import shape, stack
 
 

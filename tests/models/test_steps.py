@@ -2,7 +2,7 @@
 
 import torch
 
-from fathom.models.steps import gaps_closed, moved
+from fathom.nn.steps import gaps_closed, moved
 
 
 def test_the_last_sentences_fill_the_gaps_of_those_that_are_dropped():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.papers.about import PaperSettings
+from fathom.config.schema.paper import PaperSettings
 from tests.support.refused import prose, says
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.papers.blocks import blocks
+from fathom.config.blocks import blocks
 from tests.support.refused import prose, says
 
 DIVERSE = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")

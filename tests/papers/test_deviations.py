@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.papers import deviations
-from fathom.runs.settings import Outcome
+from fathom.config import deviations
+from fathom.config.schema.run import Outcome
 from tests.support.refused import prose, says
 from tests.support.specs import card
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from fathom.config import figures
+from fathom.config.figures import KindSettings
 from fathom.config.yaml_files import read
-from fathom.errors import Findings
-from fathom.papers import figures
-from fathom.papers.figures import KindSettings
+from fathom.io.errors import Findings
 from tests.support.refused import prose, says
 
 

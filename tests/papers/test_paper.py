@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.papers.paper import find
+from fathom.config.paper import find
+from fathom.io.errors import FathomError
 from tests.support.papers import findings_of
 from tests.support.refused import prose, says
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.papers import reported
+from fathom.config import reported
 from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]

@@ -2,9 +2,9 @@
 
 import pytest
 
+from fathom.config import silent
+from fathom.config.families import read_runs
 from fathom.config.yaml_files import read
-from fathom.papers import silent
-from fathom.runs.families import read_runs
 from tests.support.refused import prose, says
 
 

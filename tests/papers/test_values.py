@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.papers.values import Value, parse
+from fathom.config.values import Value, parse
+from fathom.io.errors import FathomError
 from tests.support.refused import prose, says
 
 KNOWN = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pairs")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from fathom.config.values import QUALIFIERS_OF, parse
+from fathom.config.vocabulary import Tolerance, load
 from fathom.config.yaml_files import read
-from fathom.errors import Findings
-from fathom.papers.values import QUALIFIERS_OF, parse
-from fathom.papers.vocabulary import Tolerance, load
+from fathom.io.errors import Findings
 from tests.support.refused import says
 
 FILE = "config/columns.yaml"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fathom.provenance.manifest import Manifest
+from fathom.results.manifest import Manifest
 from tests.pipeline import freeze
 
 

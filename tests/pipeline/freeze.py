@@ -14,8 +14,8 @@ import torch
 
 from fathom.io.files import write_json
 from fathom.io.processors import processor
-from fathom.provenance.manifest import Manifest, read
-from fathom.provenance.recipe import RECIPE
+from fathom.results.manifest import Manifest, read
+from fathom.results.recipe import RECIPE
 
 REFERENCE = Path(__file__).with_name("reference.json")
 AGAIN = "freeze again: python -m tests.pipeline.freeze results"

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from fathom.project.load import load
-from fathom.provenance.manifest import read
-from fathom.runs.paths import Paths
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.results.manifest import read
 from tests.pipeline.conftest import PAPER, TARGETS, UPDATES
 from tests.support.refused import says
 
@@ -119,7 +119,7 @@ def test_a_second_start_does_nothing(finished):
 
 
 def test_all_of_snakemakes_triggers_retrain_nothing_after_a_comment(finished):
-    loop = finished.folder / "lib/fathom/training/train.py"
+    loop = finished.folder / "lib/fathom/train/train.py"
     loop.write_text(loop.read_text(encoding="utf-8") + "\n# A comment.\n", encoding="utf-8")
     triggers = ("code", "input", "mtime", "params", "software-env")
     printed = finished.run("snakemake", "-n", TABLE, "--rerun-triggers", *triggers)

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from fathom.batches.tensors import load
-from fathom.methods.loader import build
-from fathom.project import load as project
-from fathom.runs.paths import Paths
-from fathom.training.ranks import Ranks
-from fathom.training.schedules import inverse_sqrt
-from fathom.training.two_level import TwoLevel
-from fathom.training.update_batches import UpdateBatches
-from fathom.training.validation import validate
+from fathom.config import load as project
+from fathom.config.paths import Paths
+from fathom.data.tensors import load
+from fathom.methods.build import build
+from fathom.train.ranks import Ranks
+from fathom.train.schedules import inverse_sqrt
+from fathom.train.two_level import TwoLevel
+from fathom.train.update_batches import UpdateBatches
+from fathom.train.validation import validate
 from tests.support.small_networks import method
 
 pytestmark = pytest.mark.pipeline

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.provenance import manifest, recipe
-from fathom.provenance.measurements import Number, Record
+from fathom.results import manifest, recipe
+from fathom.results.measurements import Number, Record
 from tests.pipeline import compare_reference, freeze
 from tests.provenance.test_manifest import content
 

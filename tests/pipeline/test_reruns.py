@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.provenance.recipe import RECIPE
+from fathom.results.recipe import RECIPE
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support import stand_in
 from tests.support.refused import says
@@ -100,7 +100,7 @@ def test_lost_scores_are_computed_from_the_translations_and_gathered_again(proje
 
 def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, edited):
     before = one(project, "training.json").stat().st_mtime_ns
-    edited("lib/fathom/provenance/recipe.py", f'"training": {NOW}', f'"training": {NOW + 1}')
+    edited("lib/fathom/results/recipe.py", f'"training": {NOW}', f'"training": {NOW + 1}')
     assert calls(*row()) == {}
     assert one(project, "training.json").stat().st_mtime_ns == before
     again = {"train": 1, "translate": 1, "score": 1, "summarise": 1}
@@ -112,14 +112,14 @@ def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, 
 
 def test_stale_runs_are_trained_again_where_snakemake_has_no_metadata(project, calls, edited):
     shutil.rmtree(project.folder / ".snakemake" / "metadata")
-    edited("lib/fathom/provenance/recipe.py", f'"training": {NOW}', f'"training": {NOW + 2}')
+    edited("lib/fathom/results/recipe.py", f'"training": {NOW}', f'"training": {NOW + 2}')
     assert calls(*row()) == {}
     assert calls(*row("retrain=stale"))["train"] == 1
     assert calls(*row("retrain=stale")) == {}
 
 
 def test_another_recipe_of_decoding_translates_again_and_trains_nothing(calls, edited):
-    edited("lib/fathom/provenance/recipe.py", '"decoding": 1', '"decoding": 2')
+    edited("lib/fathom/results/recipe.py", '"decoding": 1', '"decoding": 2')
     assert calls(*row()) == {"translate": 1, "score": 1, "summarise": 1}
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.project.artefacts import Artefacts
-from fathom.provenance.measurements import Measurements, Number, Record, write
-from fathom.runs.paths import Paths
-from fathom.tables.comparison import counts
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.table.comparison import counts
+from fathom.config.paths import Paths
+from fathom.io.errors import FathomError
+from fathom.results.measurements import Measurements, Number, Record, write
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
 from tests.support.planned import NOT_BUILT, planned

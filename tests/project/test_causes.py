@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from fathom.errors import Dependent, FathomError, Findings
-from fathom.project.causes import Causes
-from fathom.project.load import load
+from fathom.config.causes import Causes
+from fathom.config.load import load
+from fathom.io.errors import Dependent, FathomError, Findings
 from tests.support.papers import PAPERS
 from tests.support.refused import says
 from tests.support.small_project import write_config

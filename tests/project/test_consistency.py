@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from fathom.errors import FathomError
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import FathomError
 from tests.support.papers import PAPERS
 from tests.support.refused import prose, says
 from tests.support.specs import ROOT

@@ -2,11 +2,11 @@
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.causes import Causes
-from fathom.project.contents import Contents
-from fathom.project.files import ConfigFiles
-from fathom.project.load import load
+from fathom.config.causes import Causes
+from fathom.config.contents import Contents
+from fathom.config.files import ConfigFiles
+from fathom.config.load import load
+from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 from tests.support.small_project import write_config
 

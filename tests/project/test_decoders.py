@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import Findings
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN, write_config
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.project.demands import Demands
-from fathom.project.load import load
+from fathom.artefacts.needs import Demands
+from fathom.config.load import load
 from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
 from tests.support.small_project import GATED, RUN, write_config
 

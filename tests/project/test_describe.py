@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.project.describe import describe
+from fathom.config.show import describe
 
 
 @pytest.fixture(scope="module")

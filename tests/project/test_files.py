@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.files import OF_RUNS, ConfigFiles
+from fathom.config.files import OF_RUNS, ConfigFiles
+from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 from tests.support.small_project import write_config
 

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.claims.evidence import Interval
-from fathom.claims.printed import Printed
-from fathom.claims.results import ALONE
-from fathom.figures.points import with_seed
-from fathom.project.artefacts import Artefacts
-from fathom.project.judgement import _comparable, judged
-from fathom.runs.paths import Paths
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.evidence import Interval
+from fathom.artefacts.claims.printed import Printed
+from fathom.artefacts.claims.results import ALONE
+from fathom.artefacts.figures.points import with_seed
+from fathom.artefacts.judgement import _comparable, judged
+from fathom.config.paths import Paths
 from fathom.scoring.students_t import half_interval
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.errors import FathomError, Findings
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import FathomError, Findings
 from tests.support.refused import says
 from tests.support.small_project import write_config
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from fathom.project import network_sizes
-from fathom.project.network_sizes import NetworkSizes
+from fathom.artefacts import network_sizes
+from fathom.artefacts.network_sizes import NetworkSizes
 from tests.support.specs import small_spec
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from fathom.config.paper_scales import with_papers
 from fathom.config.yaml_files import read
-from fathom.errors import FathomError
-from fathom.project.paper_scales import with_papers
+from fathom.io.errors import FathomError
 from tests.support.refused import says
 
 SCALES = {

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.papers.reported import Reported
-from fathom.project.parameters import Printed
+from fathom.artefacts.parameters import Printed
+from fathom.config.reported import Reported
 from tests.support.specs import small_spec
 
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from fathom.errors import Findings
-from fathom.project.load import load
+from fathom.config.load import load
+from fathom.io.errors import Findings
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import write_config
 
@@ -87,6 +87,6 @@ def test_a_curve_needs_no_pandas_to_be_not_printed(small):
     text = CLAIM.replace('table1["<row>", "avg"] > 20', claim).replace(
         "Static: holds", "Static: not printed"
     )
-    code = "import sys; from pathlib import Path; from fathom.project.load import load\n"
+    code = "import sys; from pathlib import Path; from fathom.config.load import load\n"
     code += "load(Path(sys.argv[1])); assert not {'pandas', 'torch'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code, small(text)], check=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.project.load import load
+from fathom.config.load import load
 from tests.support.papers import PAPERS
 from tests.support.refused import prose, refused
 from tests.support.small_project import GATED, RUN, write_config

@@ -1,7 +1,7 @@
 """What is handed on of a scale's results: everything for readers, no text and no weights."""
 
-from fathom.project.results_files import results_files
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.results.results_files import results_files
 from tests.support.own_project import own_project
 
 RUN = "latent_depth/m2o_diverse_12_12"

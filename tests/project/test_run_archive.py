@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from fathom.config.paths import Paths
 from fathom.io.files import sha256
 from fathom.io.integrity import hashes, write_record
 from fathom.io.seals import sealed
-from fathom.project.run_archive import CARD, pack, place, unpack
-from fathom.provenance.verify import verify
-from fathom.runs.paths import Paths
+from fathom.results.run_archive import CARD, pack, place, unpack
+from fathom.results.verify import verify
 from tests.support.refused import refused
 from tests.support.run_files import training
 from tests.support.targets import own_project

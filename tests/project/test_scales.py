@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.project.load import load
+from fathom.config.load import load
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import write_config
 

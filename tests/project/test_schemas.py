@@ -3,8 +3,8 @@
 import jsonschema
 import pytest
 
-from fathom.project.files import ConfigFiles
-from fathom.project.schemas import schemas, text
+from fathom.config.files import ConfigFiles
+from fathom.config.schemas import schemas, text
 from tests.support.specs import ROOT
 
 

@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
-from fathom.errors import FathomError
-from fathom.project.switches import (
+from fathom.config.switches import (
     VARIABLE,
     Switches,
     layers,
@@ -19,6 +16,9 @@ from fathom.project.switches import (
     seed_list,
     seeds_text,
 )
+from fathom.config.validation import check
+from fathom.config.yaml_files import YamlFile
+from fathom.io.errors import FathomError
 from tests.support.refused import prose, refused, says
 
 FILE = YamlFile("config/config.yaml", {"scale": "tiny", "log_every": 25}, {("scale",): 3})

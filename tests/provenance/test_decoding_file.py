@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fathom.provenance import decoding_file
-from fathom.provenance.training_file import Ended
+from fathom.results import decoding_file
+from fathom.results.training_file import Ended
 from tests.support.refused import refused
 from tests.support.specs import small_spec
 

@@ -3,9 +3,9 @@
 import pytest
 
 from fathom.io.integrity import read_record, write_record
-from fathom.provenance import manifest
-from fathom.provenance.measurements import Number, Record
-from fathom.provenance.recipe import RECIPE
+from fathom.results import manifest
+from fathom.results.measurements import Number, Record
+from fathom.results.recipe import RECIPE
 from tests.support.refused import prose, refused
 from tests.support.run_files import attempt
 

@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.integrity import read_record, write_record
-from fathom.provenance import measurements
-from fathom.provenance.measurements import (
+from fathom.results import measurements
+from fathom.results.measurements import (
     NAMES,
     QUALIFIERS,
     Measurements,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.provenance.pace import ROWS, last_update, pace
+from fathom.results.pace import ROWS, last_update, pace
 
 
 def write(folder, *rows):

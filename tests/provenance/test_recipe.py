@@ -1,6 +1,6 @@
 """A result is stale if a stage's recipe was raised after it."""
 
-from fathom.provenance import recipe
+from fathom.results import recipe
 from tests.support.refused import prose
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from fathom.config.paths import Paths
 from fathom.io.files import write_json
 from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER
-from fathom.provenance.run_state import SILENT, RunState, run_state
-from fathom.provenance.state_file import State, write_state
-from fathom.runs.paths import Paths
+from fathom.results.run_state import SILENT, RunState, run_state
+from fathom.results.state_file import State, write_state
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
 

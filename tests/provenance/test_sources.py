@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from fathom.provenance.sources import PACKAGE, commit, hashed, sources
+from fathom.results.code_sources import PACKAGE, commit, hashed, sources
 
 
 def test_the_sources_have_a_hash_and_in_a_clone_a_commit():

@@ -1,7 +1,7 @@
 import pytest
 
 from fathom.io.files import read_json
-from fathom.provenance.state_file import (
+from fathom.results.state_file import (
     FAILED,
     OUT_OF_MEMORY,
     SAVED,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.integrity import hashes, read_record, write_record
-from fathom.provenance import training_file
+from fathom.results import training_file
 from tests.support.refused import says
 from tests.support.run_files import training
 from tests.support.specs import small_spec

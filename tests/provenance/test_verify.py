@@ -6,14 +6,14 @@ import shutil
 import pytest
 import yaml
 
-from fathom.checkpoints.read import write_checkpoint
-from fathom.evaluation.score import score
-from fathom.evaluation.summarise import summarise
-from fathom.inference.translate import translate
+from fathom.config.paths import Paths
+from fathom.decode.translate import translate
 from fathom.io.files import write_lines, write_text
 from fathom.io.integrity import hashes, read_record, write_record
-from fathom.provenance.verify import verify
-from fathom.runs.paths import Paths
+from fathom.nn.weights import write_checkpoint
+from fathom.results.verify import verify
+from fathom.scoring.score import score
+from fathom.scoring.summarise import summarise
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.trained import trained_spec, write_trained

@@ -3,8 +3,8 @@
 import re
 from types import SimpleNamespace
 
-from fathom.report.comparison import averages, page
-from fathom.tables.comparison import compare_table
+from fathom.artefacts.comparison import averages, page
+from fathom.artefacts.table.comparison import compare_table
 from tests.support.small_tables import KNOWN, reported, table, typical
 
 PRINTED = (reported("6/6", "avg", "29.5"), reported("24/24", "avg", note="diverged"))

@@ -2,9 +2,9 @@
 
 import xml.etree.ElementTree as ElementTree
 
+from fathom.artefacts.curves import POINTS, Curve, SeedCurve, curve, pictures, rows, svg
+from fathom.artefacts.table.sources import Source
 from fathom.io.integrity import hashes, write_record
-from fathom.report.curves import POINTS, Curve, SeedCurve, curve, pictures, rows, svg
-from fathom.tables.sources import Source
 from tests.support.run_files import training
 
 COLUMNS = ("update", "nll", "valid_nll")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.report.deviations import page
+from fathom.artefacts.deviations import page
 from tests.support.own_project import own_project
 
 

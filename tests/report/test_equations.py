@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.papers.about import PaperSettings
-from fathom.papers.paper import Paper
-from fathom.report.equations import Place, entries, line, markdown
+from fathom.artefacts.equations import Place, entries, line, markdown
+from fathom.config.paper import Paper
+from fathom.config.schema.paper import PaperSettings
 from tests.support.own_project import own_project
 from tests.support.refused import refused
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fathom.provenance import manifest
-from fathom.report.model_card import model_card
-from fathom.runs.paths import Paths
+from fathom.artefacts.model_card import model_card
+from fathom.config.paths import Paths
+from fathom.results import manifest
 from tests.support.own_project import own_project
 from tests.support.small_trees import write_run
 

@@ -3,7 +3,7 @@
 import pytest
 from jinja2 import UndefinedError
 
-from fathom.report.rendering import environment
+from fathom.artefacts.rendering import environment
 
 
 def test_text_is_escaped():

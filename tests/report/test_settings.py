@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.report.settings import page
+from fathom.artefacts.settings import page
 
 
 @pytest.fixture(scope="module")

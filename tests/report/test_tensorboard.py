@@ -5,8 +5,8 @@ from struct import unpack
 
 import pytest
 
+from fathom.artefacts.tensorboard import write_events
 from fathom.io.metrics import Metrics, read
-from fathom.report.tensorboard import write_events
 from tests.support.refused import refused
 
 events = pytest.importorskip("tensorboardX.proto.event_pb2")

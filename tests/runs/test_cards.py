@@ -2,9 +2,9 @@ from typing import Literal
 
 import pytest
 
-from fathom.config.settings import Part
+from fathom.config.cards import read_card, read_card_of_kind
+from fathom.config.section import Part
 from fathom.config.yaml_files import read
-from fathom.runs.cards import read_card, read_card_of_kind
 from tests.support.refused import prose, says
 
 

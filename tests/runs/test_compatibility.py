@@ -1,7 +1,7 @@
 import pytest
 
-from fathom.runs.compatibility import dictionaries_are_one
-from fathom.runs.settings import Subwords
+from fathom.config.compatibility import dictionaries_are_one
+from fathom.config.schema.run import Subwords
 
 
 @pytest.mark.parametrize(

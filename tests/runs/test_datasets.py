@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.runs.datasets import FORMATS, BuiltDataset, PlannedDataset, WikipediaDataset
+from fathom.config.schema.dataset import FORMATS, BuiltDataset, PlannedDataset, WikipediaDataset
 from tests.support.real_datasets import ROOT, SOURCES, dataset_of
 
 

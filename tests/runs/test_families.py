@@ -2,9 +2,9 @@
 
 import pytest
 
+from fathom.config.families import family_findings, read_families, read_runs
 from fathom.config.yaml_files import read
-from fathom.errors import Findings
-from fathom.runs.families import family_findings, read_families, read_runs
+from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 
 TEXT = """\

@@ -5,9 +5,9 @@ import copy
 import pytest
 import yaml
 
+from fathom.config.schema.method import read_card, stack_findings
 from fathom.config.validation import check
 from fathom.config.yaml_files import read
-from fathom.runs.method_card import read_card, stack_findings
 from tests.support.refused import prose, says
 from tests.support.specs import ROOT, card
 

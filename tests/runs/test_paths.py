@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from fathom.config.paths import Paths
 from fathom.io.hashes import identity, short
-from fathom.runs.paths import Paths
 from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 

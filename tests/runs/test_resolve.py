@@ -2,9 +2,9 @@
 
 import pytest
 
+from fathom.config.families import read_runs
+from fathom.config.resolve import resolve
 from fathom.config.yaml_files import read
-from fathom.runs.families import read_runs
-from fathom.runs.resolve import resolve
 from tests.runs.test_scales import RUNS
 from tests.support.refused import prose, says
 from tests.support.specs import card

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.runs.setting_paths import unknown_part
+from fathom.config.setting_paths import unknown_part
 from tests.support.specs import card
 
 METHODS = {name: card(name).method for name in ("adapters", "latent_layers")}

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from fathom.config.settings import Part
-from fathom.runs import settings
+from fathom.config.schema import run as settings
+from fathom.config.section import Part
 from tests.support.refused import prose
 from tests.support.specs import method, small_spec
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from fathom.config.schema.source import KINDS, Archive, ByHand, Package, read_sources
 from fathom.config.yaml_files import YamlFile, read
-from fathom.runs.sources import KINDS, Archive, ByHand, Package, read_sources
 from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]

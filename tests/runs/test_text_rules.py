@@ -1,8 +1,14 @@
 import pytest
 from pydantic import ValidationError
 
-from fathom.runs import text_rules
-from fathom.runs.text_rules import Counts, KeyHash, MessageCleaning, Published, TalkCleaning
+from fathom.config.schema import text_rules
+from fathom.config.schema.text_rules import (
+    Counts,
+    KeyHash,
+    MessageCleaning,
+    Published,
+    TalkCleaning,
+)
 from tests.support.refused import prose
 
 

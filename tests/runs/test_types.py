@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from fathom.runs import types
+from fathom.config.schema import types
 
 
 @pytest.mark.parametrize(

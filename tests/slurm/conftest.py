@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.project.load import load
-from fathom.runs.paths import Paths
+from fathom.config.load import load
+from fathom.config.paths import Paths
 from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm import cluster as toy
 from tests.slurm.cluster import Cluster, wait
@@ -62,7 +62,7 @@ def base(tmp_path_factory):
     made = targets(Path("results"), row="6/6")
     files = stand_in.outputs(made, TABLE)
     stand_in.install(folder, sys.executable, files)
-    from fathom.provenance.recipe import RECIPE
+    from fathom.results.recipe import RECIPE
 
     command = folder / ".venv" / "bin" / "fathom"
     trainer = f"{ROOT}/tests/slurm/trainer.py"

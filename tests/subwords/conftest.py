@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.subwords.train import train
+from fathom.data.subwords.train import train
 from tests.support.small_corpus import silent, small_data, write_corpus
 
 

@@ -3,8 +3,8 @@ import unicodedata
 
 import pytest
 
-from fathom.subwords.encode import Encoder, join, listed_pieces
-from fathom.subwords.sides import sides
+from fathom.data.subwords.encode import Encoder, join, listed_pieces
+from fathom.data.subwords.sides import sides
 from tests.support.refused import refused
 from tests.support.small_corpus import INVISIBLE, ODD, TASKS, small_data
 

@@ -2,7 +2,7 @@ import pytest
 from fairseq.data.data_utils import post_process
 from fairseq.tokenizer import tokenize_line
 
-from fathom.subwords.marks import cut, join
+from fathom.data.subwords.marks import cut, join
 
 LINES = (
     "Die Re@@ publi@@ k &quot; ist &quot; ein@@ zig .",

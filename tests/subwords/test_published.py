@@ -3,11 +3,11 @@
 import pytest
 from fairseq.data import Dictionary
 
+from fathom.data.subwords.encode import Encoder
+from fathom.data.subwords.sides import sides
+from fathom.data.subwords.train import train
 from fathom.io.files import write_lines
 from fathom.io.integrity import read_record
-from fathom.subwords.encode import Encoder
-from fathom.subwords.sides import sides
-from fathom.subwords.train import train
 from tests.support.refused import refused
 from tests.support.small_corpus import record_corpus, silent, small_data
 

@@ -1,7 +1,7 @@
 import pytest
 
+from fathom.data.subwords.sides import sides, sides_of_pieces
 from fathom.io.files import write_lines
-from fathom.subwords.sides import sides, sides_of_pieces
 from tests.support.small_corpus import DEFINITION, LANGUAGES, TASKS, record_corpus, small_data
 
 ENGLISH = dict.fromkeys(TASKS, "eng")

@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import pytest
 
-from fathom.errors import FathomError
+from fathom.data.subwords.texts import Text, evenly, require_corpus, text_findings, text_models
+from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
-from fathom.subwords.texts import Text, evenly, require_corpus, text_findings, text_models
 from tests.support.refused import refused
 from tests.support.small_corpus import DEFINITION, LANGUAGES, ODD, TASKS, small_data, write_corpus
 

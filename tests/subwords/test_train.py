@@ -2,12 +2,12 @@ import re
 
 import pytest
 
-from fathom.errors import FathomError
+from fathom.data.subwords import train as module
+from fathom.data.subwords import vocabulary
+from fathom.data.subwords.train import learn, train
+from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record
-from fathom.subwords import train as module
-from fathom.subwords import vocabulary
-from fathom.subwords.train import learn, train
 from tests.support.refused import refused
 from tests.support.small_corpus import (
     DEFINITION,

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from fathom.subwords.unigram import fit, nll
+from fathom.data.subwords.unigram import fit, nll
 
 
 def test_each_piece_counts_once_more_than_seen():

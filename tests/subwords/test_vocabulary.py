@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.subwords.vocabulary import (
+from fathom.data.subwords.vocabulary import (
     BOS,
     EOS,
     PAD,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from fathom.kernels.blocks import assigned
-from fathom.kernels.packing import Packing
+from fathom.nn.blocks import assigned
+from fathom.nn.packing import Packing
 
 D, HEADS = 8, 2
 # Types, and how far sums of them may be from the formula's.

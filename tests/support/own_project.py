@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 
 from fathom.cli import options
-from fathom.project.load import load
-from fathom.project.project import Project
+from fathom.config.load import load
+from fathom.config.project import Project
 from tests.house.tree import ROOT
 
 

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from fathom.claims import claims, names
+from fathom.artefacts.claims import claims, names
+from fathom.artefacts.figures.kinds import classes
+from fathom.config import paper as papers
+from fathom.config import vocabulary
+from fathom.config.known import Known
+from fathom.config.load import refuse
+from fathom.config.paper import Paper
 from fathom.config.yaml_files import YamlFile, read
-from fathom.errors import FathomError, Findings
-from fathom.figures.kinds import classes
-from fathom.papers import paper as papers
-from fathom.papers import vocabulary
-from fathom.papers.known import Known
-from fathom.papers.paper import Paper
-from fathom.project.load import refuse
+from fathom.io.errors import FathomError, Findings
 
 # Those of the project's papers whose cells and runs tests count; another paper changes no count.
 PAPERS = ("latent_depth", "transparent_attention", "lamgd")

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fathom.project.project import Project
-from fathom.runs.datasets import Dataset, PlannedDataset
+from fathom.config.project import Project
+from fathom.config.schema.dataset import Dataset, PlannedDataset
 
 DATASET, REASON = "wmt16_en_de", "the archive is gone"
 NOT_BUILT = "latent_depth_table1"

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from fathom import errors
-from fathom.errors import FathomError, Findings
+from fathom.io import errors
+from fathom.io.errors import FathomError, Findings
 from tests.support.messages import MESSAGES
 
 Messages = FathomError | str | Iterable[FathomError | str]

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from fathom.evaluation.score import Score
+from fathom.config.paths import Paths
+from fathom.config.spec import Spec
+from fathom.data.subwords.sides import sides
 from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import hashes, write_record
-from fathom.provenance import decoding_file, training_file
-from fathom.provenance.recipe import RECIPE
-from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
-from fathom.subwords.sides import sides
+from fathom.results import decoding_file, training_file
+from fathom.results.recipe import RECIPE
+from fathom.scoring.score import Score
 
 
 def training(

@@ -3,10 +3,10 @@
 import random
 from pathlib import Path
 
+from fathom.config.schema.run import Data
+from fathom.config.spec import DataSpec
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes, write_record
-from fathom.runs.settings import Data
-from fathom.runs.spec import DataSpec
 
 SYLLABLES = {
     "eng": ("ta", "lo", "mi", "ne", "sur", "ket", "pra", "shi"),

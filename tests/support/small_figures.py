@@ -1,13 +1,13 @@
 """Figures of a small paper, and the files of trainings that they are drawn from."""
 
+from fathom.artefacts.figures import kinds
+from fathom.artefacts.figures.inputs import Inputs, RunFiles
+from fathom.artefacts.table.sources import Source
+from fathom.config.figures import load
 from fathom.config.yaml_files import read
-from fathom.figures import kinds
-from fathom.figures.inputs import Inputs, RunFiles
 from fathom.io import series
-from fathom.papers.figures import load
-from fathom.provenance.measurements import Measurements, Record, file_of, write
-from fathom.provenance.recipe import RECIPE
-from fathom.tables.sources import Source
+from fathom.results.measurements import Measurements, Record, file_of, write
+from fathom.results.recipe import RECIPE
 from tests.support.small_tables import KNOWN
 
 METRICS = "update\tepoch\tnll\tvalid_nll\tgradient_norm\n"

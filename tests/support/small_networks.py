@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor, nn
 
-from fathom.methods.loader import build
-from fathom.models.hooks import Stack
-from fathom.models.network import Network
-from fathom.models.size import Entries
-from fathom.runs import settings
+from fathom.config.schema import run as settings
+from fathom.methods.build import build
+from fathom.nn.hooks import Stack
+from fathom.nn.network import Network
+from fathom.nn.size import Entries
 from tests.support import specs
 from tests.support.specs import ROOT as ROOT
 from tests.support.specs import card as card

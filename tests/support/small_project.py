@@ -7,8 +7,8 @@ is the only one. The methods' cards and columns.yaml are the real ones.
 import shutil
 from pathlib import Path
 
-from fathom.project.load import load
-from fathom.runs.paths import Paths
+from fathom.config.load import load
+from fathom.config.paths import Paths
 from tests.support.small_corpus import record_corpus, write_corpus
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from fathom.models.hooks import Method
-from fathom.models.rnmt_plus.network import RnmtPlus
-from fathom.runs import settings
+from fathom.config.schema import run as settings
+from fathom.nn.hooks import Method
+from fathom.nn.rnmt_plus.network import RnmtPlus
 from tests.support.small_networks import ENTRIES, Dictionary, shape
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import torch
 
-from fathom.batches.encode import encode
-from fathom.batches.tensors import load
-from fathom.runs.spec import DataSpec, Spec
-from fathom.subwords.train import train
-from fathom.training.loop import RuntimeOptions
-from fathom.training.progress import Reporter
-from fathom.training.ranks import Ranks
-from fathom.training.update_batches import UpdateBatches
+from fathom.config.spec import DataSpec, Spec
+from fathom.data.encode import encode
+from fathom.data.subwords.train import train
+from fathom.data.tensors import load
+from fathom.train.loop import RuntimeOptions
+from fathom.train.progress import Reporter
+from fathom.train.ranks import Ranks
+from fathom.train.update_batches import UpdateBatches
 from tests.support import specs
 from tests.support.small_corpus import silent, small_data, write_corpus
 

@@ -5,17 +5,17 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from fathom.artefacts.table.sources import CORPUS, Source
+from fathom.config import tables, vocabulary
+from fathom.config.known import Known, KnownRun
+from fathom.config.reported import Reported
+from fathom.config.schema.table import Mark, Metric
 from fathom.config.yaml_files import read
-from fathom.evaluation.score import _scores, measure, records_of
 from fathom.io.integrity import hashes, write_record
-from fathom.papers import tables, vocabulary
-from fathom.papers.known import Known, KnownRun
-from fathom.papers.reported import Reported
-from fathom.papers.table_settings import Mark, Metric
-from fathom.provenance.measurements import Measurements, Number, Record, file_of, write
-from fathom.provenance.recipe import RECIPE
+from fathom.results.measurements import Measurements, Number, Record, file_of, write
+from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.tables.sources import CORPUS, Source
+from fathom.scoring.score import _scores, measure, records_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("bos", "fra")

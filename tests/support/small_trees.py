@@ -3,8 +3,8 @@
 from fathom.io.files import write_text
 from fathom.io.hashes import identity
 from fathom.io.integrity import hashes
-from fathom.provenance import manifest
-from fathom.provenance.recipe import RECIPE
+from fathom.results import manifest
+from fathom.results.recipe import RECIPE
 from tests.support.run_files import attempt
 
 CSV = {

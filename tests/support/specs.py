@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fathom.config.schema import run as settings
+from fathom.config.schema.method import Card, read_card
+from fathom.config.spec import DataSpec, Spec, StartSpec
 from fathom.config.yaml_files import read
-from fathom.runs import settings
-from fathom.runs.method_card import Card, read_card
-from fathom.runs.spec import DataSpec, Spec, StartSpec
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("aaa", "bbb")

@@ -22,7 +22,7 @@ from pathlib import Path
 here = Path(__file__).parent
 project = here.parents[1]
 files = json.loads((here / "files.json").read_text())
-text = (project / "lib/fathom/provenance/recipe.py").read_text()
+text = (project / "lib/fathom/results/recipe.py").read_text()
 recipe = int(re.search(r'"training": (\\d+)', text)[1])
 content = {"recipe": recipe}
 digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()

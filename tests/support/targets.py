@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from fathom.project.demands import Demands
-from fathom.project.load import load
-from fathom.project.project import Project
-from fathom.project.switches import Switches
-from fathom.runs.paths import Paths
+from fathom.artefacts.needs import Demands
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.switches import Switches
 from fathom.workflow.targets import Targets
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from fathom.batches.indexed import writing
-from fathom.batches.tensors import EOS, PAD, prefix
+from fathom.data.indexed import writing
+from fathom.data.tensors import EOS, PAD, prefix
 from fathom.io.integrity import hashes, read_record, write_record
-from fathom.models.network import Network
+from fathom.nn.network import Network
 
 ENTRIES, FIRST = 20, 4
 BATCH = 64

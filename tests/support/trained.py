@@ -8,19 +8,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fathom.batches import tensors
-from fathom.batches.encode import encode
-from fathom.checkpoints.read import write_checkpoint
-from fathom.inference.beam import Beam
-from fathom.inference.trained_run import TrainedRun
-from fathom.inference.translate import hypotheses, texts
+from fathom.config.paths import Paths
+from fathom.config.spec import DataSpec, Spec
+from fathom.data import tensors
+from fathom.data.encode import encode
+from fathom.data.subwords.train import train
+from fathom.decode.beam import Beam
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import hypotheses, texts
 from fathom.io.files import sha256
 from fathom.io.integrity import hashes, read_record, write_record
-from fathom.methods.loader import build
-from fathom.models.network import Network
-from fathom.runs.paths import Paths
-from fathom.runs.spec import DataSpec, Spec
-from fathom.subwords.train import train
+from fathom.methods.build import build
+from fathom.nn.network import Network
+from fathom.nn.weights import write_checkpoint
 from tests.support.run_files import training
 from tests.support.small_corpus import TASKS, silent, small_data, write_corpus
 from tests.support.specs import small_spec

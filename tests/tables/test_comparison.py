@@ -2,12 +2,12 @@
 
 import pytest
 
-from fathom.papers.table_settings import Mark
-from fathom.provenance.measurements import Number, Record
-from fathom.tables.comparison import compare_table, counts, lines, write_csv
-from fathom.tables.formats import numbers
-from fathom.tables.notes import notes_of
-from fathom.tables.view import view
+from fathom.artefacts.table.comparison import compare_table, counts, lines, write_csv
+from fathom.artefacts.table.formats import numbers
+from fathom.artefacts.table.notes import notes_of
+from fathom.artefacts.table.view import view
+from fathom.config.schema.table import Mark
+from fathom.results.measurements import Number, Record
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
 
 BLEU = "bleu.test.plain.13a"

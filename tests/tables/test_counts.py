@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.tables.counts import counts_of, same_references, statistics_of, tasks_of
+from fathom.artefacts.table.counts import counts_of, same_references, statistics_of, tasks_of
 from tests.support.small_tables import KNOWN, Results, table, texts
 
 

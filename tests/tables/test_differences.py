@@ -6,14 +6,14 @@ from shutil import copytree
 import pytest
 from scipy import stats
 
+from fathom.artefacts.table.differences import difference, pair, significantly_better
+from fathom.artefacts.table.results import result
+from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
-from fathom.papers.table_settings import Mark
-from fathom.provenance.measurements import Number, Record
+from fathom.results.measurements import Number, Record
 from fathom.scoring.paired import paired_bootstrap
 from fathom.scoring.sentences import path_of, read
-from fathom.tables.differences import difference, pair, significantly_better
-from fathom.tables.results import result
 from tests.support.refused import prose, refused
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.tables.comparison import compare_table
-from fathom.tables.formats import html, markdown, numbers, tex, write
-from fathom.tables.view import BlockView, CellView, RowView, TableView, view
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.formats import html, markdown, numbers, tex, write
+from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, view
 from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
 
 SUFFIXES = ("csv", "md", "tex", "html")

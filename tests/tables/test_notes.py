@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.tables import notes
-from fathom.tables.comparison import compare_table
+from fathom.artefacts.table import notes
+from fathom.artefacts.table.comparison import compare_table
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, typical
 
 BLEU = "bleu.test.plain.13a"

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.provenance import measurements
-from fathom.provenance.measurements import Number, Record
-from fathom.provenance.recipe import RECIPE
-from fathom.tables.results import result
+from fathom.artefacts.table.results import result
+from fathom.results import measurements
+from fathom.results.measurements import Number, Record
+from fathom.results.recipe import RECIPE
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
 
 BLEU = "bleu.test.plain.13a"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.provenance.recipe import RECIPE
-from fathom.tables.sources import lost_words
+from fathom.artefacts.table.sources import lost_words
+from fathom.results.recipe import RECIPE
 from tests.support.refused import refused
 from tests.support.small_tables import Results, scores
 

@@ -2,11 +2,17 @@
 
 import pytest
 
-from fathom.papers.cells import Cell
-from fathom.papers.values import Value
-from fathom.papers.vocabulary import Tolerance
-from fathom.tables.results import CellResult
-from fathom.tables.verdicts import Verdict, allowed_difference, judge, signed, with_difference
+from fathom.artefacts.table.results import CellResult
+from fathom.artefacts.table.verdicts import (
+    Verdict,
+    allowed_difference,
+    judge,
+    signed,
+    with_difference,
+)
+from fathom.config.cells import Cell
+from fathom.config.values import Value
+from fathom.config.vocabulary import Tolerance
 from tests.support.small_tables import reported
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.provenance.measurements import Number, Record
-from fathom.tables.comparison import compare_table
-from fathom.tables.view import CellView, caption, label, view
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.view import CellView, caption, label, view
+from fathom.results.measurements import Number, Record
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, typical
 
 BLEU = "bleu.test.plain.13a"

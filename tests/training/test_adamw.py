@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.checkpoints.read import read_checkpoint, write_checkpoint
-from fathom.runs.settings import Adam
-from fathom.training.adamw import AdamW, theta_adam
+from fathom.config.schema.run import Adam
+from fathom.nn.weights import read_checkpoint, write_checkpoint
+from fathom.train.adamw import AdamW, theta_adam
 from tests.support.small_runs import specification
 
 BETAS, EPS, DECAY = (0.9, 0.98), 1e-6, 0.1

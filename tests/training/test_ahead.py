@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from fathom.training.ahead import Ahead
+from fathom.train.ahead import Ahead
 
 
 def test_batches_come_in_the_order_in_which_they_are_taken_each_made_once():

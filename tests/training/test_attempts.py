@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from fathom.training.attempts import DAMAGED, Attempts, recipe_of, recorded
-from fathom.training.stopping import END_TIME
+from fathom.train.attempts import DAMAGED, Attempts, recipe_of, recorded
+from fathom.train.stopping import END_TIME
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 

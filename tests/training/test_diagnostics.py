@@ -13,10 +13,10 @@ import torch
 from fathom.io.files import read_json
 from fathom.io.series import read
 from fathom.io.signals import Stopped
-from fathom.training.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
-from fathom.training.loop import Training, TrainPaths
-from fathom.training.ranks import Ranks
-from fathom.training.train import train
+from fathom.train.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.ranks import Ranks
+from fathom.train.train import train
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
@@ -319,7 +319,7 @@ def killed_at(spec, tensors, folder, launch, update, damage=False):
 def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
     tensors, tmp_path, monkeypatch, member
 ):
-    monkeypatch.setattr("fathom.training.diagnostics.MEMBER", member)
+    monkeypatch.setattr("fathom.train.diagnostics.MEMBER", member)
     launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
     spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -336,7 +336,7 @@ def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
 def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(
     tensors, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("fathom.training.diagnostics.MEMBER", 2)
+    monkeypatch.setattr("fathom.train.diagnostics.MEMBER", 2)
     spec = latent({"training": {"updates": 12}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)

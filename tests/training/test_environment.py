@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from fathom.training.environment import choose_device, device_facts, versions
+from fathom.train.environment import choose_device, device_facts, versions
 from tests.support.refused import prose, refused
 
 

@@ -7,8 +7,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from fathom.training.gradient_sums import GradientSums
-from fathom.training.ranks import Ranks
+from fathom.train.gradient_sums import GradientSums
+from fathom.train.ranks import Ranks
 from tests.training.test_ranks import start_together
 
 WIDTH = 4

@@ -10,17 +10,17 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.checkpoints.read import load_weights
 from fathom.io.files import read_json
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
-from fathom.provenance.state_file import read_state
-from fathom.training import environment
-from fathom.training.loop import Training, TrainPaths
-from fathom.training.stopping import END_TIME, STOP_FILE
-from fathom.training.train import train
-from fathom.training.two_level import TwoLevel
-from fathom.training.validation import validate
+from fathom.nn.weights import load_weights
+from fathom.results.state_file import read_state
+from fathom.train import environment
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.stopping import END_TIME, STOP_FILE
+from fathom.train.train import train
+from fathom.train.two_level import TwoLevel
+from fathom.train.validation import validate
 from tests.support.refused import says
 from tests.support.small_corpus import silent, small_data
 from tests.support.small_disk import small_disk
@@ -377,7 +377,7 @@ def test_a_state_is_saved_after_some_minutes_and_changes_no_number(tensors, tmp_
 def test_a_damaged_series_is_said_and_the_run_ends_as_if_it_had_not_been(
     tensors, tmp_path, monkeypatch, name, damage
 ):
-    monkeypatch.setattr("fathom.training.diagnostics.MEMBER", 2)
+    monkeypatch.setattr("fathom.train.diagnostics.MEMBER", 2)
     launch = replace(OPTIONS, diagnose_every=1)
     whole, damaged = tmp_path / "whole", tmp_path / "damaged"
     train(specification(), 1, TrainPaths(tensors, whole), launch, silent)

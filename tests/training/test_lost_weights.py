@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from fathom.checkpoints.read import read_checkpoint
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record
-from fathom.training.loop import TrainPaths
-from fathom.training.train import train
+from fathom.nn.weights import read_checkpoint
+from fathom.train.loop import TrainPaths
+from fathom.train.train import train
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, specification

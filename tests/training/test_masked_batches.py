@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from fathom.batches.masking import mask_symbol
-from fathom.batches.tensors import PAD, load
-from fathom.runs.settings import Masking
-from fathom.training.masked_batches import MaskedUpdateBatches, pieces
-from fathom.training.ranks import Ranks
+from fathom.config.schema.run import Masking
+from fathom.data.tensors import PAD, load
+from fathom.train.batches.masking import mask_symbol
+from fathom.train.masked_batches import MaskedUpdateBatches, pieces
+from fathom.train.ranks import Ranks
 from tests.support.refused import refused
 from tests.support.small_runs import masked as masked_run
 

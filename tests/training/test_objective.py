@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from fathom.models.hooks import Loss
-from fathom.training.objective import total, weighted
+from fathom.nn.hooks import Loss
+from fathom.train.objective import total, weighted
 
 
 def test_the_methods_losses_are_weighted_and_added_once():

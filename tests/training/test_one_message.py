@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.signals import Stopped
-from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY, fail, read_state
-from fathom.training import one_message
-from fathom.training.attempt import Attempt
-from fathom.training.one_message import OneMessage
-from fathom.training.ranks import Lost, Ranks
+from fathom.results.state_file import FAILED, OUT_OF_MEMORY, fail, read_state
+from fathom.train import one_message
+from fathom.train.attempt import Attempt
+from fathom.train.one_message import OneMessage
+from fathom.train.ranks import Lost, Ranks
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 

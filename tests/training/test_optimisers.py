@@ -1,9 +1,9 @@
 import torch
 from torch import nn
 
-from fathom.models.hooks import ParameterGroup
-from fathom.runs.settings import Adam
-from fathom.training.optimisers import LazyAdam, clip, clip_each, rate_of
+from fathom.config.schema.run import Adam
+from fathom.nn.hooks import ParameterGroup
+from fathom.train.optimisers import LazyAdam, clip, clip_each, rate_of
 
 BETAS, EPS = (0.9, 0.98), 1e-6
 ADAM = Adam(betas=BETAS, eps=EPS)

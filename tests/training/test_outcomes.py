@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from fathom.runs.settings import Outcome
-from fathom.training.outcomes import DivergenceWatch, judge
+from fathom.config.schema.run import Outcome
+from fathom.train.outcomes import DivergenceWatch, judge
 
 LIMITS = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0)
 

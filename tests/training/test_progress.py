@@ -7,8 +7,8 @@ import sys
 from rich.console import Console
 
 from fathom.io.screen import say
-from fathom.training import progress
-from fathom.training.progress import BarReporter, Reporter, reporter
+from fathom.train import progress
+from fathom.train.progress import BarReporter, Reporter, reporter
 
 
 def show(shown):

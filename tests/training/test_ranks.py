@@ -13,12 +13,12 @@ import torch
 from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.signals import Stopped
-from fathom.provenance.state_file import read_state
-from fathom.training import one_message
-from fathom.training.loop import Training, TrainPaths
-from fathom.training.ranks import Ranks
-from fathom.training.train import train
-from fathom.training.update_batches import MicroBatches
+from fathom.results.state_file import read_state
+from fathom.train import one_message
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.ranks import Ranks
+from fathom.train.train import train
+from fathom.train.update_batches import MicroBatches
 from tests.support.refused import says
 from tests.support.small_runs import OPTIONS, latent, masked, specification
 from tests.training.test_two_level import Run, without_dropout

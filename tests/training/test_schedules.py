@@ -3,9 +3,9 @@ from typing import get_args
 
 import pytest
 
-from fathom.runs.schedules import Noam, Polynomial
-from fathom.runs.settings import Training
-from fathom.training.schedules import (
+from fathom.config.schema.run import Training
+from fathom.config.schema.schedules import Noam, Polynomial
+from fathom.train.schedules import (
     SCHEDULES,
     inverse_sqrt,
     learning_rate,

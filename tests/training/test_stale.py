@@ -1,8 +1,8 @@
 import pytest
 
 from fathom.io.files import write_json
-from fathom.provenance.recipe import RECIPE
-from fathom.training.stale import delete_stale
+from fathom.results.recipe import RECIPE
+from fathom.train.stale import delete_stale
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fathom.batches.encode import encode
-from fathom.checkpoints.read import read_weights
+from fathom.config.spec import StartSpec
+from fathom.data.encode import encode
+from fathom.data.subwords.train import train as train_subwords
 from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import read_record, write_record
-from fathom.runs.spec import StartSpec
-from fathom.subwords.train import train as train_subwords
-from fathom.training.loop import TrainPaths
-from fathom.training.train import train
+from fathom.nn.weights import read_weights
+from fathom.train.loop import TrainPaths
+from fathom.train.train import train
 from tests.support.refused import prose, refused
 from tests.support.run_files import training
 from tests.support.small_corpus import DEFINITION, record_corpus, small_data, write_corpus

@@ -7,7 +7,7 @@ import pytest
 
 from fathom.io.jobs import VARIABLES
 from fathom.io.signals import Pending
-from fathom.training.stopping import END_TIME, STOP_FILE, Stopping
+from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
 from tests.support.refused import refused, says
 
 

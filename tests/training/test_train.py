@@ -8,16 +8,16 @@ import pytest
 import torch
 import yaml
 
-from fathom.batches.tensors import load
+from fathom.data.tensors import load
 from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
-from fathom.training.loop import TrainPaths
-from fathom.training.masked_batches import MaskedUpdateBatches
-from fathom.training.ranks import Ranks
-from fathom.training.train import train
+from fathom.train.loop import TrainPaths
+from fathom.train.masked_batches import MaskedUpdateBatches
+from fathom.train.ranks import Ranks
+from fathom.train.train import train
 from tests.support.refused import prose, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, masked, specification

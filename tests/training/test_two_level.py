@@ -5,14 +5,14 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from fathom.batches.fused import collate
-from fathom.batches.sampler import Sampler
-from fathom.batches.tensors import PAD, load
-from fathom.methods.loader import build
-from fathom.training.ranks import Ranks
-from fathom.training.schedules import learning_rate
-from fathom.training.two_level import TwoLevel
-from fathom.training.update_batches import MicroBatches
+from fathom.data.tensors import PAD, load
+from fathom.methods.build import build
+from fathom.train.batches.fused import collate
+from fathom.train.batches.sampler import Sampler
+from fathom.train.ranks import Ranks
+from fathom.train.schedules import learning_rate
+from fathom.train.two_level import TwoLevel
+from fathom.train.update_batches import MicroBatches
 from tests.support.small_runs import latent, specification
 
 

@@ -3,10 +3,10 @@ import math
 import pytest
 import torch
 
-from fathom.runs.settings import Outcome
-from fathom.training.outcomes import DivergenceWatch
-from fathom.training.two_level import Result
-from fathom.training.unread import Made, Unread
+from fathom.config.schema.run import Outcome
+from fathom.train.outcomes import DivergenceWatch
+from fathom.train.two_level import Result
+from fathom.train.unread import Made, Unread
 
 LIMITS = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0)
 # NLL and gradient norm of each update.

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from fathom.training.ranks import Ranks
+from fathom.train.ranks import Ranks
 from tests.support.small_runs import latent, update_batches
 
 

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from fathom.batches.fused import ordered
-from fathom.batches.tensors import EOS
-from fathom.training.validation import validate
+from fathom.data.tensors import EOS
+from fathom.train.batches.fused import ordered
+from fathom.train.validation import validate
 from tests.support.small_runs import latent
 from tests.training.test_two_level import Run
 

@@ -4,9 +4,9 @@ import zipfile
 
 import pytest
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.trees.archive import card_of, unpack, write
+from fathom.results.trees.archive import card_of, unpack, write
 from tests.support.refused import refused
 
 NAMES = ("a.txt", "inner/b.png")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.trees.artefacts import differences
-from fathom.trees.tree import Tree
+from fathom.results.trees.artefacts import differences
+from fathom.results.trees.tree import Tree
 from tests.support.small_trees import edit, write_tree
 
 

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from fathom.trees.compared import compare, lines, record
-from fathom.trees.tree import Tree
+from fathom.results.trees.compared import compare, lines, record
+from fathom.results.trees.tree import Tree
 from tests.support.refused import refused
 from tests.support.small_trees import METRICS, SPEC, edit, write_run, write_tree
 

@@ -4,9 +4,9 @@ import zipfile
 
 import pytest
 
-from fathom.trees.compared import compare
-from fathom.trees.packed_tree import CARD, holds_results, opened, pack, unpack
-from fathom.trees.tree import Tree
+from fathom.results.trees.compared import compare
+from fathom.results.trees.packed_tree import CARD, holds_results, opened, pack, unpack
+from fathom.results.trees.tree import Tree
 from tests.support.refused import refused
 from tests.support.small_trees import METRICS, edit, write_tree
 

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from fathom.trees.runs import differences, gathered, pairs
-from fathom.trees.tree import Tree
+from fathom.results.trees.runs import differences, gathered, pairs
+from fathom.results.trees.tree import Tree
 from tests.support.refused import refused
 from tests.support.small_trees import METRICS, SPEC, edit, write_run, write_tree
 

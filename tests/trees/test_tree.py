@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.trees.tree import Tree, rows
+from fathom.results.trees.tree import Tree, rows
 from tests.support.refused import refused
 from tests.support.small_trees import CSV, edit, write_tree
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fathom.trees.values import both, changed, flat, near, only_in
+from fathom.results.trees.values import both, changed, flat, near, only_in
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from fathom.cluster import jobs
-from fathom.project.switches import VARIABLE
+from fathom.config.switches import VARIABLE
 from fathom.workflow import setup
 
 SEARCHED = ("PATH", "PYTHONPATH")

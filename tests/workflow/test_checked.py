@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from fathom.config.yaml_files import YamlFile
-from fathom.errors import Findings
+from fathom.io.errors import Findings
 from fathom.workflow import checked, setup
 from tests.support.specs import ROOT
 

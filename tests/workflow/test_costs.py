@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.methods.loader import count
+from fathom.methods.build import count
 from fathom.workflow.costs import PEAKS, Rates, cost, measured_seconds, peak_of, stated_share
 from tests.support.refused import refused
 from tests.support.targets import own_project

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.methods.loader import count
+from fathom.methods.build import count
 from fathom.workflow.memory import memory, stream_memory, text_memory, vocabulary
 from tests.support.targets import own_project
 

@@ -1,5 +1,5 @@
 from fathom.io.integrity import write_record
-from fathom.provenance.recipe import RECIPE
+from fathom.results.recipe import RECIPE
 from fathom.workflow.plan import _trainings, lines, title
 from tests.support.planned import NOT_BUILT, planned
 from tests.support.refused import prose, says

@@ -6,11 +6,11 @@ import pytest
 
 from fathom.cluster import starts
 from fathom.cluster.jobs import Folder
+from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER
-from fathom.provenance.state_file import State, write_state
-from fathom.runs.paths import Paths
+from fathom.results.state_file import State, write_state
 from fathom.workflow.progress import LINES, Progresses
 from tests.support import submitted_job
 from tests.support.run_files import write_training

@@ -2,7 +2,7 @@ import pytest
 
 from fathom.io.files import write_text
 from fathom.io.integrity import write_record
-from fathom.provenance.recipe import RECIPE
+from fathom.results.recipe import RECIPE
 from tests.support.papers import PAPERS
 from tests.support.planned import planned
 from tests.support.refused import refused

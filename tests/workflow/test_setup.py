@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fathom.errors import FathomError, Findings
-from fathom.project.switches import VARIABLE
+from fathom.config.switches import VARIABLE
+from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
 from tests.support.refused import refused
 from tests.support.targets import ROOT

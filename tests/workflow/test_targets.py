@@ -4,8 +4,8 @@ import re
 import pytest
 from docutils.core import publish_parts
 
-from fathom.errors import FathomError
-from fathom.tables.view import label
+from fathom.artefacts.table.view import label
+from fathom.io.errors import FathomError
 from fathom.workflow.targets import plain_text, script_text
 from tests.support.planned import NOT_BUILT, planned
 from tests.support.refused import prose, refused, says

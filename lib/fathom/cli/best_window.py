@@ -6,7 +6,7 @@ import typer
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import Gates, open_run
-from fathom.inference.ready import require_decoder, require_weights
+from fathom.decode.ready import require_decoder, require_weights
 
 
 def best_window(
@@ -34,14 +34,14 @@ def best_window(
     opened.require_decodable(kind)
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
-    from fathom.evaluation.measured import measure
-    from fathom.evaluation.window import best_window as choose
+    from fathom.scoring.measured import measure
+    from fathom.scoring.window import best_window as choose
 
     report = report_of(f"{spec.folder} {kind}")
     if not ended.finished:
         measure(spec, seed, paths, "window", dict, report, None, kind)
         return
-    from fathom.inference.checkpoint_translations import (
+    from fathom.decode.checkpoint_translations import (
         CheckpointTranslations,
         consecutive_updates,
     )

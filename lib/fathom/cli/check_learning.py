@@ -5,10 +5,10 @@ import json
 import typer
 
 from fathom.cli.options import Json, Results, Scale, Seed, open_paths, open_project
-from fathom.errors import FathomError
-from fathom.inference.ready import require_made
-from fathom.provenance.manifest import read
-from fathom.provenance.measurements import Record
+from fathom.decode.ready import require_made
+from fathom.io.errors import FathomError
+from fathom.results.manifest import read
+from fathom.results.measurements import Record
 
 
 def check_learning(

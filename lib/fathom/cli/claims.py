@@ -40,11 +40,11 @@ def claims(
 
     Example: fathom claims latent_depth --table latent_depth_table5
     """
-    from fathom.claims.view import lines, page, printed, summary
-    from fathom.errors import FathomError, nearest
+    from fathom.artefacts.claims.view import lines, page, printed, summary
+    from fathom.artefacts.judgement import judged
+    from fathom.artefacts.table.comparison import write_csv
+    from fathom.io.errors import FathomError, nearest
     from fathom.io.files import write_text
-    from fathom.project.judgement import judged
-    from fathom.tables.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
     papers = artefacts.project.papers

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import Json, Results, open_paths, open_project, report, suggest
-from fathom.errors import FathomError, nearest
-from fathom.project.deletable import KINDS, deletable
+from fathom.io.errors import FathomError, nearest
+from fathom.results.deletable import KINDS, deletable
 
 Kinds = Annotated[
     list[str] | None, typer.Argument(metavar="[KIND]...", help=f"Of {', '.join(KINDS)}.")

@@ -26,10 +26,10 @@ def compare(
 
     Example: fathom compare --table latent_depth_table5 --json
     """
+    from fathom.artefacts import comparison, deviations
+    from fathom.artefacts.table.comparison import counts, lines, write_csv
+    from fathom.config.paper import find
     from fathom.io.files import write_text
-    from fathom.papers.paper import find
-    from fathom.report import comparison, deviations
-    from fathom.tables.comparison import counts, lines, write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
     papers = artefacts.project.papers

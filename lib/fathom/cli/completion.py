@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.artefacts.needs import Demands
 from fathom.cli.options import open_project
-from fathom.errors import FathomError, nearest
-from fathom.project.deletable import KINDS
-from fathom.project.demands import Demands
-from fathom.project.project import Project
+from fathom.config.project import Project
+from fathom.io.errors import FathomError, nearest
+from fathom.results.deletable import KINDS
 
 Shell = Annotated[str, typer.Argument(help="bash or zsh.")]
 

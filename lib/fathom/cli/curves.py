@@ -9,8 +9,8 @@ import typer
 from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report, suggest
 
 if TYPE_CHECKING:
-    from fathom.project.artefacts import Artefacts
-    from fathom.tables.sources import Source
+    from fathom.artefacts.artefacts import Artefacts
+    from fathom.artefacts.table.sources import Source
 
 Names = Annotated[
     list[str], typer.Argument(help="Runs, as `fathom list runs` names them, or one table.")
@@ -37,10 +37,10 @@ def curves(
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
-    from fathom.errors import FathomError
+    from fathom.artefacts.curves import curve, rows, svg
+    from fathom.artefacts.table.comparison import write_csv
+    from fathom.io.errors import FathomError
     from fathom.io.files import write_text
-    from fathom.report.curves import curve, rows, svg
-    from fathom.tables.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
@@ -69,8 +69,8 @@ def curves(
 
 def _write_events(source: "Source", folder: Path) -> None:
     """Write the metrics of all seeds of a run that were started for TensorBoard."""
+    from fathom.artefacts.tensorboard import write_events
     from fathom.io import metrics
-    from fathom.report.tensorboard import write_events
 
     for seed in source.folders:
         path = source.folders[seed].parent / "metrics.tsv"
@@ -84,10 +84,10 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
     Raises:
         FathomError: there is no such run or table, or the table shows no runs.
     """
-    from fathom.errors import FathomError
+    from fathom.artefacts.page.curves import run_labels
+    from fathom.config.paper import find
+    from fathom.io.errors import FathomError
     from fathom.io.hashes import identity, short
-    from fathom.papers.paper import find
-    from fathom.report.page.curves import run_labels
 
     project = artefacts.project
     papers = project.papers.values()

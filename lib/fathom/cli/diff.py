@@ -65,8 +65,8 @@ def diff(
 
     Example: fathom diff results-tiny.zip results --tolerance 0.01
     """
-    from fathom.trees.compared import compare, lines, record
-    from fathom.trees.packed_tree import opened
+    from fathom.results.trees.compared import compare, lines, record
+    from fathom.results.trees.packed_tree import opened
 
     with opened(first) as own, opened(second) as other:
         compared = compare(own, other, tolerance, table=table or "", scale=scale or "", costs=costs)

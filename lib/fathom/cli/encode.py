@@ -23,7 +23,7 @@ def encode(data: DataName, scale: Scale = None, results: Results = None) -> None
     name, paths = open_paths(project, scale, results)
     spec = data_named(project, data, name)
     # Imported here: torch takes seconds, and a mistyped name need not wait for it.
-    from fathom.batches.encode import encode as write_tensors
+    from fathom.data.encode import encode as write_tensors
 
     write_tensors(spec, paths.corpus(spec), paths.subwords(spec), paths.tensors(spec), report)
     suggest("fathom list runs")

@@ -7,13 +7,13 @@ import typer
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
-from fathom.errors import FathomError
-from fathom.inference.ready import (
+from fathom.config.plain import require_plain_gates
+from fathom.decode.ready import (
     require_decoder,
     require_name,
     require_weights,
 )
-from fathom.runs.plain import require_plain_gates
+from fathom.io.errors import FathomError
 
 PROGRAMS = ("fairseq", "ctranslate2")
 
@@ -47,7 +47,7 @@ def export(
     require_plain_gates(card, gates, spec.name, "translate with fathom instead")
     _require_empty(folder)
     require_weights(spec, seed, opened.paths)
-    from fathom.inference.export import export as write
+    from fathom.decode.export.export import export as write
 
     write(opened.trained(seed, "cpu"), program, folder, task, report_of(spec.folder))
 

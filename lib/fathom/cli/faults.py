@@ -6,7 +6,7 @@ Files are replaced at once, so none that is half-written is trusted after them.
 import errno
 import os
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.memory import is_out_of_memory
 
 _REMEDIES = {

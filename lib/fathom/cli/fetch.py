@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import Results, open_paths, open_project, report
-from fathom.errors import FathomError, nearest
+from fathom.io.errors import FathomError, nearest
 
 
 def fetch(

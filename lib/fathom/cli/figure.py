@@ -21,8 +21,8 @@ def figure(
 
     Example: fathom figure latent_depth_figure4 --partial
     """
-    from fathom.figures import kinds
-    from fathom.papers.paper import find
+    from fathom.artefacts.figures import kinds
+    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     paper, drawn = find(artefacts.project.papers, target, "figure")

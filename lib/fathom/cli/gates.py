@@ -2,9 +2,9 @@
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
-from fathom.errors import FathomError
-from fathom.inference.ready import averaged, require_weights
-from fathom.provenance.measurements import Record
+from fathom.decode.ready import averaged, require_weights
+from fathom.io.errors import FathomError
+from fathom.results.measurements import Record
 
 
 def gates(
@@ -19,10 +19,10 @@ def gates(
         where = opened.spec.name
         raise FathomError("its method has no gates", where, "choose a run of latent layers")
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.evaluation.measured import measure
+    from fathom.scoring.measured import measure
 
     def records() -> dict[str, Record]:
-        from fathom.inference.gates import gate_records
+        from fathom.decode.gates import gate_records
 
         return gate_records(opened.trained(seed, device))
 

@@ -6,8 +6,8 @@ import typer
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import Gates, one_split, open_run
-from fathom.inference.ready import require_weights
-from fathom.provenance.measurements import Record
+from fathom.decode.ready import require_weights
+from fathom.results.measurements import Record
 
 
 def likelihood(
@@ -29,11 +29,11 @@ def likelihood(
     opened = open_run(run, scale, results, device)
     kind, text = opened.one_gates(gates), one_split(split)
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.evaluation import perplexity
-    from fathom.evaluation.measured import measure
+    from fathom.decode import perplexity
+    from fathom.scoring.measured import measure
 
     def records() -> dict[str, Record]:
-        from fathom.inference.likelihood import likelihood as predict
+        from fathom.decode.likelihood import likelihood as predict
 
         sums = predict(opened.trained(seed, device), text, kind)
         return perplexity.records(sums.nats, sums.tokens, sums.no_layer, text, kind)

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.artefacts.needs import Demands
 from fathom.cli.options import Json, Results, Scale, open_paths, open_project, suggest
-from fathom.errors import FathomError, nearest
-from fathom.project.demands import Demands
-from fathom.project.project import Project
-from fathom.provenance.run_state import NOT_STARTED, run_state
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.io.errors import FathomError, nearest
+from fathom.results.run_state import NOT_STARTED, run_state
 
 Kind = Annotated[
     str,
@@ -69,7 +69,7 @@ def _text(fields: Mapping[str, Any]) -> str:
 def _artefacts(
     project: Project, paths: Paths, verbs: Collection[str] = ("table", "figure")
 ) -> Rows:
-    from fathom.project.artefacts import Artefacts
+    from fathom.artefacts.artefacts import Artefacts
 
     demands, artefacts = Demands(project, paths.scale), Artefacts(project, paths)
     rows: Rows = {}

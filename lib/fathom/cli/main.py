@@ -10,7 +10,7 @@ import sys
 import traceback
 
 from fathom.cli.faults import fault
-from fathom.errors import FathomError, Findings, printed
+from fathom.io.errors import FathomError, Findings, printed
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, ignore_others, raised
 

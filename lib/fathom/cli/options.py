@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.errors import FathomError, nearest
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.schema.dataset import Dataset
+from fathom.config.spec import DataSpec
+from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
+from fathom.io.errors import FathomError, nearest
 from fathom.io.screen import say
-from fathom.project.load import load
-from fathom.project.project import Project
-from fathom.project.switches import VARIABLE, layers, one_seed, open_results, seed_list
-from fathom.provenance.sources import PACKAGE
-from fathom.runs.datasets import Dataset
-from fathom.runs.paths import Paths
-from fathom.runs.spec import DataSpec
+from fathom.results.code_sources import PACKAGE
 
 if TYPE_CHECKING:
-    from fathom.project.artefacts import Artefacts
+    from fathom.artefacts.artefacts import Artefacts
 
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
@@ -106,7 +106,7 @@ def open_paths(
 
 def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
     """Return the tables and figures of the project at the scale that is meant."""
-    from fathom.project.artefacts import Artefacts
+    from fathom.artefacts.artefacts import Artefacts
 
     project = open_project()
     _, paths = open_paths(project, scale, results)

@@ -7,7 +7,7 @@ import typer
 
 from fathom.cli.options import Results, Scale, Seed, open_paths, open_project, report
 from fathom.cli.run_options import open_run
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 _NAMED = 3  # trainings that are left out, in a line
 OneRun = Annotated[
@@ -38,8 +38,8 @@ def pack(
     if run is not None:
         _pack_run(run, out, scale, results, seed)
         return
-    from fathom.project.results_files import results_files
-    from fathom.trees.packed_tree import pack as write
+    from fathom.results.results_files import results_files
+    from fathom.results.trees.packed_tree import pack as write
 
     project = open_project()
     name, paths = open_paths(project, scale, results)
@@ -57,7 +57,7 @@ def pack(
 def _pack_run(
     run: str, out: Path | None, scale: str | None, results: str | None, seed: int
 ) -> None:
-    from fathom.project.run_archive import pack as write
+    from fathom.results.run_archive import pack as write
 
     opened = open_run(run, scale, results)
     archive = _free(out or Path(f"{opened.spec.folder}.{seed}.zip"))

@@ -13,9 +13,9 @@ def page(
 
     Example: fathom page latent_depth --scale tiny
     """
+    from fathom.artefacts.judgement import judged
+    from fathom.artefacts.page.page import page as content
     from fathom.io.files import write_text
-    from fathom.project.judgement import judged
-    from fathom.report.page.page import page as content
 
     artefacts = open_artefacts(scale, results, seeds)
     for name in papers_named(artefacts.project, paper, "page"):

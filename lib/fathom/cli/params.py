@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.artefacts.network_sizes import NetworkSizes
+from fathom.artefacts.parameters import Printed, printed
 from fathom.cli.columns import print_columns
 from fathom.cli.options import Json, Paper, Results, open_paths, open_project, papers_named, report
-from fathom.papers.paper import find
-from fathom.project.network_sizes import NetworkSizes
-from fathom.project.parameters import Printed, printed
-from fathom.runs.spec import Spec
+from fathom.config.paper import find
+from fathom.config.spec import Spec
 
 _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")
 _WORDS = {"agrees": "agree", "differs": "differ"}
@@ -84,7 +84,7 @@ def _total(count: Printed, sizes: NetworkSizes) -> int:
 
 
 def _count(spec: Spec, source: int, target: int) -> dict[str, int]:
-    from fathom.methods.loader import count
+    from fathom.methods.build import count
 
     return count(spec.model, spec.method, len(spec.data.tasks), source, target)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.artefacts.needs import Demands
 from fathom.cli.columns import print_columns
 from fathom.cli.durations import duration
 from fathom.cli.options import (
@@ -19,9 +20,8 @@ from fathom.cli.options import (
     report,
     suggest,
 )
-from fathom.project.demands import Demands
-from fathom.project.switches import seed_list
-from fathom.runs.sources import Source
+from fathom.config.schema.source import Source
+from fathom.config.switches import seed_list
 from fathom.workflow.costs import PEAKS
 from fathom.workflow.planned import DEFAULT, Plan, Planned
 from fathom.workflow.steps import steps

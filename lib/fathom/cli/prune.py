@@ -6,8 +6,8 @@ import typer
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import OpenRun, open_run
-from fathom.errors import FathomError
-from fathom.inference.ready import require_name, require_weights
+from fathom.decode.ready import require_name, require_weights
+from fathom.io.errors import FathomError
 
 Task = Annotated[str, typer.Option(help="The task whose layers stay; the others' are left out.")]
 
@@ -26,7 +26,7 @@ def prune(
     require_name(task, opened.spec.data.tasks, "task", f"run {run}")
     _require_hard_gates(opened)
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.inference.prune import prune as write_pruned
+    from fathom.decode.export.prune import prune as write_pruned
 
     write_pruned(opened.trained(seed, "cpu"), task, report_of(opened.spec.folder))
 

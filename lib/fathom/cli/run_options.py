@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fathom.cli.options import open_paths, open_project
-from fathom.errors import FathomError
-from fathom.inference.ready import SPLITS, require_device, require_name
-from fathom.project.project import Project
-from fathom.runs.paths import Paths
-from fathom.runs.plain import REMEDY, require_plain_gates
-from fathom.runs.spec import Spec
+from fathom.config.paths import Paths
+from fathom.config.plain import REMEDY, require_plain_gates
+from fathom.config.project import Project
+from fathom.config.spec import Spec
+from fathom.decode.ready import SPLITS, require_device, require_name
+from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
-    from fathom.inference.trained_run import TrainedRun
+    from fathom.decode.trained_run import TrainedRun
 
 Gates = Annotated[
     str | None, typer.Option(help="plain, soft or hard; by default those that config asks for.")
@@ -74,7 +74,7 @@ class OpenRun:
             FathomError: there is no such split, or the run cannot be decoded with these gates.
         """
         if split is None and gates is None:
-            from fathom.project.demands import Demands
+            from fathom.artefacts.needs import Demands
 
             return list(Demands(self.project, self.paths.scale).decodings(self.spec.name))
         return [(one_split(split or "test"), self.one_gates(gates))]
@@ -98,8 +98,8 @@ class OpenRun:
         Raises:
             FathomError: there is no such device here.
         """
-        from fathom.inference.trained_run import TrainedRun
-        from fathom.training.environment import choose_device
+        from fathom.decode.trained_run import TrainedRun
+        from fathom.train.environment import choose_device
 
         switches = self.project.switches
         place = choose_device(device or switches.device)

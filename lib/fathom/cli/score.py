@@ -2,7 +2,7 @@
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of, suggest
 from fathom.cli.run_options import Gates, Split, open_run
-from fathom.inference.ready import require_decoder, require_made, require_training
+from fathom.decode.ready import require_decoder, require_made, require_training
 
 
 def score(
@@ -28,7 +28,7 @@ def score(
         command = paths.command("translate", spec.name, seed)
         named = f"{command} --split {one} --gates {kind}" if split or gates else command
         require_made(paths.decoding(spec, seed, one, kind) / "decoding.json", named)
-    from fathom.evaluation.score import score as score_decoding
+    from fathom.scoring.score import score as score_decoding
 
     for one, kind in decodings:
         report = report_of(f"{spec.folder} {one}, {kind}")

@@ -2,8 +2,8 @@
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
-from fathom.inference.ready import averaged, require_weights
-from fathom.provenance.measurements import Record
+from fathom.decode.ready import averaged, require_weights
+from fathom.results.measurements import Record
 
 
 def sharing(
@@ -15,10 +15,10 @@ def sharing(
     """
     opened = open_run(run, scale, results, device)
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.evaluation.measured import measure
+    from fathom.scoring.measured import measure
 
     def records() -> dict[str, Record]:
-        from fathom.inference.sharing import sharing_records
+        from fathom.decode.sharing import sharing_records
 
         return sharing_records(opened.trained(seed, device))
 

@@ -26,7 +26,7 @@ def show(
 
     Example: fathom show m2o_diverse_12_12 --scale tiny
     """
-    from fathom.project.describe import describe
+    from fathom.config.show import describe
 
     project = open_project(check=False)
     name, paths = open_paths(project, scale, results)

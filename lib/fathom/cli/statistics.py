@@ -10,7 +10,7 @@ def statistics(dataset: DatasetName, results: Results = None) -> None:
 
     Example: fathom statistics po_wheels_diverse
     """
-    from fathom.data.statistics import measure
+    from fathom.scoring.corpus import measure
 
     project = open_project(check=False)
     _, paths = open_paths(project, None, results)

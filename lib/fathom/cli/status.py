@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.needs import Demands
 from fathom.cli.durations import duration
 from fathom.cli.options import (
     Json,
@@ -21,9 +23,7 @@ from fathom.cli.options import (
     report,
 )
 from fathom.cli.watching import watch
-from fathom.project.artefacts import Artefacts
-from fathom.project.demands import Demands
-from fathom.provenance.run_state import (
+from fathom.results.run_state import (
     FAILED,
     NOT_STARTED,
     RUNNING,

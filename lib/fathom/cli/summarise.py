@@ -2,7 +2,7 @@
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of, suggest
 from fathom.cli.run_options import open_run
-from fathom.inference.ready import require_training
+from fathom.decode.ready import require_training
 
 
 def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1) -> None:
@@ -14,10 +14,10 @@ def summarise(run: Run, scale: Scale = None, results: Results = None, seed: Seed
     """
     opened = open_run(run, scale, results)
     require_training(opened.spec, seed, opened.paths)
-    from fathom.evaluation.summarise import summarise as write_manifest
+    from fathom.artefacts.model_card import model_card
     from fathom.io.files import write_text
-    from fathom.provenance import manifest
-    from fathom.report.model_card import model_card
+    from fathom.results import manifest
+    from fathom.scoring.summarise import summarise as write_manifest
 
     spec, paths = opened.spec, opened.paths
     write_manifest(spec, seed, paths, report_of(spec.folder))

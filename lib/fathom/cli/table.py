@@ -10,7 +10,7 @@ from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, repo
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from fathom.tables.view import BlockView, TableView
+    from fathom.artefacts.table.view import BlockView, TableView
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 
@@ -31,10 +31,10 @@ def table(
 
     Example: fathom table latent_depth_table5 --partial --show
     """
-    from fathom.papers.paper import find
-    from fathom.tables import formats
-    from fathom.tables.notes import warnings_of
-    from fathom.tables.view import view
+    from fathom.artefacts.table import formats
+    from fathom.artefacts.table.notes import warnings_of
+    from fathom.artefacts.table.view import view
+    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     paper, drawn = find(artefacts.project.papers, target, "table")

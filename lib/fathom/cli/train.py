@@ -3,8 +3,8 @@
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report, suggest
 from fathom.cli.run_options import open_run
 from fathom.cluster.schedulers import is_live
-from fathom.inference.ready import require_made
-from fathom.provenance import training_file
+from fathom.decode.ready import require_made
+from fathom.results import training_file
 
 
 def train(
@@ -25,8 +25,8 @@ def train(
         return
     text = paths.tensors(spec.data)
     require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
-    from fathom.training.loop import RuntimeOptions, TrainPaths
-    from fathom.training.train import train as train_run
+    from fathom.train.loop import RuntimeOptions, TrainPaths
+    from fathom.train.train import train as train_run
 
     options = RuntimeOptions(
         device=device or switches.device,

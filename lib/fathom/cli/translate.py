@@ -10,19 +10,19 @@ import typer
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report, report_of, suggest
 from fathom.cli.run_options import Gates, Split, open_run
-from fathom.errors import FathomError
-from fathom.inference.ready import (
+from fathom.config.spec import Spec
+from fathom.config.switches import VARIABLE
+from fathom.decode.ready import (
     missing_decodings,
     require_decoder,
     require_name,
     require_weights,
 )
+from fathom.io.errors import FathomError
 from fathom.io.files import write_json
-from fathom.project.switches import VARIABLE
-from fathom.runs.spec import Spec
 
 if TYPE_CHECKING:
-    from fathom.inference.trained_run import TrainedRun
+    from fathom.decode.trained_run import TrainedRun
 
 # Seconds in which a program that is piped in writes its first byte.
 PATIENCE = 1.0
@@ -62,7 +62,7 @@ def translate(
         require_weights(spec, seed, paths)
         asked = missing_decodings(spec, seed, paths, decodings) if everything else decodings
         if asked:
-            from fathom.inference import translate as decoding
+            from fathom.decode import translate as decoding
 
             decoding.translate(opened.trained(seed, device), asked, report_of(spec.folder))
         else:
@@ -86,7 +86,7 @@ def translate(
         _answer(opened.trained(seed, device), chosen, task)
         return
     lines = _lines(sys.stdin.buffer.read())
-    from fathom.inference import translate as decoding
+    from fathom.decode import translate as decoding
 
     trained = opened.trained(seed, device)
     for line in decoding.translate_lines(trained, chosen, task, lines, report):
@@ -95,7 +95,7 @@ def translate(
 
 def _answer(trained: "TrainedRun", gates: str, task: str) -> None:
     """Translate each line that the user types at a terminal when it comes."""
-    from fathom.inference import translate as decoding
+    from fathom.decode import translate as decoding
 
     trained.network(gates)  # before the prompt, so that the first line does not wait for it
     report(f"type text of {task}, a sentence a line; Ctrl-D ends")

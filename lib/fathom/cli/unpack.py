@@ -19,9 +19,9 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
 
     Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.zip
     """
-    from fathom.project.run_archive import place
-    from fathom.project.run_archive import unpack as write
-    from fathom.trees.packed_tree import holds_results
+    from fathom.results.run_archive import place
+    from fathom.results.run_archive import unpack as write
+    from fathom.results.trees.packed_tree import holds_results
 
     of_all = [archive for archive in archives if holds_results(archive)]
     of_runs = [archive for archive in archives if archive not in of_all]
@@ -36,7 +36,7 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
 
 
 def _unpack_all(archive: Path, folder: Path) -> None:
-    from fathom.trees.packed_tree import unpack as write
+    from fathom.results.trees.packed_tree import unpack as write
 
     card = write(archive, folder)
     options = f"--scale {card.scale} --results {folder}"

@@ -5,7 +5,7 @@ import json
 import typer
 
 from fathom.cli.options import Json, open_project, suggest
-from fathom.errors import Findings
+from fathom.io.errors import Findings
 
 
 def validate(as_json: Json = False) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import Json, Results, Scale, open_paths, open_project
-from fathom.errors import FathomError
-from fathom.project.project import Project
-from fathom.runs.paths import Paths
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.io.errors import FathomError
 
 OneRun = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="A run, with its text. Default: all results.")
@@ -27,7 +27,7 @@ def verify(
 
     Example: fathom verify m2o_diverse_12_12
     """
-    from fathom.provenance.verify import verify as compare
+    from fathom.results.verify import verify as compare
 
     project = open_project(check=False)
     name, paths = open_paths(project, scale, results)

@@ -22,7 +22,7 @@ def where(paper: Paper = None, number: Number = None, as_json: Json = False) -> 
 
     Example: fathom where latent_depth 5
     """
-    from fathom.report.equations import entries, line
+    from fathom.artefacts.equations import entries, line
 
     project = open_project()
     papers = project.papers if paper is None else [paper]

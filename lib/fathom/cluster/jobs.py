@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
 
 # The folder with a folder for each job; the head sets it for all that it starts.

@@ -6,7 +6,7 @@ from typing import Any
 
 from fathom.cluster.jobs import folders
 from fathom.cluster.scheduler import RUNNING, Scheduler, State
-from fathom.errors import FathomError, Findings, shortened, unknown
+from fathom.io.errors import FathomError, Findings, shortened, unknown
 
 # What a profile may ask for; Snakemake adds some of them by itself.
 RESOURCES = (

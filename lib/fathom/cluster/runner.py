@@ -92,7 +92,7 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
     Returns:
         The exit code of the job.
     """
-    from fathom.provenance.state_file import FAILED, OUT_OF_MEMORY
+    from fathom.results.state_file import FAILED, OUT_OF_MEMORY
 
     nothing = {"outputs": [None] * len(folder.outputs), "checkpoint": None, "state": {}}
     before, now = nothing | read_or_empty(folder.path / "before.json"), _made(folder)
@@ -123,7 +123,7 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
 
 def _made(folder: Folder) -> dict[str, Any]:
     """Return which outputs and which newest checkpoint there are."""
-    from fathom.provenance.state_file import STATE_FILE
+    from fathom.results.state_file import STATE_FILE
 
     outputs = folder.outputs
     checkpoint = outputs[0].parent / "checkpoints" / "last.pt"

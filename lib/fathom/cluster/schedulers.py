@@ -3,7 +3,7 @@
 from fathom.cluster.pbs import Pbs
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.slurm import Slurm
-from fathom.errors import unknown
+from fathom.io.errors import unknown
 
 SCHEDULERS: dict[str, type[Scheduler]] = {"slurm": Slurm, "pbs": Pbs}
 

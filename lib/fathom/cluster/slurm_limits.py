@@ -13,7 +13,7 @@ from typing import Any
 
 from fathom.cluster.jobs import gpus
 from fathom.cluster.scheduler import ask
-from fathom.errors import FathomError, nearest
+from fathom.io.errors import FathomError, nearest
 
 _UP = ("idle", "mixed", "allocated", "completing", "planned")
 _TIME = re.compile(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)")

@@ -17,7 +17,7 @@ from fathom.cluster.jobs import Folder, alone, folders, top
 from fathom.cluster.scheduler import FAILED, RUNNING, SUCCESS, Scheduler, State
 from fathom.cluster.schedulers import scheduler_of
 from fathom.cluster.submit import submit_again
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_lines
 from fathom.io.screen import say
 

@@ -13,7 +13,7 @@ import fathom
 from fathom.cluster.jobs import Folder, Job, alone, read, top
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import scheduler_of
-from fathom.errors import FathomError, printed
+from fathom.io.errors import FathomError, printed
 from fathom.io.screen import say
 
 # Seconds between questions to a silent scheduler: minutes in all.

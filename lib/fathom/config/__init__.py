@@ -1,1 +1,1 @@
-"""YAML files read with the line of each key, and schema errors as messages."""
+"""All of config/: read, merged, checked, resolved."""

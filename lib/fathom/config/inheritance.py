@@ -13,7 +13,7 @@ from typing import Any
 
 from fathom.config.places import Node, Place, merge, placeholders, substitute
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import Dependent, FathomError, Partly, brief, closest, nearest, unknown
+from fathom.io.errors import Dependent, FathomError, Partly, brief, closest, nearest, unknown
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.errors import FathomError, unknown
+from fathom.io.errors import FathomError, unknown
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from fathom.config.settings import FORM
+from fathom.config.section import FORM
 from fathom.config.yaml_files import KeyPath
-from fathom.errors import FathomError, brief, closest, nearest
+from fathom.io.errors import FathomError, brief, closest, nearest
 
 P = TypeVar("P", bound=BaseModel)
 Where = Callable[[KeyPath], str]

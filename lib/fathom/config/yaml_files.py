@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from fathom.errors import FathomError, Findings, brief
+from fathom.io.errors import FathomError, Findings, brief
 from fathom.io.files import require_no_pipe
 
 KeyPath = tuple[str | int, ...]

@@ -1,1 +1,1 @@
-"""Text: fetched, checked, read, cleaned, split and counted."""
+"""Text: fetched, cleaned, split, cut into pieces, encoded."""

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from fathom.data.debian_archives import is_debian, to_data
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
 MAX_EXPANSION = 100

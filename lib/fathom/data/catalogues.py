@@ -11,13 +11,13 @@ from gettext import c2py
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
+from fathom.config.schema.dataset import BuiltDataset
 from fathom.data.archives import visit
 from fathom.data.clean import one_line
 from fathom.data.compiled import decompiled
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
-from fathom.runs.datasets import BuiltDataset
+from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from polib import POEntry, POFile

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from fathom.config.schema.dataset import SPLITS, BuiltDataset
+from fathom.config.schema.text_rules import number_of
 from fathom.data.texts import TaskText
-from fathom.errors import FathomError
-from fathom.runs.datasets import SPLITS, BuiltDataset
-from fathom.runs.text_rules import number_of
+from fathom.io.errors import FathomError
 
 
 def count_matches(count: int, expected: int | str) -> bool:

@@ -10,8 +10,8 @@ import html
 import re
 import unicodedata
 
+from fathom.config.schema.text_rules import MessageCleaning
 from fathom.data.texts import Pair
-from fathom.runs.text_rules import MessageCleaning
 
 # Characters at which str.splitlines() ends a line, though the files end lines with LF alone.
 _SEPARATORS = dict.fromkeys(map(ord, "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")

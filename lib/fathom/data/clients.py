@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathom.data.answers import Limits
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from struct import error as StructError
 from struct import unpack_from
 
 from fathom.data.members import REMEDY
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 _ORDERS = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
 _CONTEXT, _FORMS = "\x04", "\0"

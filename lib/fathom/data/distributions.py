@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from fathom.config.schema.source import DebianPackage, NpmPackage
 from fathom.data.answers import LIMITS, Limits
 from fathom.data.clients import Client
-from fathom.runs.sources import DebianPackage, NpmPackage
 
 _NEW_VERSION = (
     "run `apt-get update` as root, write Version, Size and SHA256 of `apt-cache show` into the "

@@ -14,11 +14,11 @@ from itertools import compress, islice
 from pathlib import Path
 from typing import IO
 
+from fathom.config.schema.text_rules import HeldOut
 from fathom.data.clean import key
 from fathom.data.split import digest
 from fathom.data.texts import Line
 from fathom.io.files import naming
-from fathom.runs.text_rules import HeldOut
 
 # A sentence's line in the file: its hash in hexadecimal digits, a blank, its text.
 _DIGITS = 16

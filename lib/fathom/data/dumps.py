@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 from xml.etree import ElementTree
 
 from fathom.data.members import REMEDY
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 _MAIN = "0"
 # Namespaces whose links show a picture or a category, and no words of the sentence.

@@ -14,13 +14,7 @@ from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 
-from fathom.data import archives, distributions, packages, transport
-from fathom.data.answers import LIMITS, Limits
-from fathom.errors import FathomError, without_secrets
-from fathom.io.files import replacing, sha256
-from fathom.io.integrity import Recorded, read_record, write_record
-from fathom.io.locks import only_writer
-from fathom.runs.sources import (
+from fathom.config.schema.source import (
     Archive,
     ByHand,
     DebianPackage,
@@ -29,6 +23,12 @@ from fathom.runs.sources import (
     Pinned,
     Source,
 )
+from fathom.data import archives, distributions, packages, transport
+from fathom.data.answers import LIMITS, Limits
+from fathom.io.errors import FathomError, without_secrets
+from fathom.io.files import replacing, sha256
+from fathom.io.integrity import Recorded, read_record, write_record
+from fathom.io.locks import only_writer
 
 FIRST = "first.json"
 _CLIENT = ".client-"

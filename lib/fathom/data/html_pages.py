@@ -13,12 +13,12 @@ from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.package_reads import HtmlPages
 from fathom.data.archives import visit
 from fathom.data.members import text_of
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
-from fathom.runs.datasets import PackageDataset, PackageLineDataset
-from fathom.runs.package_reads import HtmlPages
+from fathom.io.errors import FathomError
 
 _PARAGRAPHS = frozenset(("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 _ENDING = ".html"

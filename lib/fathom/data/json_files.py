@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.package_reads import JsonFiles
 from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
-from fathom.runs.datasets import PackageDataset, PackageLineDataset
-from fathom.runs.package_reads import JsonFiles
+from fathom.io.errors import FathomError
 
 _REFERENCE = "[%key:"
 _CHECKSUM = re.compile(r"-[0-9a-f]{32}$")

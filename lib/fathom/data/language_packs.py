@@ -14,12 +14,12 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
+from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.package_reads import Fluent
 from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
-from fathom.runs.datasets import PackageDataset, PackageLineDataset
-from fathom.runs.package_reads import Fluent
+from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from fluent.syntax.ast import Pattern

@@ -4,7 +4,7 @@ from collections.abc import Collection, Container, Mapping
 from pathlib import Path, PurePosixPath
 
 from fathom.data.clean import one_line
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 REMEDY = "the source is not the file that this reader was written for"
 

@@ -5,14 +5,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.package_reads import (
+    Compiled,
+    Fluent,
+    HtmlPages,
+    JsonFiles,
+    Verses,
+    kind_of,
+)
 from fathom.data.catalogues import catalogues_of, messages, translations
 from fathom.data.html_pages import page_pairs
 from fathom.data.json_files import json_pairs
 from fathom.data.language_packs import pack_pairs
 from fathom.data.texts import Pair
 from fathom.data.verses import verses
-from fathom.runs.datasets import PackageDataset, PackageLineDataset
-from fathom.runs.package_reads import Compiled, Fluent, HtmlPages, JsonFiles, Verses, kind_of
 
 
 def raw_pairs(

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
+from fathom.config.schema.source import Package
 from fathom.data.answers import LIMITS, Limits
 from fathom.data.clients import Client
-from fathom.runs.sources import Package
 
 _PIP = Client(
     name="pip",

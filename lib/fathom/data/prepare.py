@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
+from fathom.config.schema.dataset import BuiltDataset, Dataset
+from fathom.config.schema.source import Source
 from fathom.data.checks import same_text, unexpected_counts
 from fathom.data.fetch import fetched_file
 from fathom.data.texts import TaskText
-from fathom.errors import FathomError, Findings
+from fathom.io.errors import FathomError, Findings
 from fathom.io.files import write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.io.locks import only_writer
-from fathom.runs.datasets import BuiltDataset, Dataset
-from fathom.runs.sources import Source
 
 NEW = ".new-"
 
@@ -51,7 +51,7 @@ def prepare(
     }
     report(f"{built.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
-    reader = import_module(f"fathom.data.formats.{built.format}")
+    reader = import_module(f"fathom.data.readers.{built.format}")
     texts: dict[str, TaskText] = reader.read(files, built)
     # The same text under two names first: it explains unexpected counts.
     findings = [*same_text(built, texts), *unexpected_counts(built, texts)]

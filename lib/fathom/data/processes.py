@@ -11,7 +11,7 @@ from multiprocessing import parent_process
 from threading import Thread
 from typing import TypeVar
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -4,10 +4,10 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from fathom.config.schema.dataset import SPLITS
+from fathom.config.schema.text_rules import KeyHash
 from fathom.data.clean import key
 from fathom.data.texts import Pair, Sentence, TaskText
-from fathom.runs.datasets import SPLITS
-from fathom.runs.text_rules import KeyHash
 
 
 def distinct(sentences: Iterable[Sentence]) -> dict[str, Sentence]:

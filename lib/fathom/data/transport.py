@@ -14,7 +14,7 @@ from pathlib import Path
 from requests import Response
 
 from fathom.data.answers import LIMITS, Failed, Limits, TooSlow, ask
-from fathom.errors import FathomError, without_secrets
+from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import read_json, write_json
 
 Report = Callable[[str], None]

@@ -10,12 +10,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
+from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.package_reads import Verses
 from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
-from fathom.runs.datasets import PackageDataset, PackageLineDataset
-from fathom.runs.package_reads import Verses
+from fathom.io.errors import FathomError
 
 _SQLITE = b"SQLite format 3\0"
 # A verse that a version lacks is empty there.

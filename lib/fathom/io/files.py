@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 # What a killed writer leaves: `.<name>.<process>.part`.
 _PARTS = ".*.[0-9]*.part"

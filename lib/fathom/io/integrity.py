@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fathom.errors import FathomError
 from fathom.io.commands import again
+from fathom.io.errors import FathomError
 from fathom.io.files import read_json, require_no_pipe, sha256, write_json
 from fathom.io.hashes import identity
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import IO
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import leftovers, naming, remove_leftovers
 from fathom.io.holders import UNKNOWN, Alive, Holder, beat, read_holder, silent_for, write_holder
 

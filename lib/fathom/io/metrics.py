@@ -4,7 +4,7 @@ import math
 import os
 from pathlib import Path
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import appending, naming, write_lines
 
 Row = dict[str, float | None]

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from fathom.errors import FathomError
 from fathom.io.commands import again
+from fathom.io.errors import FathomError
 from fathom.io.files import replacing
 
 DIGITS = 64

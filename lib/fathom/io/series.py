@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.io.files import naming, replacing
 
 Row = tuple[int, tuple[str, ...], float]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
-from fathom.models.hooks import Method, Stack, generator
+from fathom.nn.hooks import Method, Stack, generator
 
 
 class Adapter(nn.Module):

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from fathom.models.hooks import Method, Stack
+from fathom.nn.hooks import Method, Stack
 
 
 def running_average(layers: int) -> Tensor:

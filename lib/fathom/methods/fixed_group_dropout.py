@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.methods.shared.group_masks import unit_masks, units_per_group
-from fathom.models.hooks import Method, Stack
+from fathom.nn.hooks import Method, Stack
 
 
 def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:

@@ -11,7 +11,7 @@ for all tasks, or one for each task.
 import torch
 from torch import Tensor
 
-from fathom.models.hooks import Method, Stack, generator
+from fathom.nn.hooks import Method, Stack, generator
 
 
 class LayerDrop(Method):

@@ -9,7 +9,7 @@ as the first two of RNMT+.
 import torch
 from torch import Tensor, nn
 
-from fathom.models.hooks import Method, Stack
+from fathom.nn.hooks import Method, Stack
 
 
 class ReZero(Method):

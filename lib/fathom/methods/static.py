@@ -1,6 +1,6 @@
 """The static model: every layer is computed, and nothing is changed."""
 
-from fathom.models.hooks import Method
+from fathom.nn.hooks import Method
 
 
 class Static(Method):

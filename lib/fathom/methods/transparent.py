@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from fathom.models.hooks import Method, Reading, Stack, generator
+from fathom.nn.hooks import Method, Reading, Stack, generator
 
 
 def dropped(weights: Tensor, mask: Tensor, rate: float) -> Tensor:

@@ -1,1 +1,1 @@
-"""Scores of text: BLEU and chrF, their counts by sentence, and the bootstrap of these counts."""
+"""What is measured of translations and text."""

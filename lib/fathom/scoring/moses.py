@@ -14,7 +14,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
-from fathom.runs.languages import short
+from fathom.config.languages import short
 
 NAME = "moses"
 # As many lines as sacreBLEU's own tokenizers remember: references are cut once.

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from fathom.config.switches import FILE, merge, one_or_several
 from fathom.config.yaml_files import YamlFile, read
 from fathom.io.hashes import identity
-from fathom.project.switches import FILE, merge, one_or_several
-from fathom.provenance.sources import PACKAGE, hashed
+from fathom.results.code_sources import PACKAGE, hashed
 
 MARKER = Path(".snakemake") / "fathom_checked"
 
@@ -16,7 +16,7 @@ def state(project: Path, layers: Iterable[YamlFile]) -> str:
 
     Args:
         project: the project's folder.
-        layers: switches that come after config.yaml's (project/switches.py).
+        layers: switches that come after config.yaml's (config/switches.py).
     """
     layers = list(layers)
     given, _ = merge([read(project / FILE, project), *layers])

@@ -10,8 +10,8 @@ from typing import Any
 from fathom.cluster import heads, jobs, preflight, starts
 from fathom.cluster.scheduler import Scheduler
 from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
-from fathom.errors import FathomError
-from fathom.project.switches import require_even_shares
+from fathom.config.switches import require_even_shares
+from fathom.io.errors import FathomError
 from fathom.workflow import plan
 from fathom.workflow.targets import READING, Targets
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fathom.errors import FathomError, nearest
+from fathom.artefacts.needs import Demands
+from fathom.config.paths import Paths
+from fathom.config.schema.dataset import BuiltDataset, Dataset
+from fathom.config.schema.text_rules import HeldOut
+from fathom.config.spec import DataSpec
+from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
-from fathom.project.demands import Demands
-from fathom.runs.datasets import BuiltDataset, Dataset
-from fathom.runs.paths import Paths
-from fathom.runs.spec import DataSpec
-from fathom.runs.text_rules import HeldOut
 from fathom.workflow.memory import stream_memory, text_memory
 
 # Processors for the pages of a dump. Fewer where the machine or the job has fewer.

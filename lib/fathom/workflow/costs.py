@@ -10,12 +10,12 @@ from math import ceil
 from pathlib import Path
 from statistics import median
 
-from fathom.errors import FathomError
+from fathom.config.schema.run import Model
+from fathom.config.spec import DataSpec, Spec
+from fathom.data.subwords.sides import into_pivot
 from fathom.io import metrics
-from fathom.provenance import training_file
-from fathom.runs.settings import Model
-from fathom.runs.spec import DataSpec, Spec
-from fathom.subwords.sides import into_pivot
+from fathom.io.errors import FathomError
+from fathom.results import training_file
 from fathom.workflow.memory import layers, vocabulary
 
 # 10¹² operations/s at most: dense bfloat16 by the makers' data sheets; for a core of a CPU, one

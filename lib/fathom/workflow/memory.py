@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fathom.runs.settings import Model, Subwords
-from fathom.runs.spec import Spec
+from fathom.config.schema.run import Model, Subwords
+from fathom.config.spec import Spec
 
 # The interpreter, torch, the driver's part and memory-mapped text, in MB.
 _BASE = 3_000

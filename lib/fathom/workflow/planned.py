@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from fathom.papers.tables import Table
-from fathom.provenance.run_state import RunState, run_state
-from fathom.runs.datasets import BuiltDataset
-from fathom.runs.sources import Source
-from fathom.runs.spec import Spec
+from fathom.config.schema.dataset import BuiltDataset
+from fathom.config.schema.source import Source
+from fathom.config.spec import Spec
+from fathom.config.tables import Table
+from fathom.results.run_state import RunState, run_state
 from fathom.workflow.costs import Cost, Rates, cost, measured_seconds, peak_of
 from fathom.workflow.targets import ALL, ROW, Targets
 

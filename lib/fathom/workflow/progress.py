@@ -6,11 +6,11 @@ from pathlib import Path
 
 from fathom.cluster import starts
 from fathom.cluster.queued import Queued, queued
-from fathom.provenance import run_state
-from fathom.provenance.pace import Pace, pace
-from fathom.provenance.run_state import RunState
-from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
+from fathom.config.paths import Paths
+from fathom.config.spec import Spec
+from fathom.results import run_state
+from fathom.results.pace import Pace, pace
+from fathom.results.run_state import RunState
 
 WAITING, QUEUED = "waiting", "queued"
 # Of a failed training that are shown.

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fathom.errors import FathomError, nearest
+from fathom.artefacts.needs import Demands
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.spec import Spec
+from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
 from fathom.io.integrity import read_record
-from fathom.project.demands import Demands
-from fathom.project.project import Project
-from fathom.provenance.measurements import file_name, file_of
-from fathom.provenance.recipe import RECIPE
-from fathom.runs.paths import Paths
-from fathom.runs.spec import Spec
+from fathom.results.measurements import file_name, file_of
+from fathom.results.recipe import RECIPE
 from fathom.workflow.memory import memory
 
 TRAINING = "training"

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fathom.artefacts.needs import Demands
 from fathom.cluster import jobs
-from fathom.errors import FathomError, printed
-from fathom.project.demands import Demands
-from fathom.project.load import load
-from fathom.project.switches import VARIABLE, layers, open_results
-from fathom.runs.paths import Paths
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.config.switches import VARIABLE, layers, open_results
+from fathom.io.errors import FathomError, printed
 from fathom.workflow import checked
 from fathom.workflow.targets import Targets
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.runs.spec import Spec
+from fathom.config.spec import Spec
 from fathom.workflow.targets import ALL, Targets
 
 

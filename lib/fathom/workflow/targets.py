@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fathom.errors import FathomError, nearest
+from fathom.artefacts.needs import Artefact, Demands
+from fathom.config.figures import Figure
+from fathom.config.known import full_name
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
-from fathom.papers.figures import Figure
-from fathom.papers.known import full_name
-from fathom.project.demands import Artefact, Demands
-from fathom.project.project import Project
-from fathom.runs.paths import Paths
 from fathom.workflow.corpora import Corpora
 from fathom.workflow.runs import Runs
 

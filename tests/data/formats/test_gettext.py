@@ -1,8 +1,8 @@
 import pytest
 
-from fathom.data.formats.gettext import read
+from fathom.data.readers.gettext import read
 from fathom.data.texts import Pair
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from tests.data.small_archives import catalogue, message, messages_dataset, plural, wheel
 from tests.support.refused import refused, says
 

@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.data.formats.gettext_lines import read
+from fathom.data.readers.gettext_lines import read
 from fathom.data.texts import Line
 from tests.data.small_archives import catalogue, lines_dataset, message, plural, wheel
 

@@ -1,8 +1,8 @@
 import pytest
 
 from fathom.data.fetch import fetch, fetched_file
-from fathom.data.formats.line_numbers import read
 from fathom.data.prepare import prepare
+from fathom.data.readers.line_numbers import read
 from fathom.io.files import read_json, read_lines
 from tests.data.small_archives import moses, numbered_dataset, numbers, source, tar_of
 from tests.support.refused import refused, says

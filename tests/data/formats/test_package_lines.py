@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from fathom.data.formats.package_lines import read
+from fathom.data.readers.package_lines import read
 from tests.data.small_archives import catalogue, message, package_lines_dataset, wheel, zip_of
 
 CODES = {"app": {"en": ["en"], "hi": ["hi"]}, "home": {"en": ["en"], "hi": ["hi"]}}

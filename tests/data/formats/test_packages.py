@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.data.formats.packages import read
+from fathom.data.readers.packages import read
 from tests.data.small_archives import (
     bible,
     catalogue,

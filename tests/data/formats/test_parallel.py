@@ -1,7 +1,7 @@
 import pytest
 
 from fathom.data.fetch import fetch, fetched_file
-from fathom.data.formats.parallel import read
+from fathom.data.readers.parallel import read
 from tests.data.small_archives import parallel_dataset, sgm, source, tar_of
 from tests.support.refused import refused
 

@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.data.formats.ted import read
+from fathom.data.readers.ted import read
 from fathom.data.texts import Pair
 from tests.data.small_archives import COLUMNS, row, table, talks, talks_dataset
 from tests.support.refused import prose, refused

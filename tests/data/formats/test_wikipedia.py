@@ -5,10 +5,10 @@ import pytest
 
 from fathom.data.checks import same_text
 from fathom.data.fetch import fetch, fetched_file
-from fathom.data.formats.wikipedia import read
 from fathom.data.prepare import prepare
-from fathom.data.statistics import measure
+from fathom.data.readers.wikipedia import read
 from fathom.io.files import read_json, read_lines
+from fathom.scoring.corpus import measure
 from tests.data.small_archives import fetched, source
 from tests.data.small_dumps import dump, page, wikipedia_dataset
 from tests.support.refused import refused, says

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.methods.shared.group_masks import similarity, unit_masks, units_per_group
 from tests.support.refused import refused
 

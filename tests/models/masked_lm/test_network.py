@@ -11,10 +11,10 @@ from fairseq.data import Dictionary
 from fairseq.models.roberta import RobertaEncoder
 from fairseq.models.roberta.model import base_architecture, roberta_prenorm_architecture
 
-from fathom.methods.loader import count, load_network
-from fathom.models.hooks import Method
-from fathom.models.masked_lm.network import DEVIATION, MaskedLm
-from fathom.models.size import Entries, count_parameters
+from fathom.methods.build import count, load_network
+from fathom.nn.hooks import Method
+from fathom.nn.masked_lm.network import DEVIATION, MaskedLm
+from fathom.nn.size import Entries, count_parameters
 from tests.support.small_networks import (
     ENTRIES,
     PAD,

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from fathom.models.hooks import Method
-from fathom.models.rnmt_plus.lstm import step
+from fathom.nn.hooks import Method
+from fathom.nn.rnmt_plus.lstm import step
 from tests.support.small_networks import batch
 from tests.support.small_rnmt import recurrent_network, silence
 

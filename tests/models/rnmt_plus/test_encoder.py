@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.models.hooks import Method
-from fathom.models.rnmt_plus.encoder import recurrent_table
-from fathom.models.size import Entries
+from fathom.nn.hooks import Method
+from fathom.nn.rnmt_plus.encoder import recurrent_table
+from fathom.nn.size import Entries
 from tests.support.small_networks import PAD, batch
 from tests.support.small_rnmt import recurrent_network, silence
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from fathom.inference.beam import Beam
-from fathom.methods.loader import build, count
-from fathom.models.rnmt_plus.network import RnmtPlus
+from fathom.decode.beam import Beam
+from fathom.methods.build import build, count
+from fathom.nn.rnmt_plus.network import RnmtPlus
 from tests.inference.conftest import SEARCH, learn, padded, sentences, turned
 from tests.reference import plain_rnmt
 from tests.support.refused import refused

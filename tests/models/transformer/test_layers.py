@@ -2,9 +2,9 @@
 
 import torch
 
-from fathom.models.hooks import Method
-from fathom.models.stack import residual
-from fathom.models.transformer.layers import (
+from fathom.nn.hooks import Method
+from fathom.nn.stack import residual
+from fathom.nn.transformer.layers import (
     DecoderLayer,
     EncoderLayer,
     future_mask,

@@ -7,9 +7,9 @@ from fairseq.models.transformer.transformer_base import Embedding, TransformerMo
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from fathom.methods.loader import build
-from fathom.models.transformer.layers import fairseq_config
-from fathom.models.transformer.network import Transformer
+from fathom.methods.build import build
+from fathom.nn.transformer.layers import fairseq_config
+from fathom.nn.transformer.network import Transformer
 from tests.support.small_networks import (
     ENTRIES,
     PAD,

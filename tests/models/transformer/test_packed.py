@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from fathom.kernels.packing import Packing
-from fathom.models.transformer.layers import DecoderLayer, EncoderLayer
-from fathom.models.transformer.packed import PackedPass
+from fathom.nn.packing import Packing
+from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer
+from fathom.nn.transformer.packed import PackedPass
 from tests.support.small_networks import shape
 
 PADDING = torch.tensor([[False, False, True], [False, False, False]])

@@ -2,10 +2,10 @@
 
 import torch
 
-from fathom.kernels.packing import Packing
-from fathom.models.masked_lm.network import learned_table
-from fathom.models.size import Entries
-from fathom.models.transformer.tables import (
+from fathom.nn.masked_lm.network import learned_table
+from fathom.nn.packing import Packing
+from fathom.nn.size import Entries
+from fathom.nn.transformer.tables import (
     embedding_table,
     final_norm,
     packed_positions,

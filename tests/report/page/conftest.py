@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.report.page.tables import page_table
-from fathom.tables.comparison import compare_table
+from fathom.artefacts.page.tables import page_table
+from fathom.artefacts.table.comparison import compare_table
 from tests.support.small_tables import KNOWN, reported, table, typical
 
 PRINTED = (

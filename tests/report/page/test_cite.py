@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from fathom.report.page.cite import bibtex, software
+from fathom.artefacts.page.cite import bibtex, software
 from tests.support.own_project import own_project
 
 

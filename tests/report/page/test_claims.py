@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from fathom.claims.evidence import Evidence
-from fathom.claims.judged import Judged
-from fathom.report.page.claims import SHOWN, SIGNS, bar, page_claims, sign_of
+from fathom.artefacts.claims.evidence import Evidence
+from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.page.claims import SHOWN, SIGNS, bar, page_claims, sign_of
 
 FACT = Evidence("table “a” 3 > 2", "holds")
 ONE = Judged(

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.report.page.cost import ASSUMPTION, by_device, costs
+from fathom.artefacts.page.cost import ASSUMPTION, by_device, costs
 
 CPU = {"type": "cpu", "name": "x86_64", "threads": 2}
 GPU = {"type": "cuda", "name": "NVIDIA H200", "threads": None}

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from fathom.report.page.curves import run_labels, table_curves
+from fathom.artefacts.page.curves import run_labels, table_curves
 
 
 def cell(row, column, source, block="", kind="run"):

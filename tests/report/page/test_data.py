@@ -2,10 +2,10 @@
 
 import pytest
 
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.page.data import data_of
+from fathom.config.paths import Paths
 from fathom.io.integrity import hashes, write_record
-from fathom.project.artefacts import Artefacts
-from fathom.report.page.data import data_of
-from fathom.runs.paths import Paths
 from tests.support.own_project import own_project
 
 PAPER = "transparent_attention"

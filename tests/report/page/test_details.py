@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.report.page.details import details
+from fathom.artefacts.page.details import details
 
 
 @pytest.fixture

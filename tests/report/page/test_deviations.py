@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from fathom.papers.deviations import Deviation
-from fathom.report.page.deviations import PARTS, applying, fragment
+from fathom.artefacts.page.deviations import PARTS, applying, fragment
+from fathom.config.deviations import Deviation
 
 
 def entry(name, *applies):

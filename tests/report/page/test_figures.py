@@ -2,10 +2,10 @@
 
 from base64 import b64decode
 
-from fathom.project.artefacts import Artefacts
-from fathom.report.page.figures import page_figures
-from fathom.report.page.runs import runs_of
-from fathom.runs.paths import Paths
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.page.figures import page_figures
+from fathom.artefacts.page.runs import runs_of
+from fathom.config.paths import Paths
 from tests.support.own_project import own_project
 from tests.support.run_files import write_training
 

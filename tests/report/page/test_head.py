@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from fathom.report.page.cost import Cost
-from fathom.report.page.head import head
+from fathom.artefacts.page.cost import Cost
+from fathom.artefacts.page.head import head
 from tests.support.own_project import own_project
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fathom.project.artefacts import Artefacts
-from fathom.report.page.page import link, page
-from fathom.runs.paths import Paths
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.page.page import link, page
+from fathom.config.paths import Paths
 from tests.support.html_page import check, parsed
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS

@@ -1,6 +1,6 @@
 """Tables on the page: the paper's shape, both numbers, difference, sign and word."""
 
-from fathom.report.page.tables import minus
+from fathom.artefacts.page.tables import minus
 
 
 def test_the_table_has_the_papers_rows_and_ours_last(lay_out):

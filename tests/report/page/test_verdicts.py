@@ -1,7 +1,7 @@
 """Signs of verdicts, and bars that count them."""
 
-from fathom.report.page.verdicts import SIGNS, bar, sign_of
-from fathom.tables.verdicts import Verdict
+from fathom.artefacts.page.verdicts import SIGNS, bar, sign_of
+from fathom.artefacts.table.verdicts import Verdict
 
 
 def test_every_verdict_has_its_own_sign():

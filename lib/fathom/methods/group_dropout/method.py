@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 from fathom.methods.group_dropout.equations import (
     GRADIENTS,
     entropy,
@@ -16,7 +16,7 @@ from fathom.methods.group_dropout.equations import (
     uniform_divergence,
 )
 from fathom.methods.shared.group_masks import unit_masks, units_per_group
-from fathom.models.hooks import Loss, Method, ParameterGroup, Reading, Stack, generator
+from fathom.nn.hooks import Loss, Method, ParameterGroup, Reading, Stack, generator
 
 
 class GroupDropout(Method):

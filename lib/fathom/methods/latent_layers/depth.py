@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fathom.models.hooks import Depth
+from fathom.nn.hooks import Depth
 
 
 def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:

@@ -17,7 +17,7 @@ from fathom.methods.latent_layers.equations import (
     scaled_kl,
     utilisation,
 )
-from fathom.models.hooks import Depth, Loss, Method, ParameterGroup, Reading, Stack, generator
+from fathom.nn.hooks import Depth, Loss, Method, ParameterGroup, Reading, Stack, generator
 
 
 class LatentLayers(Method):

@@ -7,7 +7,7 @@ each group and multiplies the hidden states of all positions.
 import torch
 from torch import Tensor
 
-from fathom.errors import FathomError
+from fathom.io.errors import FathomError
 
 
 def units_per_group(width: int, groups: int) -> int:

@@ -1,0 +1,1 @@
+"""Tables, figures, claims and pages, from measurements."""

@@ -1,0 +1,233 @@
+"""What tables and figures are drawn from: the files of runs and corpora at a scale."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from fathom.artefacts.figures.inputs import Inputs, RunFiles
+from fathom.artefacts.needs import Demands
+from fathom.artefacts.table.comparison import ComparedTable, compare_table
+from fathom.artefacts.table.notes import first_notes
+from fathom.artefacts.table.results import result
+from fathom.artefacts.table.sources import CORPUS, Source
+from fathom.artefacts.table.view import label
+from fathom.config import reported
+from fathom.config.cells import Cell
+from fathom.config.figures import Figure
+from fathom.config.known import full_name
+from fathom.config.paper import Paper
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.reported import Reported
+from fathom.config.spec import Spec
+from fathom.config.switches import seeds_text
+from fathom.config.tables import Table
+from fathom.io.errors import FathomError
+from fathom.results.measurements import file_of
+
+NAMED = 3  # missing runs that a message names
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """Tables and figures at one scale, with the places of what they show.
+
+    Attributes:
+        project: the project.
+        paths: the places of the scale's files.
+        seeds: in place of the seeds that runs have at the scale; "all": these and all others that
+            are trained.
+    """
+
+    project: Project
+    paths: Paths
+    seeds: tuple[int, ...] | Literal["all"] | None = None
+
+    @property
+    def scale(self) -> str:
+        """The scale's name."""
+        return self.paths.scale
+
+    def source(self, name: str) -> Source:
+        """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
+        if name in self.project.datasets:
+            here = self.project.scale(self.scale).datasets.get(name, name)
+            dataset = self.project.datasets[here]
+            folder = dataset.corpus_folder(self.project.sources)
+            path = self.paths.corpus_named(folder) / "statistics.json"
+            return Source(
+                name,
+                {CORPUS: path.parent},
+                lambda _: path.stem,
+                comparable=here == name,
+                shown_as=dataset.shown_as,
+            )
+        spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
+        return Source(
+            name,
+            {seed: self.paths.run(spec, seed) / "measurements" for seed in seeds},
+            partial(file_of, spec=spec),
+            spec.identity,
+            self.project.comparable(name, self.scale),
+            tuple(seed for seed in self._trained(name) if seed not in seeds),
+            partial(self.paths.decoding, spec),
+            self.project.datasets[spec.data.dataset].shown_as,
+            _hard_gates(spec),
+        )
+
+    def seeds_of(self, name: str) -> tuple[int, ...]:
+        """Return the seeds of a run that are shown."""
+        own = self.project.seeds(name, self.scale)
+        if self.seeds == "all":
+            return tuple(sorted({*own, *self._trained(name)}))
+        return self.seeds or own
+
+    def _trained(self, name: str) -> list[int]:
+        """Return the seeds with which a run was trained, whoever asked for them."""
+        folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
+        names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
+        return sorted(int(seed) for seed in names if seed.isdecimal())
+
+    def cells(self, table: Table) -> tuple[Cell, ...]:
+        """Return a table's cells; tasks are those of the data at the scale."""
+        return table.cells(self.project.known(self.scale))
+
+    def compared(self, paper: Paper, table: Table) -> ComparedTable:
+        """Return a table with all of its cells, from the measurements that exist.
+
+        Raises:
+            FathomError: a measurement file or the reported cells cannot be used.
+        """
+        cells = self.cells(table)
+        targets = {full_name(table.paper, mark.to) for mark in table.marks.values()}
+        names = {cell.source for cell in cells if cell.source} | targets & {*self.project.entries}
+        sources = {name: self.source(name) for name in names}
+        printed = self.reported(paper, table)
+        compared = compare_table(table, cells, printed, sources, self.scale)
+        return replace(compared, warnings=self._warnings(paper, sources, table))
+
+    def reported(self, paper: Paper, table: Table) -> tuple[Reported, ...]:
+        """Return the paper's cells of a table.
+
+        Raises:
+            FathomError: they cannot be used.
+        """
+        cells = table.cells(self.project.known())
+        return reported.read(paper.reported(table.name), cells, self.project.root)
+
+    def _warnings(
+        self, paper: Paper, runs: Iterable[str], table: Table | None = None
+    ) -> tuple[str, ...]:
+        """Return what other tables say of the data of runs: which row is to be trained first."""
+        data = {self._data(name) for name in runs if name in self.project.entries}
+        notes: list[str] = []
+        for other in paper.tables.values():
+            first = other.settings.first
+            if first is None or other is table:
+                continue
+            row = [cell for cell in self.cells(other) if cell.id == first.row]
+            cells = [cell for cell in row if cell.column in first.bands]
+            own = {name: self.source(name) for name in {cell.source for cell in cells}}
+            if data & {self._data(name) for name in own}:
+                place = f" of {label(other.name, '').partition(' ·')[0]}"
+                notes += first_notes(first, [result(cell, own) for cell in cells], place)
+        return tuple(notes)
+
+    def _data(self, name: str) -> tuple[str, str | None]:
+        """Return the text of a run, and its direction."""
+        data = self.project.spec(name, self.scale).data
+        return data.dataset, data.settings.direction
+
+    def inputs(self, paper: Paper, figure: Figure) -> Inputs:
+        """Return everything that a figure is drawn from.
+
+        Raises:
+            FathomError: a measurement file or the reported cells cannot be used.
+        """
+        tables = {name: paper.tables[name] for name in figure.settings.tables}
+        names = [full_name(paper.name, name) for name in figure.settings.runs]
+        names += [cell.source for table in tables.values() for cell in self.cells(table)]
+        return Inputs(
+            reference=paper.about.reference,
+            scale=self.scale,
+            runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
+            tables={name: self.compared(paper, table) for name, table in tables.items()},
+            warnings=self._warnings(paper, names),
+        )
+
+    def run(self, name: str) -> RunFiles:
+        """Return the training, of a run's first seed, that figures draw."""
+        return RunFiles(self.source(name), self.updates(name))
+
+    def updates(self, name: str) -> int | str:
+        """Return how many updates a run has at the scale, or `75 epochs`."""
+        return self.project.spec(name, self.scale).training.updates
+
+    def require(self, paper: Paper, artefact: Table | Figure) -> None:
+        """Refuse to draw what has missing files.
+
+        Args:
+            paper: the paper.
+            artefact: a table or figure of it.
+
+        Raises:
+            FathomError: with the command that trains what is missing, or why it cannot be trained
+                yet, and with the command that draws the rest.
+        """
+        if isinstance(artefact, Table):
+            missing = self._without_files([artefact])
+        else:
+            missing = self._without_files(paper.tables[name] for name in artefact.settings.tables)
+            for name in artefact.settings.runs:
+                run = self.run(full_name(paper.name, name))
+                if not (run.folder / "training.json").is_file():
+                    missing[f"{run.name} seed {run.seed}"] = None
+        if missing:
+            raise self._missing([*missing], f"{paper.name}_{artefact.name}")
+
+    def _missing(self, names: list[str], target: str) -> FathomError:
+        """Return what to do about missing measurements: train, or wait for what is not built."""
+        demands = Demands(self.project, self.scale)
+        drawn = demands.artefacts[target]
+        given = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
+        draw = self.paths.command(drawn.verb, target) + (f" --seeds {given}" if given else "")
+        partial = f"draw the rest with `{draw} --partial`"
+        if reason := demands.not_built(drawn):
+            return FathomError(f"cannot be made yet: {reason}", target, partial)
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        what = f"no measurements of {', '.join(names[:NAMED])}{more} in {self.paths.searched}"
+        train = f"train with `{self.paths.target(target, None if given == 'all' else given)}`"
+        return FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
+
+    def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
+        """Return the runs and corpora, with seeds, of which a table's file is missing."""
+        sources: dict[str, Source] = {}
+        missing: dict[str, None] = {}
+        for cell in (cell for table in tables for cell in self.cells(table)):
+            if cell.kind == "empty":
+                continue
+            source = sources.setdefault(cell.source, self.source(cell.source))
+            for seed, path in source.files(cell.key).items():
+                if not path.is_file():
+                    missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
+        return missing
+
+    def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
+        """Return whether a table or figure was drawn, from all measurements or from some."""
+        return self.stem(paper, artefact).with_suffix(".csv").exists()
+
+    def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
+        """Return the common path, without suffix, of an artefact's files."""
+        return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
+
+
+def _hard_gates(spec: Spec) -> str:
+    """Return which layers the hard gates of a run leave out, in words."""
+    threshold = spec.method.settings.get("hard_threshold")
+    if threshold is None:
+        return ""
+    most = spec.decoding.hard_at_least if spec.decoding else 0
+    but = {0: "", 1: " but for the likeliest one"}.get(most, f" but for the {most} likeliest")
+    return f"layers with p < {threshold:g}{but}"

@@ -1,0 +1,142 @@
+"""How figures look: style, colours that also differ in grey print, small print, files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, cast
+
+from fathom.artefacts.figures.inputs import Inputs
+from fathom.artefacts.table.view import label
+from fathom.config.figures import Figure
+from fathom.io.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.typing import RcKeyType
+
+WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
+LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
+NOTES = 6  # that are printed
+_METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of one line or set of bars."""
+
+    color: str
+    hatch: str
+    line: str
+
+
+# Paul Tol's bright scheme, which colour-blind readers can tell apart.
+LOOKS = (
+    Look("#4477AA", "", "-"),
+    Look("#EE6677", "////", "--"),
+    Look("#CCBB44", "....", "-."),
+    Look("#228833", "xxxx", ":"),
+    Look("#66CCEE", "\\\\\\\\", "-"),
+    Look("#AA3377", "++++", "--"),
+    Look("#BBBBBB", "oooo", "-."),
+)
+
+
+def look(position: int) -> Look:
+    """Return the look of a line or set of bars by its position; after seven they repeat."""
+    return LOOKS[position % len(LOOKS)]
+
+
+def ramp(position: int, lines: int) -> Any:
+    """Return a colour between dark and light for one of many ordered lines."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis"](0.9 * position / max(lines - 1, 1))
+
+
+def style() -> "dict[RcKeyType, Any]":
+    """Return matplotlib's settings."""
+    from tueplots import bundles
+
+    bundle = bundles.neurips2024(usetex=False)
+    settings = bundle | {
+        "font.serif": ["Times New Roman", "STIXGeneral"],
+        "mathtext.fontset": "stix",
+        "savefig.dpi": 200,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.linewidth": 0.6,
+        "grid.linewidth": 0.4,
+        "grid.color": "#DDDDDD",
+        "hatch.linewidth": 0.5,
+        "legend.frameon": False,
+        "legend.title_fontsize": bundle["legend.fontsize"],
+        "pdf.fonttype": 42,
+    }
+    return cast("dict[RcKeyType, Any]", settings)
+
+
+def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
+    """Return a figure as wide as the text, and its panels from left to right.
+
+    Args:
+        count: panels.
+        height: of the figure, in inches.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(WIDTH, height), layout="constrained")
+    FigureCanvasAgg(drawing)
+    return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
+
+
+def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
+    """Print the figure's number and title above it, and paper, scale and notes below.
+
+    Args:
+        drawing: the figure.
+        figure: what config says of it.
+        inputs: what it is drawn from.
+        notes: what a reader must know; a few are printed, and all are in the csv.
+    """
+    drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
+    lines = [f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."]
+    more = len(notes) - NOTES
+    shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
+    words = [figure.caption, ". ".join(shown) + "." if shown else ""]
+    lines += wrap(" ".join(filter(None, words)), LINE)
+    height = drawing.get_figheight() + LEADING * (len(lines) - 1)
+    drawing.set_figheight(height)
+    bottom = (0.02 + LEADING * len(lines)) / height
+    drawing.set_layout_engine("constrained", rect=(0, bottom, 1, 1 - bottom))
+    drawing.text(0.01, 0.01, "\n".join(lines), fontsize=5, linespacing=1.2, color="#666666")
+
+
+def save(drawing: "Drawing", stem: Path) -> None:
+    """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
+    for suffix in _METADATA:
+        # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
+        drawn = rendered(drawing, suffix)
+        with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
+            stream.write(drawn)
+
+
+def rendered(drawing: "Drawing", suffix: str) -> bytes:
+    """Return a figure as the bytes of a pdf or png.
+
+    Its text is printed as it is: `$` begins a formula in the axes' own numbers alone.
+    """
+    from matplotlib.text import Text
+
+    axes = [axis for panel in drawing.axes for axis in (panel.xaxis, panel.yaxis)]
+    numbers = {label for axis in axes for label in axis.get_ticklabels(which="both")}
+    for text in drawing.findobj(Text):
+        if text not in numbers:
+            text.set_parse_math(False)
+    drawn = BytesIO()
+    drawing.savefig(drawn, format=suffix, metadata=_METADATA[suffix])
+    return drawn.getvalue()

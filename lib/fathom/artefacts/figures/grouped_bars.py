@@ -1,0 +1,282 @@
+"""Grouped bars: rows of a table less one of its rows, a group of bars for each column."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
+from fathom.artefacts.figures.settings import SomeNames, Unique, Where, unknown_name
+from fathom.artefacts.table.comparison import ComparedCell
+from fathom.artefacts.table.differences import difference
+from fathom.artefacts.table.notes import metrics_of
+from fathom.artefacts.table.sources import NOT_RUN, Source
+from fathom.config.cells import Cell
+from fathom.config.figures import Figure, KindSettings
+from fathom.config.known import Known
+from fathom.config.schema.table import Id
+from fathom.config.section import About
+from fathom.config.tables import Table
+from fathom.config.vocabulary import Vocabulary
+from fathom.config.yaml_files import KeyPath
+from fathom.io.errors import FathomError
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure as Drawing
+    from pandas import DataFrame
+
+TASKS = "tasks"
+MARK = "×"
+
+
+class Settings(KindSettings):
+    """A figure of grouped bars."""
+
+    table: Annotated[str, About("The table whose rows are drawn.")]
+    columns: Annotated[SomeNames, About("A group of bars for each; `tasks` means all tasks.")]
+    less: Annotated[Id, About("The row that is subtracted.")]
+    bars: Annotated[
+        dict[str, Id], Field(min_length=1), About("The row of each bar of a group, by label.")
+    ]
+    not_drawn: Annotated[Unique, About("Rows that are in the csv alone.")] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it is drawn from."""
+        return (self.table,)
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """The label of each row; empty for a row that is not drawn."""
+        drawn = {row: label for label, row in self.bars.items()}
+        return drawn | dict.fromkeys(self.not_drawn, "")
+
+
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
+    """Yield a table, rows and columns that do not exist or do not fit."""
+    settings, where = figure.settings, figure.entry.where
+    yield from unknown_name("table", settings.table, tables, where(("table",)))
+    if settings.table not in tables:
+        return
+    cells, unresolved = tables[settings.table].resolve(known)
+    if unresolved:
+        return  # the table's own findings say why rows are missing
+    rows = tuple(dict.fromkeys(cell.id for cell in cells))
+    yield from unknown_name("row", settings.less, rows, where(("less",)))
+    for label, row in settings.bars.items():
+        yield from unknown_name("row", row, rows, where(("bars", label)))
+    for row in settings.not_drawn:
+        yield from unknown_name("row", row, rows, where(("not_drawn",)))
+    columns = (*dict.fromkeys(cell.column for cell in cells), TASKS)
+    for column in settings.columns:
+        yield from unknown_name("column", column, columns, where(("columns",)))
+    yield from _twice(settings, where)
+    yield from _absent(settings, cells, where)
+    yield from _axis(settings, cells, tables[settings.table].vocabulary, where)
+
+
+def _twice(settings: Settings, where: Where) -> Iterator[FathomError]:
+    """Yield rows that are drawn twice, and the row whose difference to itself is 0."""
+    seen = {settings.less: "subtracted by `less`"}
+    for path, row in _named(settings):
+        if row in seen:
+            yield FathomError(f"row '{row}' is {seen[row]} already", where(path), "delete one")
+        seen.setdefault(row, f"in {'.'.join(map(str, path))}")
+
+
+def _named(settings: Settings) -> list[tuple[KeyPath, str]]:
+    """Return the key and the row of each row that is compared with the one subtracted."""
+    bars: list[tuple[KeyPath, str]] = [
+        (("bars", label), row) for label, row in settings.bars.items()
+    ]
+    return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
+
+
+def _absent(settings: Settings, cells: Sequence[Cell], where: Where) -> Iterator[FathomError]:
+    """Yield rows without one of the columns: blocks of a table may have columns of their own."""
+    present = {(cell.id, cell.column) for cell in cells}
+    rows, columns = {row for row, _ in present}, {column for _, column in present}
+    drawn = [column for column in columns_of(settings, cells) if column in columns]
+    for path, row in [(("less",), settings.less), *_named(settings)]:
+        absent = [column for column in drawn if (row, column) not in present]
+        if row in rows and absent:
+            what = f"row '{row}' has no column '{absent[0]}'"
+            yield FathomError(what, where(path), "name columns that all of these rows have")
+
+
+def _axis(
+    settings: Settings, cells: Sequence[Cell], vocabulary: Vocabulary, where: Where
+) -> Iterator[FathomError]:
+    """Yield columns that are drawn twice, that no row has, or whose units are not one axis."""
+    columns = columns_of(settings, cells)
+    for column, times in Counter(columns).items():
+        if times > 1:
+            what = f"column '{column}' is there {times} times"
+            yield FathomError(what, where(("columns",)), f"delete it; `{TASKS}` has all tasks")
+    if not columns:
+        what, remedy = "the table has no columns of single tasks", "name some of its columns"
+        yield FathomError(what, where(("columns",)), remedy)
+    values = [cell.value for cell in cells if cell.column in columns]
+    units = dict.fromkeys(vocabulary.measurement(value).unit for value in values if value)
+    if len(units) > 1:
+        what = f"columns of several units ({', '.join(unit or 'none' for unit in units)})"
+        yield FathomError(what, where(("columns",)), "draw a figure for each unit")
+
+
+def columns_of(settings: Settings, cells: Sequence[Cell]) -> list[str]:
+    """Return the columns that are drawn, `tasks` replaced by the columns of single tasks."""
+    tasks = dict.fromkeys(cell.column for cell in cells if cell.task and not cell.ours)
+    return [column for name in settings.columns for column in (tasks if name == TASKS else (name,))]
+
+
+def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+    """Return a line for each bar: our difference with its interval, and the paper's difference.
+
+    `low` and `high` are the ends of the interval that `interval` names; `p` and `p_sacrebleu` come
+    from the same draws. The note says why a bar has none.
+    """
+    from pandas import DataFrame
+
+    table = inputs.tables[settings.table]
+    items = {(item.result.cell.id, item.result.cell.column): item for item in table.cells}
+    columns = columns_of(settings, [item.result.cell for item in table.cells])
+    records = [
+        {"column": column, "row": row, "label": label, "less": settings.less}
+        | _bar(items[row, column], items[settings.less, column], table.sources)
+        | _metric(items[row, column], table.table.vocabulary)
+        | {"scale": inputs.scale}
+        for row, label in settings.rows.items()
+        for column in columns
+    ]
+    return DataFrame(records)
+
+
+def _bar(
+    item: ComparedCell, base: ComparedCell, sources: Mapping[str, Source]
+) -> dict[str, object]:
+    """Return one bar's numbers, or the words in its place."""
+    less = difference(item.result, base.result, sources)
+    value, half, paired = less.result.value, less.half, less.paired
+    low = high = None
+    if value is not None and half is not None:
+        low, high = value - half, value + half
+    printed, of_base = (part.reported.number if part.reported else None for part in (item, base))
+    return {
+        "value": value,
+        "low": low,
+        "high": high,
+        "interval": less.method,
+        "p": paired.p if paired else None,
+        "p_sacrebleu": paired.p_sacrebleu if paired else None,
+        "reported": None if printed is None or of_base is None else printed - of_base,
+        "words": less.result.words or (NOT_RUN if value is None else ""),
+        NOTE: _notes(item, base, less.result.note, sources),
+    }
+
+
+def _notes(item: ComparedCell, base: ComparedCell, note: str, sources: Mapping[str, Source]) -> str:
+    """Return the notes of a bar: those of its difference, and seeds that both rows have too."""
+    cells = [part.result.cell for part in (item, base)]
+    seeds = [sources[cell.source].unused_words if cell.source in sources else "" for cell in cells]
+    notes = ([*note.split(NOTES), seeds[0]], seeds[1:])
+    parts = (
+        named(cell.row, filter(None, of_row)) for cell, of_row in zip(cells, notes, strict=True)
+    )
+    return NOTES.join(filter(None, parts))
+
+
+def _metric(item: ComparedCell, vocabulary: Vocabulary) -> dict[str, object]:
+    """Return the unit of a bar, and how it was computed."""
+    value = item.result.cell.value
+    unit = vocabulary.measurement(value).unit if value else ""
+    return {"unit": unit, METRIC: NOTES.join(metrics_of([item.result], vocabulary))}
+
+
+def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+    """Return the figure: our bars filled, the paper's outlined over them."""
+    from fathom.artefacts.figures import drawing
+
+    figure, (axes,) = drawing.panels(1)
+    drawn = frame.loc[frame["label"] != ""]
+    columns = list(dict.fromkeys(drawn["column"]))
+    labels = list(settings.bars)
+    groups = {part: _heights(drawn, labels, columns, part) for part in ("value", "reported")}
+    ours = axes.grouped_bar(
+        groups["value"], tick_labels=columns, labels=labels, edgecolor="black", linewidth=0.4
+    )
+    # matplotlib declares a list, and returns what holds one.
+    containers = ours.bar_containers  # pyright: ignore[reportAttributeAccessIssue]
+    bars = dict(zip(labels, containers, strict=True))
+    for position, container in enumerate(bars.values()):
+        look = drawing.look(position)
+        for patch in container:
+            patch.set(facecolor=look.color, hatch=look.hatch)
+    if drawn["reported"].notna().any():
+        paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
+        for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]
+            for patch in container:
+                patch.set(facecolor="none", linestyle=(0, (3, 1)))
+    for label, container in bars.items():
+        _whiskers(axes, drawn.loc[drawn["label"] == label], container)
+    axes.axhline(0.0, color="black", linewidth=0.6)
+    unit = "/".join(filter(None, dict.fromkeys(drawn["unit"])))
+    axes.set_ylabel(f"Δ {unit} over {settings.less}")
+    axes.grid(axis="y")
+    _legend(axes, bars, drawn)
+    return figure
+
+
+def _heights(
+    frame: "DataFrame", labels: Sequence[str], columns: Sequence[str], part: str
+) -> list[list[float]]:
+    """Return the heights of each label's bars; NaN draws nothing."""
+    table = frame.astype({part: float}).pivot(index="label", columns="column", values=part)
+    return [table.loc[label, list(columns)].tolist() for label in labels]
+
+
+def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> None:
+    """Draw the intervals of one label's bars, and a mark in the place of each missing bar."""
+    places = [patch.get_x() + patch.get_width() / 2 for patch in container]
+    color = container.patches[0].get_facecolor()
+    columns = (bars["words"], bars["low"], bars["high"])
+    for place, words, low, high in zip(places, *columns, strict=True):
+        if words:
+            axes.text(place, 0.0, MARK, ha="center", va="center", color=color, fontweight="bold")
+        elif low is not None and low == low:
+            axes.vlines(place, low, high, color="black", linewidth=0.6, zorder=4)
+
+
+def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame") -> None:
+    """Name the bars, the paper's outlines and the whiskers."""
+    from matplotlib.patches import Patch
+
+    handles: list[Artist] = [container.patches[0] for container in bars.values()]
+    names = [_name(label, frame.loc[frame["label"] == label]) for label in bars]
+    if any(frame["reported"].notna()):
+        handles.append(Patch(facecolor="none", edgecolor="black", linestyle=(0, (3, 1))))
+        names.append("paper")
+    whiskers = "; ".join(filter(None, dict.fromkeys(frame["interval"])))
+    axes.legend(
+        handles,
+        names,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.1),
+        ncols=min(len(names), 5),
+        title=f"Whiskers: {whiskers}" if whiskers else None,
+    )
+
+
+def _name(label: str, bars: "DataFrame") -> str:
+    """Return a label, with what takes the place of its missing bars."""
+    missing = bars[bars["words"] != ""]
+    if missing.empty:
+        return label
+    words = "; ".join(dict.fromkeys(missing["words"]))
+    which = "" if len(missing) == len(bars) else f" for {', '.join(missing['column'])}"
+    return f"{label} ({MARK} {words}{which})"

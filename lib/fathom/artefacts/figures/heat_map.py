@@ -1,0 +1,318 @@
+"""Heat maps: a series over two axes, one panel for each run."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from fathom.artefacts.figures.inputs import (
+    NOTE,
+    UPDATE,
+    VALUE,
+    Inputs,
+    RunFiles,
+    named,
+    series_named,
+    shared_title,
+)
+from fathom.artefacts.figures.places import (
+    at_place,
+    in_order,
+    place_notes,
+    smoothed,
+    smoothing_notes,
+)
+from fathom.artefacts.figures.settings import (
+    At,
+    Unique,
+    Where,
+    check_axes,
+    check_series,
+    measurement_keys,
+    path_of,
+    unknown_name,
+)
+from fathom.config.figures import Drawn, Figure, KindSettings
+from fathom.config.known import Known, full_name
+from fathom.config.schema.types import unique
+from fathom.config.section import About, Part, Several
+from fathom.config.tables import Table
+from fathom.io.errors import FathomError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.image import AxesImage
+    from pandas import DataFrame
+
+NONE = "none"
+LOWEST = "lowest possible"
+PLACE = "place"
+MASKS = "masks"
+TICKS = 6
+LONG = 5  # letters of a name; longer ones are turned below the axis
+_SHOWN = ("row_shown", "column_shown")  # what its tasks are called
+
+
+class Map(Part):
+    """What a panel may say; what it does not say is the figure's."""
+
+    run: Annotated[str | None, About("The run that is drawn.")] = None
+    series: Annotated[str | None, About("What is drawn.")] = None
+    rows: Annotated[str | None, About("The axis from bottom to top; none for one row a place.")] = (
+        None
+    )
+    columns: Annotated[str | None, About("The axis from left to right.")] = None
+    at: Annotated[
+        At | Annotated[tuple[At, ...], Several, AfterValidator(unique)] | None,
+        About("An update, a share of the training or an epoch; or several, with `rows: none`."),
+    ] = None
+    order: Annotated[Unique, About("Names along both axes of tasks, in this order.")] = ()
+    numbers: Annotated[bool, About("Whether each field shows its number.")] = False
+    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
+
+    def over(self, figure: "Map") -> "Map":
+        """Return the figure's settings with what this panel says instead."""
+        given = {key: getattr(self, key) for key in self.model_fields_set}
+        return Map(**({key: getattr(figure, key) for key in Map.model_fields} | given))
+
+    @property
+    def places(self) -> tuple[int | str, ...]:
+        """The places in the training that are drawn."""
+        return self.at if isinstance(self.at, tuple) else () if self.at is None else (self.at,)
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The axes of rows and columns; one that comes twice has a name of its own."""
+        again = "_2" if self.columns == self.rows else ""
+        return str(self.rows), f"{self.columns}{again}"
+
+
+class Settings(Map, KindSettings):
+    """A figure of heat maps."""
+
+    panels: Annotated[dict[str, str | Map], About("The run of each panel, by title.")] = Field(
+        default_factory=dict
+    )
+    range: Annotated[
+        tuple[float | Literal["lowest possible"], float] | None,
+        Several,
+        About("The values at both ends of the colours, in all panels."),
+    ] = None
+
+    def parts(self) -> dict[str, Map]:
+        """Return the panels with all that they take from the figure."""
+        panels = self.panels or {"": Map()}
+        short = {
+            title: Map(run=panel) if isinstance(panel, str) else panel
+            for title, panel in panels.items()
+        }
+        return {title: panel.over(self) for title, panel in short.items()}
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all panels."""
+        return tuple(dict.fromkeys(part.run for part in self.parts().values() if part.run))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        series = [part.series for part in self.parts().values() if part.run == run]
+        if self.range and self.range[0] == LOWEST:
+            series.append(MASKS)
+        return measurement_keys(series)
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return each panel."""
+        return tuple(
+            Drawn(
+                panel=title,
+                label="",
+                axes=part.axes,
+                run=part.run or "",
+                rows=tuple(map(str, part.places)) if part.rows == NONE else (),
+            )
+            for title, part in self.parts().items()
+        )
+
+
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
+    """Yield runs, series and axes that do not exist or do not fit."""
+    low, high = figure.settings.range or (LOWEST, 0.0)
+    if low != LOWEST and low >= high:
+        place = figure.entry.where(("range",))
+        yield FathomError(f"{low} is not below {high}", place, "write [low, high]")
+    for title, part in figure.settings.parts().items():
+
+        def where(path: tuple[str | int, ...], title: str = title) -> str:
+            return figure.entry.where(path_of(figure, title, path))
+
+        for key in ("run", "rows", "columns"):
+            if getattr(part, key) is None:
+                yield FathomError(f"no `{key}` is given", where(()), f"add `{key}`")
+        if (part.rows == NONE) != (len(part.places) > 1):
+            what = "several places need `rows: none`, and it needs several places"
+            yield FathomError(what, where(("at",)), "change `at` or `rows`")
+        yield from _axes(part, where)
+        if part.run is not None:
+            names = known.names(figure.paper)
+            short = isinstance(figure.settings.panels.get(title), str)
+            place = figure.entry.where(("panels", title)) if short else where(("run",))
+            yield from unknown_name("run", part.run, names, place)
+            run = known.runs.get(full_name(figure.paper, part.run))
+            if run is not None:
+                for name in part.order:
+                    yield from unknown_name("task", name, run.tasks, where(("order",)))
+
+
+def _axes(part: Map, where: Where) -> Iterator[FathomError]:
+    """Yield what is wrong with the series and its axes."""
+    series, problems = check_series(part.series, where(("series",)))
+    yield from problems
+    if series is None or not part.rows or not part.columns:
+        return
+    used = {part.columns: "columns", **({part.rows: "rows"} if part.rows != NONE else {})}
+    if part.rows == NONE and "task" in series.axes:
+        used["task"] = "rows"  # the mean over tasks
+    yield from check_axes(series, used, bool(part.places), where)
+
+
+def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+    """Return a line for each field: panel, run, row, column, the value and its moving median."""
+    from pandas import DataFrame, concat
+
+    frames = []
+    for title, part in settings.parts().items():
+        run = inputs.runs[part.run or ""]
+        series = series_named(part.series or "")
+        frame = run.read(series)
+        about = {"panel": title, "run": run.name, "seed": run.seed}
+        if frame is None:
+            frames.append(DataFrame([about | {"words": run.words}]))
+            continue
+        lowest = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
+        fields = _fields(frame, part, run)
+        recorded = max(fields["row"].value_counts())
+        notes = [*run.notes(series), *place_notes(frame, part.places, run)]
+        notes += smoothing_notes(recorded, part.smooth)
+        for axis, places in (("row", part.rows), ("column", part.columns)):
+            about[f"{axis}_shown"] = run.called(str(places), fields[axis])
+        about |= {"lowest": lowest, "words": "", NOTE: named(title or run.name, notes)}
+        frames.append(fields.assign(**about))
+    columns = [
+        "panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE, *_SHOWN,
+    ]  # fmt: skip
+    return concat(frames, ignore_index=True).reindex(columns=columns)
+
+
+def _fields(frame: "DataFrame", part: Map, run: RunFiles) -> "DataFrame":
+    """Return the fields of one panel; what is neither row nor column is averaged."""
+    from pandas import concat
+
+    if part.places:
+        chosen = [
+            at_place(frame, place, run).assign(**{PLACE: str(place)}) for place in part.places
+        ]
+        frame = concat(chosen, ignore_index=True)
+    row, column = part.axes
+    row = PLACE if part.rows == NONE else row
+    named = frame.assign(row=frame[row].astype(str), column=frame[column].astype(str))
+    updates = {UPDATE: "last"} if UPDATE in named and UPDATE not in (row, column) else {}
+    fields = named.groupby(["row", "column"], sort=False, as_index=False).agg(
+        {VALUE: "mean", **updates}
+    )
+    if part.smooth:
+        fields[VALUE] = fields.groupby("row", sort=False)[VALUE].transform(smoothed, part.smooth)
+    return fields
+
+
+def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+    """Return the figure: panels next to each other with one range of colours."""
+    from fathom.artefacts.figures import drawing
+
+    parts = settings.parts()
+    figure, axes = drawing.panels(len(parts))
+    low, high = _range(settings, frame)
+    images = []
+    for panel, (title, part) in zip(axes, parts.items(), strict=True):
+        fields = frame.loc[frame["panel"] == title]
+        panel.set_title(title, loc="left")
+        words = "".join(fields["words"].unique())
+        if words:
+            panel.set(xticks=[], yticks=[])
+            panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+            continue
+        images.append(_draw_map(panel, fields, part, low, high))
+    first = next(iter(parts.values()))
+    axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
+    if images:
+        title = shared_title(part.series or "" for part in parts.values())
+        figure.colorbar(images[-1], ax=axes, label=title)
+    return figure
+
+
+def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: float) -> "AxesImage":
+    """Draw one panel, its first row at the bottom for layers and at the top for names."""
+    row_labels = [name for name in part.order] or in_order(fields["row"])
+    column_labels = in_order(fields["column"])
+    if part.order and part.columns == part.rows:
+        column_labels = list(part.order)
+    grid = fields.pivot(index="row", columns="column", values=VALUE).astype(float)
+    grid = grid.reindex(index=row_labels, columns=column_labels)
+    numbered = row_labels[0].isdigit()
+    image = axes.imshow(
+        grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
+    )
+    for axis, labels, name in (
+        (axes.xaxis, column_labels, "column"),
+        (axes.yaxis, row_labels, "row"),
+    ):
+        shown = dict(zip(fields[name], fields[f"{name}_shown"], strict=True))
+        _ticks(axis, labels, shown)
+    if max(map(len, fields["column_shown"])) > LONG:
+        axes.tick_params(axis="x", rotation=45)
+        for words in axes.get_xticklabels():
+            words.set(ha="right", rotation_mode="anchor")
+    axes.set_xlabel(part.columns or "")
+    if part.numbers:
+        middle = (low + high) / 2
+        for at_row, values in enumerate(grid.to_numpy()):
+            for at_column, value in enumerate(values):
+                color = "black" if value > middle else "white"
+                text = f"{value:.2f}"
+                axes.text(
+                    at_column, at_row, text, ha="center", va="center", color=color, fontsize=5
+                )
+    return image
+
+
+def _ticks(axis: "Axis", labels: list[str], shown: Mapping[str, str]) -> None:
+    """Name a few places of a numbered axis, evenly spread, or all places of another one."""
+    step = -(-len(labels) // TICKS) if labels and labels[0].isdigit() else 1
+    places = range(0, len(labels), step)
+    axis.set_ticks(list(places), [shown.get(labels[place], labels[place]) for place in places])
+
+
+def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:
+    """Return the values at both ends of the colours; without a range those of the data."""
+    values = frame.loc[:, VALUE].astype(float)
+    low, high = settings.range or (None, None)
+    if low == LOWEST:
+        low = frame.loc[:, "lowest"].astype(float).min()
+    low = values.min() if low is None else low
+    return float(low), float(values.max() if high is None else high)
+
+
+def _lowest(run: RunFiles) -> float | None:
+    """Return the least share of active groups that two masks can have in common, (2k - n) / k.
+
+    k of n groups are active at each site. None where no masks were measured.
+    """
+    masks = run.read(series_named(MASKS))
+    if masks is None:
+        return None
+    task, site = masks["task"].iloc[0], masks["site"].iloc[0]
+    groups = masks.loc[(masks["task"] == task) & (masks["site"] == site), VALUE]
+    return max(0.0, (2 * groups.sum() - len(groups)) / groups.sum())

@@ -1,0 +1,274 @@
+"""What figures are drawn from: the series of a training, measurements with axes, and tables."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf, log, nan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.sources import NOT_RUN, Source, outcome_words, stale_words
+from fathom.config.schema.types import STACKS
+from fathom.io import metrics
+from fathom.io import series as packed
+from fathom.io.errors import FathomError, nearest
+from fathom.io.integrity import Recorded
+from fathom.results.measurements import Measurements
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
+UPDATE, VALUE, NOTE, METRIC, TASK = "update", "value", "note", "metric", "task"
+NOTES = "; "  # between the notes of one line of the csv
+UNITS = {"bits": 1 / log(2), "nats": 1.0}
+_FORM = re.compile(r"(\w+(?:\.\w+)?)(?: in (\w+))?")
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity that figures can draw.
+
+    Attributes:
+        place: METRICS, DIAGNOSTICS or MEASUREMENT.
+        names: columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are
+            joined.
+        axes: what its numbers are indexed by.
+        factor: a recorded number times this is in the unit that was asked for.
+        worst: its bad end; nan where no end is better.
+    """
+
+    place: str
+    names: tuple[str, ...]
+    axes: tuple[str, ...]
+    factor: float = 1.0
+    worst: float = nan
+
+
+def _known() -> dict[str, Series]:
+    """Return the series by name; those of a stack end in its name."""
+    known = {
+        "nll.train": Series(METRICS, ("nll",), (UPDATE,), worst=inf),
+        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,), worst=inf),
+        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,), worst=inf),
+        "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
+        "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
+        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
+        "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
+        "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
+    }
+    for stack in STACKS:
+        for name, axes in (
+            ("gradient_norm", ("layer",)),
+            ("utilisation", ("layer",)),
+            ("samples", ("task", "layer")),
+            ("alpha", ("task", "layer")),
+        ):
+            known[f"{name}.{stack}"] = Series(DIAGNOSTICS, (f"{stack}_{name}",), (UPDATE, *axes))
+        known[f"gates.{stack}"] = Series(MEASUREMENT, (f"gates.{stack}",), ("task", "layer"))
+    return known
+
+
+SERIES = _known()
+
+
+def series_named(text: str) -> Series:
+    """Return the series of a name such as `nll.train in bits`.
+
+    Raises:
+        FathomError: no such series or unit; its place is the text itself.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None or match[1] not in SERIES:
+        name = match[1] if match else text
+        raise FathomError(f"no series '{name}'", text, nearest(name, SERIES))
+    known, unit = SERIES[match[1]], match[2]
+    if unit is None:
+        return known
+    if unit not in UNITS or not match[1].startswith("nll"):
+        raise FathomError(f"no unit '{unit}' of {match[1]}", text, nearest(unit, UNITS))
+    return replace(known, factor=UNITS[unit])
+
+
+def title_of(text: str) -> str:
+    """Return a series as an axis names it: `nll, train (bits)` for `nll.train in bits`."""
+    name, _, unit = text.partition(" in ")
+    words = name.replace("_", " ").replace(".", ", ")
+    return f"{words} ({unit})" if unit else words
+
+
+def shared_title(texts: Iterable[str]) -> str:
+    """Return what several series are: of `gradient_norm.encoder` and `….decoder` the norm."""
+    titles = [title_of(text).split(", ") for text in texts]
+    return ", ".join(words[0] for words in zip(*titles, strict=False) if len({*words}) == 1)
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """One training that a figure draws: the first seed of a run.
+
+    Attributes:
+        source: the run with its seeds.
+        updates: how many updates of Θ the training is to have, or `75 epochs`.
+    """
+
+    source: Source
+    updates: int | str
+
+    @property
+    def name(self) -> str:
+        """The run's name, `<paper>/<run>`."""
+        return self.source.name
+
+    @property
+    def seed(self) -> int:
+        """The seed that is drawn."""
+        return next(iter(self.source.folders))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the training."""
+        return self.source.folders[self.seed].parent
+
+    @property
+    def words(self) -> str:
+        """What takes the place of a series that the run does not have."""
+        training = self.source.training(self.seed)
+        outcome = outcome_words(training) if training else ""
+        return outcome or ("not recorded" if self.folder.exists() else NOT_RUN)
+
+    def notes(self, series: Series) -> list[str]:
+        """Return what a reader must know of what the run recorded.
+
+        Raises:
+            FathomError: the files belong to another run, or are damaged.
+        """
+        training = self.source.training(self.seed)
+        if training is None:
+            return ["the training has not ended"]
+        files = [training, *(self._measurements(key) for key in self._keys(series))]
+        stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
+        notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
+        others = [*self.source.folders, *self.source.unused][1:]
+        if others:
+            notes.append(f"seed {self.seed} is drawn, and not {', '.join(map(str, others))}")
+        return [note for note in notes if note]
+
+    def read(self, series: Series) -> "DataFrame | None":
+        """Return a series in long form: a column for each axis, and `value`; None without files.
+
+        An axis that comes twice has its name twice, the second with `_2`.
+
+        Raises:
+            FathomError: a file is damaged or not the recorded one, or has other axes.
+        """
+        from pandas import concat
+
+        readers = {METRICS: self._metric, DIAGNOSTICS: self._packed, MEASUREMENT: self._measured}
+        frames = [readers[series.place](name) for name in series.names]
+        known = [frame for frame in frames if frame is not None]
+        if not known:
+            return None
+        for name, frame in zip(series.names, known, strict=False):
+            frame["part"] = name
+        joined = concat(known, ignore_index=True)
+        for axis in series.axes:
+            if axis not in joined:
+                what = f"{', '.join(series.names)}: no axis '{axis}'"
+                raise FathomError(what, str(self.folder), nearest(axis, joined.columns))
+        joined[VALUE] = joined[VALUE] * series.factor
+        return joined
+
+    def called(self, axis: str, labels: Iterable[str]) -> list[str]:
+        """Return what labels of an axis are called; a task may have another text than its name."""
+        names = self.source.shown_as if axis == TASK else {}
+        return [names.get(label, label) for label in labels]
+
+    def epoch_ends(self, epochs: float) -> float:
+        """Return the first logged update by which some epochs have passed; infinity if none."""
+        passed = (row[UPDATE] for row in self._metrics() if (row.get("epoch") or 0) >= epochs)
+        return next((update for update in passed if update is not None), inf)
+
+    def _metrics(self) -> list[dict[str, float | None]]:
+        path = self._recorded("metrics.tsv")
+        return metrics.read(path) if path.is_file() else []
+
+    def _recorded(self, name: str) -> Path:
+        """Return a file of the training; a training under way has recorded none yet."""
+        record = self.folder / "training.json"
+        if record.is_file():
+            files = Recorded.of(record)
+            if name in files.files or files.path(name).exists():
+                files.require(name)
+        return self.folder / name
+
+    def _metric(self, name: str) -> "DataFrame | None":
+        from pandas import DataFrame
+
+        rows = self._metrics()
+        points = [(int(row[UPDATE] or 0), row[name]) for row in rows if row.get(name) is not None]
+        return DataFrame(points, columns=[UPDATE, VALUE]) if points else None
+
+    def _packed(self, name: str) -> "DataFrame | None":
+        from pandas import DataFrame
+
+        path = self._recorded(f"diagnostics/{name}.tsv.gz")
+        if not path.is_file():
+            return None
+        frame = DataFrame(packed.read(path))
+        return frame.astype({VALUE: float})
+
+    def _keys(self, series: Series) -> tuple[str, ...]:
+        """Return the keys of a series that is measured."""
+        return series.names if series.place == MEASUREMENT else ()
+
+    def _measurements(self, key: str) -> Measurements | None:
+        return self.source.read(self.source.files(key)[self.seed], self.seed)
+
+    def _measured(self, key: str) -> "DataFrame | None":
+        from pandas import DataFrame
+
+        file = self._measurements(key)
+        record = file.measurements.get(key) if file else None
+        if record is None or record.values is None:
+            return None
+        rows = list(_flat(record.values, [record.labels[axis] for axis in record.axes]))
+        names = [
+            f"{axis}_2" if axis in record.axes[:at] else axis for at, axis in enumerate(record.axes)
+        ]
+        return DataFrame(rows, columns=[*names, VALUE])
+
+
+def named(name: str, notes: Iterable[str]) -> str:
+    """Return notes as one field of the csv, each with the name of what it is about."""
+    return NOTES.join(f"{name}: {note}" for note in notes)
+
+
+def _flat(values: list, labels: list[list[str]], before: tuple[str, ...] = ()):
+    """Yield the labels and the number of each element of nested lists."""
+    for label, value in zip(labels[0], values, strict=True):
+        place = (*before, label)
+        if len(labels) == 1:
+            yield (*place, value)
+        else:
+            yield from _flat(value, labels[1:], place)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a figure is drawn from.
+
+    Attributes:
+        reference: authors, title and year of the paper.
+        scale: the scale of the runs.
+        runs: by the names that the figure uses.
+        tables: the tables that the figure draws from, by name.
+        warnings: what a table says of the data of these runs.
+    """
+
+    reference: str
+    scale: str
+    runs: Mapping[str, RunFiles] = field(default_factory=dict)
+    tables: Mapping[str, ComparedTable] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,261 @@
+"""Curves: a series over updates or layers, one line for each run or for each place on an axis."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from fathom.artefacts.figures.inputs import (
+    NOTE,
+    UPDATE,
+    VALUE,
+    Inputs,
+    RunFiles,
+    named,
+    series_named,
+    shared_title,
+)
+from fathom.artefacts.figures.places import (
+    at_place,
+    in_order,
+    place_notes,
+    selected,
+    smoothed,
+    smoothing_notes,
+)
+from fathom.artefacts.figures.settings import (
+    At,
+    Colour,
+    Unique,
+    check_axes,
+    check_places,
+    check_series,
+    measurement_keys,
+    path_of,
+    unknown_name,
+)
+from fathom.config.figures import Drawn, Figure, KindSettings
+from fathom.config.known import Known, full_name
+from fathom.config.section import About, Part
+from fathom.config.tables import Table
+from fathom.io.errors import FathomError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from pandas import DataFrame
+
+SMOOTHED = "smoothed"
+
+
+class Line(Part):
+    """A line in its long form."""
+
+    run: Annotated[str, About("The run that is drawn.")]
+    series: Annotated[str | None, About("In place of the panel's series.")] = None
+
+
+class Panel(Part):
+    """A panel; what it does not say is the figure's."""
+
+    series: Annotated[str | None, About("What is drawn.")] = None
+    x: Annotated[str | None, About("The axis that runs from left to right.")] = None
+    lines: Annotated[dict[str, str | Line], About("The run of each line, by label.")] = Field(
+        default_factory=dict
+    )
+    at: Annotated[At | None, About("The update, share of the training, or epoch.")] = None
+    select: Annotated[dict[str, str], About("A place on an axis: first, last or a label.")] = Field(
+        default_factory=dict
+    )
+    line_by: Annotated[str | None, About("An axis with a line for each of its places.")] = None
+    labels: Annotated[Unique, About("Labels of these lines; evenly spread over them.")] = ()
+    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
+    reference: Annotated[float | None, About("A horizontal line.")] = None
+    colours: Annotated[dict[str, Colour], About("A line's colour, by label.")] = Field(
+        default_factory=dict
+    )
+    log_y: Annotated[bool, About("Whether the vertical axis is logarithmic.")] = False
+
+    def over(self, figure: "Panel") -> "Panel":
+        """Return the figure's panel with what this one says instead."""
+        given = {key: getattr(self, key) for key in self.model_fields_set}
+        return Panel(**({key: getattr(figure, key) for key in Panel.model_fields} | given))
+
+    def line(self, label: str) -> Line:
+        """Return a line with its series."""
+        line = self.lines[label]
+        line = Line(run=line) if isinstance(line, str) else line
+        return line.model_copy(update={"series": line.series or self.series})
+
+
+class Settings(Panel, KindSettings):
+    """A figure of lines."""
+
+    panels: Annotated[dict[str, Panel], About("Panels from left to right, by title.")] = Field(
+        default_factory=dict
+    )
+
+    def parts(self) -> dict[str, Panel]:
+        """Return the panels with all that they take from the figure."""
+        panels = self.panels or {"": Panel()}
+        return {title: panel.over(self) for title, panel in panels.items()}
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all lines."""
+        names = [part.line(label).run for part in self.parts().values() for label in part.lines]
+        return tuple(dict.fromkeys(names))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        lines = [part.line(label) for part in self.parts().values() for label in part.lines]
+        return measurement_keys(line.series for line in lines if line.run == run)
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return each line; those along an axis by the labels that they are given."""
+        return tuple(
+            Drawn(title, label, (part.x or "x",), part.line(line).run)
+            for title, part in self.parts().items()
+            for line in part.lines
+            for label in (part.labels if part.line_by else (line,))
+        )
+
+
+def findings(
+    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
+    """Yield runs, series and axes that do not exist or do not fit."""
+    for title, part in figure.settings.parts().items():
+
+        def where(path: tuple[str | int, ...], title: str = title) -> str:
+            return figure.entry.where(path_of(figure, title, path))
+
+        if not part.lines:
+            yield FathomError("no lines are given", where(()), "add `lines: {label: run}`")
+        if part.x is None:
+            yield FathomError("no axis is given", where(()), "add `x`, such as `x: update`")
+        for label in part.lines:
+            line = part.line(label)
+            yield from unknown_name(
+                "run", line.run, known.names(figure.paper), where(("lines", label))
+            )
+            series, problems = check_series(line.series, where(("series",)))
+            yield from problems
+            if series is not None and part.x is not None:
+                used = {part.x: "x", **({part.line_by: "line_by"} if part.line_by else {})}
+                used |= dict.fromkeys(part.select, "select")
+                yield from check_axes(series, used, part.at is not None, where)
+            run = known.runs.get(full_name(figure.paper, line.run))
+            if series is not None and run is not None:
+                yield from check_places(
+                    part.select, series, run, lambda axis, where=where: where(("select", axis))
+                )
+        for label in part.colours:
+            yield from unknown_name("line", label, part.lines, where(("colours", label)))
+
+
+def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+    """Return a line for each point: panel, line, run, update, x, value and its moving median.
+
+    A line whose run recorded nothing has one row with words.
+    """
+    from pandas import DataFrame, concat
+
+    frames = []
+    for title, part in settings.parts().items():
+        for label in part.lines:
+            line = part.line(label)
+            run = inputs.runs[line.run]
+            series = series_named(line.series or "")
+            frame = run.read(series)
+            about = {"panel": title, "line": label, "label": label}
+            about |= {"run": run.name, "seed": run.seed}
+            if frame is None:
+                frames.append(DataFrame([about | {"words": run.words}]))
+                continue
+            places = [] if part.at is None else [part.at]
+            for names, points in _curves(frame, part, run):
+                notes = [*run.notes(series), *place_notes(frame, places, run)]
+                notes += smoothing_notes(len(points), part.smooth)
+                about |= {**names, NOTE: named(label, notes), "words": ""}
+                frames.append(points.assign(**about))
+    columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words", NOTE]
+    return concat(frames, ignore_index=True).reindex(columns=columns)
+
+
+def _curves(
+    frame: "DataFrame", part: Panel, run: RunFiles
+) -> Iterator[tuple[dict[str, str], "DataFrame"]]:
+    """Yield the names and the points of each line of a run, points from left to right."""
+    if part.at is not None:
+        frame = at_place(frame, part.at, run)
+    frame = selected(frame, part.select, run)
+    groups: list[tuple[dict[str, str], DataFrame]] = [({}, frame)]
+    if part.line_by:
+        places = frame[part.line_by].astype(str)
+        lines = in_order(places)
+        labels = _labels(part.labels, len(lines)) or lines
+        groups = [
+            ({"line": line, "label": label}, frame.loc[places == line])
+            for line, label in zip(lines, labels, strict=True)
+        ]
+    for names, group in groups:
+        points = group.assign(x=group[part.x].astype(float)).sort_values("x")
+        yield names, points.assign(**{SMOOTHED: smoothed(points.loc[:, VALUE], part.smooth)})
+
+
+def _labels(given: Sequence[str], lines: int) -> list[str]:
+    """Return a label for each of some lines, the given ones spread evenly; most may be empty."""
+    last = max(len(given) - 1, 1)
+    places = [round(at * (lines - 1) / last) for at in range(len(given))]
+    return [
+        ", ".join(name for at, name in zip(places, given, strict=True) if at == line)
+        for line in range(lines)
+        if given
+    ]
+
+
+def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+    """Return the figure: panels next to each other, each with its lines."""
+    from fathom.artefacts.figures import drawing
+
+    parts = settings.parts()
+    figure, axes = drawing.panels(len(parts))
+    for panel, (title, part) in zip(axes, parts.items(), strict=True):
+        lines = frame.loc[frame["panel"] == title]
+        _draw_lines(panel, lines, part)
+        panel.set_title(title, loc="left")
+        panel.set_xlabel(part.x or "")
+        drawn = [part.line(label).series or "" for label in part.lines]
+        panel.set_ylabel(shared_title(drawn))
+        if part.log_y and (lines[SMOOTHED] > 0).any():
+            panel.set_yscale("log")
+        if part.reference is not None:
+            panel.axhline(part.reference, color="black", linewidth=0.6)
+        if part.line_by:
+            # Curves of one run spread over the panel and leave no corner empty.
+            panel.legend(title=part.line_by, loc="center left", bbox_to_anchor=(1, 0.5))
+        else:
+            panel.legend()
+    return figure
+
+
+def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
+    from fathom.artefacts.figures import drawing
+
+    names = list(dict.fromkeys(lines["line"]))
+    for position, name in enumerate(names):
+        points = lines.loc[lines["line"] == name]
+        words, label = ("".join(points[key].unique()) for key in ("words", "label"))
+        look = drawing.look(position)
+        color = part.colours.get(label, look.color)
+        if part.line_by:
+            color = drawing.ramp(position, len(names))
+        axes.plot(
+            [] if words else points["x"],
+            [] if words else points[SMOOTHED],
+            color=color,
+            linestyle=look.line,
+            marker="." if len(points) < 3 else None,
+            label=f"{label} ({words})" if words else label or None,
+        )

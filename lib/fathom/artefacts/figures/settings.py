@@ -1,0 +1,122 @@
+"""What the settings of all kinds of figures share, and the checks on the names that they use."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from fathom.artefacts.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
+from fathom.config.figures import Figure
+from fathom.config.known import KnownRun
+from fathom.config.schema.table import Ids
+from fathom.config.schema.types import STACKS, unique
+from fathom.config.section import Form
+from fathom.io.errors import FathomError, nearest, unknown
+
+Where = Callable[[tuple[str | int, ...]], str]
+# An update, a share of the training, or the end of an epoch.
+At = (
+    Annotated[int, Field(ge=1)]
+    | Annotated[str, Form(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
+)
+# Ids of a table may be numbers, here as there.
+Unique = Annotated[Ids, AfterValidator(unique)]
+SomeNames = Annotated[Unique, Field(min_length=1)]
+# A dozen of matplotlib's names, which are checked without it.
+Colour = (
+    Literal[
+        "black", "gray", "blue", "cyan", "green", "olive", "orange", "brown", "red", "pink",
+        "purple", "magenta",
+    ]
+    | Annotated[str, Form(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
+)  # fmt: skip
+# Words for a place on an axis.
+ENDS = ("first", "last")
+
+
+def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the keys of those series that are measurements."""
+    known = [series_named(name) for name in series if name]
+    keys = [key for item in known if item.place == MEASUREMENT for key in item.names]
+    return tuple(dict.fromkeys(keys))
+
+
+def path_of(figure: Figure, panel: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Return where a panel's key is written: in the panel, or else for all panels of the figure."""
+    inside = ("panels", panel, *path)
+    return inside if panel and figure.entry.get(inside) is not None else path
+
+
+def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> Iterator[FathomError]:
+    """Yield a finding for a name that is not among the valid ones."""
+    names = tuple(valid)
+    if name not in names:
+        yield unknown(kind, name, where, names)
+
+
+def check_series(name: str | None, where: str) -> tuple[Series | None, list[FathomError]]:
+    """Return a series, or what is wrong with its name."""
+    if name is None:
+        return None, [FathomError("no series is given", where, f"add one: {nearest('', SERIES)}")]
+    try:
+        return series_named(name), []
+    except FathomError as error:
+        return None, [FathomError(error.what, where, error.remedy)]
+
+
+def check_places(
+    select: Mapping[str, str], series: Series, run: KnownRun, where: Callable[[str], str]
+) -> Iterator[FathomError]:
+    """Yield findings for places that an axis does not have at the paper's own settings.
+
+    Args:
+        select: the place on each axis.
+        series: the series that is drawn.
+        run: the run that is drawn.
+        where: turns an axis into the place of its key.
+    """
+    for axis, place in select.items():
+        labels = _labels(axis, series, run)
+        if labels and place not in (*ENDS, *labels):
+            what = f"no {axis} '{place}'"
+            numbered = labels[0].isdecimal()
+            remedy = (
+                f"write {labels[0]} to {labels[-1]}, or last"
+                if numbered
+                else nearest(place, (*ENDS, *labels))
+            )
+            yield FathomError(what, where(axis), remedy)
+
+
+def _labels(axis: str, series: Series, run: KnownRun) -> tuple[str, ...]:
+    """Return the labels of an axis; empty where config does not know them."""
+    if axis == "task":
+        return run.tasks
+    own = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
+    stack = {"layer": own, "memory": "decoder", "source": "encoder"}.get(axis, "")
+    layers = run.layers.get(stack, 0)
+    return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
+
+
+def check_axes(
+    series: Series, used: Mapping[str, str], at: bool, where: Where
+) -> Iterator[FathomError]:
+    """Yield findings for axes that the series does not have, and for axes that nothing uses.
+
+    Args:
+        series: the series.
+        used: the key that uses an axis, by axis: `{"layer": "x"}`.
+        at: whether a place in the training is given.
+        where: turns a key path into `file:line: key.path`.
+    """
+    for axis, key in used.items():
+        if axis not in series.axes:
+            yield FathomError(f"no axis '{axis}'", where((key,)), nearest(axis, series.axes))
+    if at and UPDATE not in series.axes:
+        what = "the series has no updates to choose from"
+        yield FathomError(what, where(("at",)), "delete `at`")
+    for axis in dict.fromkeys(series.axes):
+        if axis not in used and not (axis == UPDATE and at):
+            remedy = "add `at`" if axis == UPDATE else f"add `select: {{{axis}: last}}`"
+            what = f"the axis '{axis}' is neither drawn nor selected"
+            yield FathomError(what, where(()), remedy)

@@ -1,0 +1,93 @@
+"""One HTML file for a paper: each part of it is a module and a template of the same name.
+
+The file needs no network, and no other file but those that its links name.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.page import cite, deviations
+from fathom.artefacts.page.claims import OBSERVED, page_claims
+from fathom.artefacts.page.cost import ASSUMPTION, by_device, costs
+from fathom.artefacts.page.curves import table_curves
+from fathom.artefacts.page.data import data_of
+from fathom.artefacts.page.details import CellDetails, details
+from fathom.artefacts.page.figures import page_figures
+from fathom.artefacts.page.head import head
+from fathom.artefacts.page.runs import runs_of
+from fathom.artefacts.page.tables import PageTable, minus, page_table
+from fathom.artefacts.rendering import environment
+from fathom.artefacts.table.comparison import ComparedTable
+from fathom.config.paper import Paper
+
+
+def page(
+    artefacts: Artefacts,
+    paper: Paper,
+    tables: Mapping[str, ComparedTable],
+    claims: Sequence[Judged],
+) -> str:
+    """Return the page of a paper, made of the results that exist.
+
+    Args:
+        artefacts: where all files are.
+        paper: the paper.
+        tables: its tables by name, compared with what it reports.
+        claims: the parts of its claims, judged.
+
+    Raises:
+        FathomError: a file of a training, a measurement or a corpus cannot be used.
+    """
+    scale = artefacts.project.scale(artefacts.scale)
+    runs = runs_of(artefacts, paper, tables)
+    shown = [page_table(table, runs) for table in tables.values()]
+    listed = costs(runs.values())
+    devices = by_device(listed)
+    home = artefacts.paths.page(paper.name).parent
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            head=head(paper, (artefacts.scale, scale.title), tables, runs, devices, claims),
+            paper=paper,
+            tables=shown,
+            cells=_by_source(shown, tables, scale.title),
+            runs=runs,
+            figures=page_figures(artefacts, paper, runs),
+            curves=table_curves(artefacts, shown, runs),
+            claims=page_claims(claims),
+            observed=OBSERVED,
+            data=data_of(artefacts, paper, runs),
+            costs=listed,
+            devices=devices,
+            assumption=ASSUMPTION,
+            deviation_parts=deviations.PARTS,
+            deviation_fragment=deviations.fragment,
+            bibtex=cite.bibtex(paper.about),
+            software=cite.software(artefacts.scale, runs.values()),
+            link=lambda path: link(path, home),
+            minus=minus,
+            inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
+        )
+    )
+
+
+def link(path: Path, home: Path) -> str:
+    """Return the address of a file of the results from the page's folder."""
+    from urllib.parse import quote
+
+    return quote(Path(os.path.relpath(path, home)).as_posix())
+
+
+def _by_source(
+    shown: list[PageTable], tables: Mapping[str, ComparedTable], scale_title: str
+) -> dict[str, list[CellDetails]]:
+    """Return the details of all cells by the run or corpus that they show."""
+    cells: dict[str, list[CellDetails]] = {}
+    for table in shown:
+        for source, cell in details(table, tables[table.name], scale_title):
+            cells.setdefault(source, []).append(cell)
+    return cells

@@ -1,0 +1,209 @@
+"""The parameter counts that papers print, each with the network that it describes.
+
+The printed counts are cells of the tables. parameters.yaml adds what the tables do not say: the
+sizes of the dictionaries, and why a printed count is no count of the network.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import MinLen
+from pydantic import Field
+
+from fathom.config import reported
+from fathom.config.cells import Cell
+from fathom.config.known import full_name
+from fathom.config.paper import Paper
+from fathom.config.project import Project
+from fathom.config.reported import Reported
+from fathom.config.schema.types import Count, Text
+from fathom.config.section import About, Part, Several
+from fathom.config.spec import Spec
+from fathom.config.tables import Table
+from fathom.config.validation import check
+from fathom.config.yaml_files import YamlFile
+from fathom.io.errors import FathomError, Findings, unknown
+
+KEY = "parameters"
+# A share of the printed number.
+AGREEMENT = 0.01
+_MILLION = 1_000_000
+_ADDED = "difference"
+
+
+class VocabularySizes(Part):
+    """The sizes of the dictionaries of some runs."""
+
+    like: Annotated[Text, About("A family of runs.yaml; the last entry that fits counts.")]
+    source: Annotated[Count, About("Entries of the source dictionary.")]
+    target: Annotated[Count, About("Entries of the target dictionary.")]
+    origin: Annotated[Text, About("How the sizes are known.")]
+
+
+class Unexplained(Part):
+    """Printed counts that are no count of the network."""
+
+    tables: Annotated[tuple[str, ...], Several, MinLen(1), About("Tables of the paper.")]
+    columns: Annotated[tuple[str, ...], Several, About("Columns; none: all.")] = ()
+    reason: Annotated[Text, About("What is known of it.")]
+
+
+class Parameters(Part):
+    """The keys of parameters.yaml."""
+
+    vocabularies: Annotated[tuple[VocabularySizes, ...], Several, MinLen(1)]
+    unexplained: Annotated[tuple[Unexplained, ...], Several] = Field(default=())
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A count as a paper prints it.
+
+    Attributes:
+        paper, table: where it is printed.
+        cell: the reported cell; in millions.
+        spec: the run whose network it counts.
+        added_to: the run whose network is taken off, where the number counts only what is added.
+        source_entries, target_entries: sizes of the two dictionaries.
+        reason: why the number is no count of the network; empty where it is.
+    """
+
+    paper: str
+    table: str
+    cell: Reported
+    spec: Spec
+    added_to: Spec | None
+    source_entries: int
+    target_entries: int
+    reason: str
+
+    def difference(self, ours: int) -> float | None:
+        """Return by which share of the printed number ours is larger; None where 0 is printed."""
+        printed = float(self.cell.value) * _MILLION
+        return ours / printed - 1 if printed else None
+
+    def verdict(self, ours: int) -> str:
+        """Judge a printed number by the network's count.
+
+        Args:
+            ours: the parameters of the network, or those that it adds.
+
+        Returns:
+            "agrees" (within 1 %, or the same digits: few are printed of what is added), "misprint"
+            (the corrected number agrees), "unexplained" or "differs".
+        """
+        if _agrees(self.cell.value, ours):
+            return "agrees"
+        if self.cell.right:
+            return "misprint" if _agrees(self.cell.right, ours) else "differs"
+        return "unexplained" if self.reason else "differs"
+
+
+def _agrees(millions: str, ours: int) -> bool:
+    printed, decimals = float(millions) * _MILLION, len(millions.partition(".")[2])
+    same_digits = f"{ours / _MILLION:.{decimals}f}" == millions
+    return same_digits or abs(ours - printed) <= AGREEMENT * printed
+
+
+def printed(project: Project) -> Iterator[Printed]:
+    """Yield the printed counts of all papers, at the papers' own settings.
+
+    Raises:
+        Findings: a reported cell or a parameters.yaml is wrong.
+    """
+    known = project.known()
+    for paper in project.papers.values():
+        file = project.files["parameters"].get(paper.name)
+        for table in paper.tables.values():
+            cells = {(cell.id, cell.column): cell for cell in table.cells(known)}
+            for item in reported.read(paper.reported(table.name), cells.values(), project.root):
+                cell = cells[item.row, item.column]
+                if cell.key == KEY and item.value:
+                    yield _printed(project, paper, table, cell, item, cells, file)
+
+
+def _printed(
+    project: Project,
+    paper: Paper,
+    table: Table,
+    cell: Cell,
+    item: Reported,
+    cells: dict[tuple[str, str], Cell],
+    file: YamlFile | None,
+) -> Printed:
+    mark = table.marks.get(item.mark)
+    added_to = None
+    if mark is not None and mark.means == _ADDED:
+        rows = (other for other in cells.values() if other.block == cell.block)
+        source = next((other.source for other in rows if other.row == mark.to), "")
+        added_to = project.spec(source or full_name(paper.name, mark.to))
+    parameters = read_parameters(paper.name, file)
+    sizes = vocabulary(project, cell.source, parameters, file)
+    return Printed(
+        paper=paper.name,
+        table=table.name,
+        cell=item,
+        spec=project.spec(cell.source),
+        added_to=added_to,
+        source_entries=sizes.source,
+        target_entries=sizes.target,
+        reason=_reason(parameters, table.name, item.column),
+    )
+
+
+def read_parameters(paper: str, file: YamlFile | None) -> Parameters:
+    """Return a paper's parameters.yaml.
+
+    Raises:
+        FathomError: there is none.
+        Findings: what is wrong in it.
+    """
+    if file is None:
+        where = f"config/papers/{paper}/parameters.yaml"
+        raise FathomError("the sizes of the dictionaries are not known", where, "write the file")
+    parameters, findings = check(Parameters, file.value, file.where)
+    if parameters is None:
+        raise Findings(findings)
+    return parameters
+
+
+def vocabulary(
+    project: Project, run: str, parameters: Parameters, file: YamlFile | None
+) -> VocabularySizes:
+    """Return the sizes of a run's dictionaries: those of the last family that the run is like."""
+    ancestors = project.entries[run].ancestors
+    fitting = [sizes for sizes in parameters.vocabularies if sizes.like in ancestors]
+    if not fitting:
+        where = file.where(("vocabularies",)) if file else ""
+        raise FathomError(f"no sizes of dictionaries for {run}", where, "add an entry")
+    return fitting[-1]
+
+
+def findings(project: Project) -> Iterator[FathomError]:
+    """Yield what is wrong in the papers' parameters.yaml: keys, families, tables."""
+    for paper, file in project.files["parameters"].items():
+        parameters, wrong = check(Parameters, file.value, file.where)
+        yield from wrong
+        if parameters is None or paper not in project.papers:
+            continue
+        for number, sizes in enumerate(parameters.vocabularies):
+            families = project.families.get(paper, ())
+            if sizes.like not in families:
+                where = file.where(("vocabularies", number, "like"))
+                yield unknown("family", sizes.like, where, families, full_name(paper, sizes.like))
+        for number, item in enumerate(parameters.unexplained):
+            tables = project.papers[paper].tables
+            for table in item.tables:
+                if table not in tables:
+                    where = file.where(("unexplained", number, "tables"))
+                    yield unknown("table", table, where, tables, full_name(paper, table))
+
+
+def _reason(parameters: Parameters, table: str, column: str) -> str:
+    fitting = (
+        item.reason
+        for item in parameters.unexplained
+        if table in item.tables and (not item.columns or column in item.columns)
+    )
+    return next(fitting, "")

@@ -1,0 +1,204 @@
+"""Each cell of a table with what the paper reports there, and the verdict."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.artefacts.table.differences import Difference, difference, significantly_better
+from fathom.artefacts.table.results import CellResult, result
+from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.verdicts import Verdict, allowed_difference, judge, with_difference
+from fathom.config.cells import Cell
+from fathom.config.known import full_name
+from fathom.config.reported import Reported
+from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
+from fathom.config.tables import Table
+from fathom.io.files import write_text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A cell, what the paper reports there, and the verdict.
+
+    Attributes:
+        result: our value; a difference where the paper prints one.
+        reported: the paper's cell; None for a cell that the paper does not have.
+        verdict: None where there is nothing to compare.
+        delta: our difference to another cell, where the paper prints one next to its number.
+        mark: the paper's mark of a significant gain, where our cell passes its test.
+        tested: whether there was such a test; it needs a score in both rows.
+    """
+
+    result: CellResult
+    reported: Reported | None = None
+    verdict: Verdict | None = None
+    delta: float | None = None
+    mark: str = ""
+    tested: bool = False
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """A table with all of its cells, for drawing and for the comparison.
+
+    Attributes:
+        table: the table.
+        scale: the scale of its runs.
+        cells: the cells, in their order.
+        sources: runs and corpora by name, for differences between cells.
+        warnings: what another table says of the data or the recipe of these runs.
+    """
+
+    table: Table
+    scale: str
+    cells: tuple[ComparedCell, ...]
+    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def shown_as(self) -> dict[str, str]:
+        """What tasks are called whose text is not what their name says."""
+        names = (source.shown_as.items() for source in self.sources.values())
+        return dict(chain.from_iterable(names))
+
+
+def compare_table(
+    table: Table,
+    cells: Sequence[Cell],
+    reported: Iterable[Reported],
+    sources: Mapping[str, Source],
+    scale: str,
+) -> ComparedTable:
+    """Return every cell of a table with its value and, where the paper has one, a verdict.
+
+    Args:
+        table: the table.
+        cells: its cells.
+        reported: the paper's cells.
+        sources: runs and corpora by name.
+        scale: the scale of the runs.
+
+    Raises:
+        FathomError: a measurement file cannot be used.
+    """
+    printed = {(item.row, item.column): item for item in reported}
+    compared = []
+    for cell in cells:
+        own = result(cell, sources)
+        less = None
+        item = None if cell.ours else printed.get((cell.id, cell.column))
+        printed_as = table.marks.get(item.mark) if item else None
+        if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
+            base = result(_base(table.paper, cell, cells, printed_as.to), sources)
+            less = difference(own, base, sources)
+        if less and printed_as and printed_as.means == DIFFERENCE:
+            own, less = less.result, None
+        verdict = _verdict(table, item, own, less, scale) if item else None
+        gains = _gains(table, own, cells, sources)
+        mark = next((name for name, gained in gains.items() if gained), "")
+        delta = less and less.result.value
+        compared.append(ComparedCell(own, item, verdict, delta, mark, bool(gains)))
+    return ComparedTable(table, scale, tuple(compared), sources)
+
+
+def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
+    """Return the cell that a difference is taken to: `to` names a row, a column or a run."""
+    return _meeting(cell, cells, to) or replace(cell, row=to, source=full_name(paper, to))
+
+
+def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
+    """Return the cell of the same block where a row or column meets the column or row of a cell."""
+    places = ((to, cell.column), (cell.row, to))
+    return next(
+        (
+            other
+            for other in cells
+            if other.block == cell.block and (other.row, other.column) in places
+        ),
+        None,
+    )
+
+
+def _gains(
+    table: Table, own: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
+) -> dict[str, bool]:
+    """Return the paper's marks of significant gains that can be tested, and who passes."""
+    if own.cell.value is None:
+        return {}
+    gains = {}
+    lower = table.vocabulary.measurement(own.cell.value).better == "lower"
+    for name, mark in table.marks.items():
+        base = _meeting(own.cell, cells, mark.to) if mark.means == GAIN else None
+        if base in (None, own.cell):
+            continue
+        better = significantly_better(mark, own, result(base, sources), sources, lower)
+        gains |= {} if better is None else {name: better}
+    return gains
+
+
+def _verdict(
+    table: Table, reported: Reported, own: CellResult, less: Difference | None, scale: str
+) -> Verdict | None:
+    """Return the verdict on a cell; none where the paper's table is empty on purpose.
+
+    A cell that is printed with a difference is reproduced if both are.
+    """
+    if own.cell.value is None:
+        return None
+    within = table.vocabulary.measurement(own.cell.value).tolerance(own.cell.task)
+    verdict = judge(reported, own, allowed_difference(within, reported.number, own), scale)
+    if less is None or reported.difference is None:
+        return verdict
+    allowed = allowed_difference(within, reported.difference, less.result)
+    return with_difference(verdict, reported.difference, less.result.value, allowed)
+
+
+def lines(tables: Iterable[ComparedTable]) -> "DataFrame":
+    """Return the comparison: a line for each reported cell, in the order of the tables."""
+    from pandas import DataFrame
+
+    columns = (
+        "paper", "table", "row", "column", "reported", "reported_stderr", "mark", "reproduced",
+        "stderr", "seeds", "delta", "verdict", "cause", "run", "scale",
+    )  # fmt: skip
+    records = [
+        (
+            table.table.paper,
+            table.table.name,
+            item.reported.row,
+            item.reported.column,
+            item.reported.value or item.reported.note,
+            item.reported.stderr,
+            item.reported.mark,
+            item.result.value,
+            item.result.stderr,
+            item.result.seeds,
+            item.verdict.delta,
+            item.verdict.words,
+            item.verdict.cause,
+            item.result.cell.source,
+            table.scale,
+        )
+        for table in tables
+        for item in table.cells
+        if item.reported is not None and item.verdict is not None
+    ]
+    # Objects keep integers integers and printed digits as printed.
+    return DataFrame(records, columns=columns, dtype=object)
+
+
+def counts(tables: Iterable[ComparedTable]) -> dict[str, int]:
+    """Return how many reported cells have each verdict, the most frequent first."""
+    verdicts = [item.verdict for table in tables for item in table.cells if item.verdict]
+    return dict(Counter(verdict.words for verdict in verdicts).most_common())
+
+
+def write_csv(frame: "DataFrame", path: Path) -> None:
+    """Write a table of numbers with all their digits; what is unknown is an empty field."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))

@@ -1,0 +1,188 @@
+"""A cell less another one; rows that are scored on the same sentences are drawn again in pairs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fathom.artefacts.table.counts import counts_of, same_references, statistics_of, tasks_of
+from fathom.artefacts.table.results import CellResult
+from fathom.artefacts.table.sources import Source
+from fathom.config.schema.table import Mark
+from fathom.results.measurements import words_of
+from fathom.scoring.students_t import half_interval
+
+if TYPE_CHECKING:
+    from fathom.scoring.paired import Paired
+
+PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
+OVER_SEEDS = "95 % interval of the difference over seeds, Student's t"
+OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
+NO_INTERVAL = "no interval of the difference"
+NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
+LEVEL = 0.95  # of a mark that names none
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell less another one.
+
+    Attributes:
+        result: the difference in place of the cell's value, `stderr` and `interval` with it. With
+            several seeds in both rows `stderr` is over seeds, as in other cells. The note says why
+            there is no interval.
+        paired: the draws of the test set, in the cell's unit; None where there is no pairing.
+        over_seeds: half of the 95 % interval over seeds; None unless both rows have several.
+    """
+
+    result: CellResult
+    paired: "Paired | None" = None
+    over_seeds: float | None = None
+
+    @property
+    def half(self) -> float | None:
+        """Half of the 95 % interval: over seeds where there are several, else of the pairing."""
+        return self.result.interval if self.over_seeds is None else self.over_seeds
+
+    @property
+    def method(self) -> str:
+        """What the interval is, in words; nothing without one."""
+        if self.half is None:
+            return ""
+        if self.over_seeds is not None or self.paired is None:
+            return OVER_SEEDS
+        return PAIRED.format(len(self.paired.drawn))
+
+
+def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]) -> Difference:
+    """Return a cell less another one.
+
+    Args:
+        cell: the cell.
+        base: what is subtracted.
+        sources: the runs of both, by name.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    of_base = f"{base.cell.row}: {base.note}" if base.note else ""
+    note = "; ".join(filter(None, (cell.note, of_base)))
+    lost = f"{base.cell.row}: {base.lost}" if base.lost else ""
+    bare = replace(
+        cell,
+        value=None,
+        stderr=None,
+        interval=None,
+        deviation=None,
+        lost="; ".join(filter(None, (cell.lost, lost))),
+        awaited=cell.awaited + base.awaited,
+        note=note,
+    )
+    if cell.value is None or base.value is None:
+        words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
+        return Difference(replace(bare, words=words))
+    bare = replace(
+        bare,
+        value=cell.value - base.value,
+        comparable=cell.comparable and base.comparable,
+        stderr=_hypotenuse(cell.stderr, base.stderr),
+        deviation=_hypotenuse(cell.deviation, base.deviation),
+        doubtful=cell.doubtful or base.doubtful,
+    )
+    over_seeds = None
+    if bare.deviation is not None and cell.stderr is not None and base.stderr is not None:
+        over_seeds = half_interval([(cell.stderr, cell.seeds), (base.stderr, base.seeds)])
+    if not is_score(cell) or not is_score(base):
+        return Difference(bare, over_seeds=over_seeds)
+    paired = pair(cell, base, sources)
+    if isinstance(paired, str):
+        note = "; ".join(filter(None, (bare.note, f"{NO_INTERVAL}: {paired}")))
+        alone = replace(bare, stderr=None, note=note)
+        return Difference(alone if over_seeds is None else bare, over_seeds=over_seeds)
+    stderr = paired.stderr if over_seeds is None else bare.stderr
+    return Difference(replace(bare, stderr=stderr, interval=paired.half), paired, over_seeds)
+
+
+def pair(
+    cell: CellResult,
+    base: CellResult,
+    sources: Mapping[str, Source],
+    samples: int | None = None,
+    share: float | None = None,
+) -> "Paired | str":
+    """Return the draws of a difference of two scores, or why there are none.
+
+    Args:
+        cell: the cell.
+        base: what is subtracted.
+        sources: the runs of both, by name.
+        samples: number of draws; by default sacreBLEU's.
+        share: the size of a draw as a share of the sentences; by default all.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    from fathom.scoring.paired import SAMPLES, Paired, paired_bootstrap
+
+    if _metric(cell) != _metric(base):
+        return OTHER_METRIC
+    if tasks_of(cell.cell) != tasks_of(base.cell):
+        return OTHER_SENTENCES
+    first, second = counts_of(cell.cell, sources), counts_of(base.cell, sources)
+    if first is None or second is None:
+        return NO_COUNTS
+    if not all(same_references([*own, *other]) for own, other in zip(first, second, strict=True)):
+        return OTHER_SENTENCES
+    if any(len(trainings[0].counts) < 2 for trainings in first):
+        return ONE_SENTENCE
+    systems = statistics_of(cell.cell, first), statistics_of(cell.cell, second)
+    drawn = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
+    factor = cell.cell.value.factor if cell.cell.value else 1.0
+    # The difference that the cells show, so that the interval and p are about the same number.
+    return Paired((cell.value or 0.0) - (base.value or 0.0), drawn.drawn * factor)
+
+
+def significantly_better(
+    mark: Mark,
+    cell: CellResult,
+    base: CellResult,
+    sources: Mapping[str, Source],
+    lower: bool = False,
+) -> bool | None:
+    """Return whether a cell is significantly better than another one; None without a test.
+
+    As compare-mt decides: it is better in at least a share of the draws.
+
+    Args:
+        mark: the test, its draws, their size and the share that must agree (by default 95 %).
+        cell: the cell.
+        base: what it is compared with.
+        sources: the runs of both, by name.
+        lower: whether lower scores are better.
+
+    Raises:
+        FathomError: counts of sentences are damaged, or are not those of the scores.
+    """
+    if mark.test is None or not is_score(cell) or not is_score(base):
+        return None
+    paired = pair(cell, base, sources, mark.draws, mark.share)
+    if isinstance(paired, str):
+        return None
+    return (paired.losses if lower else paired.wins) >= (mark.level or LEVEL)
+
+
+def is_score(item: CellResult) -> bool:
+    """Return whether a cell has a score of test sentences."""
+    value = item.cell.value
+    return item.value is not None and value is not None and value.counts_sentences
+
+
+def _metric(cell: CellResult) -> tuple:
+    """Return what a score was computed with: key without gates, unit, sacreBLEU's signature."""
+    name, qualifiers = words_of(cell.cell.key)
+    qualifiers.pop("gates", None)
+    return name, qualifiers, cell.cell.value and cell.cell.value.unit, cell.how
+
+
+def _hypotenuse(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else math.hypot(first, second)

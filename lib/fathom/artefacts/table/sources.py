@@ -1,0 +1,203 @@
+"""The runs and corpora that cells read, and the measurements in their files."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.io.commands import again
+from fathom.io.errors import FathomError
+from fathom.results.measurements import FINISHED, Measurements, Record, read, words_of
+from fathom.results.recipe import stale
+
+if TYPE_CHECKING:
+    from fathom.scoring.sentences import Sentences
+
+NOT_RUN = "not run"
+NOT_MEASURED = "not measured"
+OTHER_DECODING = "other decoding"
+MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)  # what may become a number later begins so
+CORPUS = 0  # the seed of a corpus
+# What a run without a result has nevertheless.
+WITHOUT_RESULT = ("parameters",)
+_UPDATE = " at update "
+_HASH = re.compile(r"-[0-9a-f]{8}$")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one seed has for one key: a record, or the words that take its place.
+
+    Attributes:
+        record: the measurement's record; None where there is none.
+        words: why there is no record.
+        detail: what a note adds to the words.
+        outcome: whether the words are the training's outcome.
+        stale: which stages have a newer recipe than the one that made the record.
+    """
+
+    record: Record | None = None
+    words: str = ""
+    detail: str = ""
+    outcome: bool = False
+    stale: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run with its seeds, or a corpus, which has one folder under the seed CORPUS.
+
+    Attributes:
+        name: `<paper>/<run>` or a data set.
+        folders: the folder of measurement files by seed.
+        stem: file name, without suffix, of a measurement's key. The name of what depends on a
+            decoding ends in a hash of the decoding's settings.
+        identity: SHA-256 that its files must have; empty accepts any.
+        comparable: whether all of its settings are the paper's.
+        unused: further seeds with which the run was trained.
+        decoding: the folder of a decoding by seed, split and gates; None for a corpus.
+        shown_as: what tasks are called whose text is not what their name says.
+        hard_gates: which layers its hard gates leave out, in words; empty without such gates.
+    """
+
+    name: str
+    folders: Mapping[int, Path]
+    stem: Callable[[str], str]
+    identity: str = ""
+    comparable: bool = False
+    unused: tuple[int, ...] = ()
+    decoding: Callable[[int, str, str], Path] | None = None
+    shown_as: Mapping[str, str] = field(default_factory=dict)
+    hard_gates: str = ""
+    _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def unused_words(self) -> str:
+        """The seeds that are trained and not shown, in words; nothing without any."""
+        names = ", ".join(map(str, self.unused))
+        return f"seed {names} is trained and not shown" if names else ""
+
+    def files(self, key: str) -> dict[int, Path]:
+        """Return the file that holds a measurement, by seed."""
+        return {seed: folder / f"{self.stem(key)}.json" for seed, folder in self.folders.items()}
+
+    def readings(self, key: str) -> Iterator[tuple[int, Reading]]:
+        """Yield seed and reading for each seed that was run.
+
+        Raises:
+            FathomError: a file is damaged, or belongs to another run or seed.
+        """
+        for seed, path in self.files(key).items():
+            reading = self._reading(seed, path, key)
+            if reading.words != NOT_RUN:
+                yield seed, reading
+
+    def training(self, seed: int) -> Measurements | None:
+        """Return what the training of a seed measured by itself; None before it has ended.
+
+        Raises:
+            FathomError: the file is damaged, or belongs to another run or seed.
+        """
+        return self.read(self.folders[seed] / "training.json", seed)
+
+    def sentences(self, key: str, seed: int, task: str) -> "Sentences | None":
+        """Return what was counted in each sentence of a score; None where nothing is stored.
+
+        Raises:
+            FathomError: the file is not the one that scoring wrote.
+        """
+        from fathom.scoring.sentences import read as read_sentences
+
+        if self.decoding is None:
+            return None
+        _, qualifiers = words_of(key)
+        folder = self.decoding(seed, qualifiers["split"], qualifiers["gates"])
+        return read_sentences(folder, task)
+
+    def _reading(self, seed: int, path: Path, key: str) -> Reading:
+        file = self.read(path, seed)
+        if file is None:
+            return self._missing(seed, path, key)
+        outcome = None if key in WITHOUT_RESULT else _outcome(file)
+        if outcome is None and key in file.measurements:
+            return Reading(file.measurements[key], stale=stale_words(file))
+        return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+
+    def _missing(self, seed: int, path: Path, key: str) -> Reading:
+        """Say why a file is missing: the run's outcome, another decoding, or nothing was run.
+
+        Raises:
+            FathomError: the training has ended, and what it measured is missing.
+        """
+        own = path.with_name("training.json")
+        training = self.read(own, seed)
+        if training is None and (own.parents[1] / own.name).is_file():
+            raise FathomError("no such file", str(own), again(own))
+        if training is None and seed == CORPUS:
+            return Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+        if training is None:
+            return Reading(words=NOT_RUN)
+        other = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
+        if _HASH.search(path.stem) and other:
+            detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
+            return _outcome(training) or Reading(words=OTHER_DECODING, detail=detail)
+        return _outcome(training) or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+
+    def read(self, path: Path, seed: int) -> Measurements | None:
+        """Return a file's content, None without a file; each file is read once.
+
+        Raises:
+            FathomError: the file is damaged, or belongs to another run or seed.
+        """
+        if path not in self._cache:
+            self._cache[path] = self._checked(path, seed) if path.is_file() else None
+        return self._cache[path]
+
+    def _checked(self, path: Path, seed: int) -> Measurements:
+        file = read(path)
+        expected = (self.identity or file.identity, seed or file.seed)
+        if (file.identity, file.seed) != expected:
+            raise FathomError(
+                f"measurements of another run than {self.name} seed {seed}",
+                str(path),
+                "move the file to its own run's folder",
+            )
+        return file
+
+
+def stale_words(file: Measurements) -> str:
+    """Return the stages whose recipe is not today's, in words."""
+    return "; ".join(f"{stage}: {words}" for stage, words in stale(file.recipe).items())
+
+
+def outcome_words(file: Measurements) -> str:
+    """Return the outcome of a training without a result as a cell prints it; nothing else."""
+    if file.outcome in (None, FINISHED):
+        return ""
+    words = str(file.outcome).replace("_", " ")
+    if file.outcome == "diverged" and file.update is not None:
+        words += f"{_UPDATE}{file.update}"
+    return words
+
+
+def without_update(words: str) -> str:
+    """Return an outcome without the update at which it came."""
+    return words.partition(_UPDATE)[0]
+
+
+def lost_words(outcomes: Iterable[str], seeds: int) -> str:
+    """Return how many seeds ended without a result: `2 of 5 seeds diverged`.
+
+    Args:
+        outcomes: those of the seeds without a result.
+        seeds: of the run; for a run of one seed nothing is returned.
+    """
+    kinds = Counter(map(without_update, outcomes)) if seeds > 1 else {}
+    return ", ".join(f"{count} of {seeds} seeds {kind}" for kind, count in kinds.items())
+
+
+def _outcome(file: Measurements) -> Reading | None:
+    words = outcome_words(file)
+    return Reading(words=words, outcome=True) if words else None

@@ -1,0 +1,134 @@
+"""The verdict on one cell: a pure function of the reported and the reproduced cell.
+
+The first that applies:
+
+1. `not run`: no seed of the run was trained, or too few to know whether most end with a result; or
+   `not measured`: nobody counted the corpus. Nothing else is known, at any scale.
+2. `not comparable (<scale>)`: some setting of the run is not the paper's. The cause names the
+   run's outcome where it has no number.
+3. `not measured`: the run has a result, but nobody measured this, or not of enough seeds. The cause
+   says what is missing.
+4. One side has no number. Whether training ended well does not depend on the metric, so these come
+   before any doubt about the metric: `no result as reported` (neither has one), `no result (paper
+   has one)`, `result (paper has none)`. The cause names the outcome.
+5. `metric unknown`: both are numbers, but they may not measure the same thing.
+6. `reproduced`, `higher` or `lower`: by the tolerance; a difference of exactly the tolerance is
+   within it. Where the paper prints a difference to another cell with its number, both must be.
+"""
+
+from dataclasses import dataclass, replace
+
+from fathom.artefacts.table.results import CellResult
+from fathom.artefacts.table.sources import MISSING, NOT_MEASURED, NOT_RUN
+from fathom.config.reported import Reported
+from fathom.config.vocabulary import Tolerance
+
+REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
+NO_RESULT_AS_REPORTED = "no result as reported"
+NO_RESULT, RESULT = "no result (paper has one)", "result (paper has none)"
+METRIC_UNKNOWN = "metric unknown"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a reproduced cell compares with the reported one.
+
+    Attributes:
+        words: the verdict.
+        cause: why, where the words need a reason.
+        delta: reproduced less reported, in the paper's unit; None where it has no meaning.
+    """
+
+    words: str
+    cause: str = ""
+    delta: float | None = None
+
+
+def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:
+    """Return the verdict on a cell, in the order of this module's docstring.
+
+    Args:
+        reported: the paper's cell, a number or an outcome.
+        result: ours, in the paper's unit; its words say why it has no number.
+        allowed: the difference up to which the cell counts as reproduced, in the paper's unit.
+        scale: the scale, for the words.
+    """
+    if result.words.startswith(NOT_RUN):
+        where = result.words.removeprefix(NOT_RUN).strip(" ()")
+        return Verdict(NOT_RUN, "; ".join(filter(None, (where, result.note))))
+    unmeasured = result.words.startswith(MISSING)
+    if result.cell.kind == "corpus" and unmeasured:
+        return Verdict(NOT_MEASURED, result.note)
+    if not result.comparable:
+        return Verdict(f"not comparable ({scale})", result.words or result.note)
+    if unmeasured:
+        return Verdict(NOT_MEASURED, result.note or result.words)
+    expected = reported.number
+    if expected is None and result.value is None:
+        return Verdict(NO_RESULT_AS_REPORTED, result.words)
+    if result.value is None:
+        return Verdict(NO_RESULT, result.words)
+    if expected is None:
+        return Verdict(RESULT, reported.note)
+    delta = result.value - expected
+    if not result.cell.metric_known:
+        return Verdict(METRIC_UNKNOWN, f"scored with {result.cell.metric}", delta)
+    misprint = f"misprint: {reported.right}" if reported.right else ""
+    cause = "; ".join(text for text in (misprint, result.note) if text)
+    if abs(delta) <= allowed + _rounding(delta):
+        return Verdict(REPRODUCED, cause, delta)
+    return Verdict(HIGHER if delta > 0 else LOWER, cause, delta)
+
+
+def with_difference(
+    verdict: Verdict, reported: float, reproduced: float | None, allowed: float
+) -> Verdict:
+    """Return the verdict on a number that is printed with its difference to another one.
+
+    Args:
+        verdict: on the number.
+        reported: the printed difference.
+        reproduced: ours; None where the other cell has no number.
+        allowed: the difference between the two up to which the printed one counts as reproduced.
+    """
+    if verdict.words != REPRODUCED:
+        return verdict
+    if reproduced is None:
+        return replace(verdict, words=NOT_MEASURED, cause="the other cell has no number")
+    further = reproduced - reported
+    if abs(further) <= allowed + _rounding(further):
+        return verdict
+    cause = f"its difference is {signed(reproduced, 2)}, the paper's {signed(reported, 2)}"
+    words = HIGHER if further > 0 else LOWER
+    return Verdict(words, "; ".join(filter(None, (verdict.cause, cause))), verdict.delta)
+
+
+def signed(value: float, decimals: int) -> str:
+    """Return a difference with its sign; one that rounds to 0 has none."""
+    text = f"{value:+z.{decimals}f}"
+    return text if float(text) else text[1:]
+
+
+def allowed_difference(
+    tolerance: Tolerance | None, reported: float | None, result: CellResult
+) -> float:
+    """Return the difference up to which a cell counts as reproduced, in the paper's unit.
+
+    Args:
+        tolerance: the measurement's; None allows nothing but equality.
+        reported: the paper's number; None where it has none.
+        result: ours. Half of its 95 % interval over test sentences, or two standard deviations
+            over seeds, count where the tolerance is a floor and they are larger.
+    """
+    if tolerance is None:
+        return 0.0
+    if tolerance.absolute is not None:
+        return tolerance.absolute
+    if tolerance.relative is not None:
+        return tolerance.relative * abs(reported or 0.0)
+    return max(tolerance.at_least or 0.0, result.interval or 0.0, 2 * (result.deviation or 0.0))
+
+
+def _rounding(delta: float) -> float:
+    """Return what binary arithmetic may add to a difference of printed decimals."""
+    return 1e-9 * max(1.0, abs(delta))

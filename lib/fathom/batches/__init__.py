@@ -1,1 +1,0 @@
-"""Encoded text on disk, the order of data, and batches of all tasks."""

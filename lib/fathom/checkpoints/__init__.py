@@ -1,1 +1,0 @@
-"""Checkpoints: saved, read and averaged."""

@@ -1,0 +1,1 @@
+"""Classes that describe each kind of YAML file."""

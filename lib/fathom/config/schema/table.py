@@ -1,0 +1,181 @@
+"""The form of a table in tables.yaml."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
+
+from fathom.config.inheritance import Entry
+from fathom.config.section import About, Part, Several
+from fathom.config.vocabulary import Vocabulary
+
+
+def _text(value: Any) -> Any:
+    """Return a whole number as the text that is printed; YAML reads `6` as a number."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Id = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer"]})]
+Ids = Annotated[tuple[Id, ...], Several]
+
+
+class Metric(Part):
+    """How a paper or a table scores."""
+
+    tokenize: Annotated[
+        Literal["13a", "none", "intl", "char", "moses", "zh", "ja-mecab", "ko-mecab", "flores200"]
+        | None,
+        About("sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers."),
+    ] = None
+    unknown_for: Annotated[Ids, About("Tasks whose metric in the paper is not known.")] = ()
+    note: Annotated[str, About("Why this is the paper's metric.")] = ""
+
+    def over(self, other: "Metric | None") -> "Metric":
+        """Return this metric with what another one, a table's or a block's, says instead."""
+        given = (
+            {} if other is None else {key: getattr(other, key) for key in other.model_fields_set}
+        )
+        return self.model_copy(update=given)
+
+
+# What marks mean: a significant gain over `to`; the number is a difference; it has one next to it.
+GAIN, DIFFERENCE, WITH_DIFFERENCE = "gain", "difference", "with difference"
+
+
+class Mark(Part):
+    """What a mark on a printed cell means."""
+
+    means: Annotated[
+        Literal["gain", "difference", "with difference"],
+        About("A significant gain over `to`; the number is a difference; one is printed with it."),
+    ]
+    to: Annotated[str, About("A row, a column or a run.")]
+    test: Annotated[Literal["paired_bootstrap"] | None, About("Of significance.")] = None
+    draws: Annotated[int | None, Field(ge=1), About("Samples of the bootstrap.")] = None
+    share: Annotated[
+        float | None, Field(gt=0, le=1), About("Of the test set's sentences in a sample.")
+    ] = None
+    level: Annotated[
+        float | None, Field(gt=0, lt=1), About("Share of the samples that must agree.")
+    ] = None
+
+
+def _explained(value: Any) -> Any:
+    """Refuse a mark that is explained by a word, before it is checked as a mapping."""
+    if isinstance(value, str):
+        remedy = "write {means: gain, to: <row>}, or delete it if it only means the best"
+        raise ValueError(f"'{value}' is no meaning of a mark; {remedy}")
+    return value
+
+
+Marks = dict[str, Annotated[Mark, BeforeValidator(_explained)]]
+
+
+class Row(Part):
+    """A row in its long form; a key that is a column names the run of that cell alone."""
+
+    model_config = Part.model_config | ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, str] = Field(init=False)
+
+    run: Annotated[str | None, About("The run of its cells.")] = None
+    value: Annotated[str | None, About("What its cells show.")] = None
+    empty: Annotated[Ids, About("Columns in which the paper prints N/A.")] = ()
+
+    def runs(self) -> dict[str, str]:
+        """Return the run of each column that has one of its own."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+def _not_empty(value: Any) -> Any:
+    """Refuse a row that is a name alone, before it is checked against text and long form."""
+    if value is None:
+        raise ValueError("names no run and no value; write `row: run`")
+    return value
+
+
+RowValue = Annotated[str | Row, BeforeValidator(_not_empty)]
+Rows = Ids | dict[str, RowValue]
+Columns = Ids | dict[str, str]
+Gates = Literal["soft", "hard"]
+
+
+class Ours(Part):
+    """What is printed next to the paper's cells."""
+
+    columns: Annotated[Columns, About("Columns of ours.")] = ()
+    rows: Annotated[dict[str, RowValue], About("Rows of ours.")] = Field(default_factory=dict)
+
+
+class Block(Part):
+    """A part of a table; what it does not say is the table's."""
+
+    rows: Rows | None = None
+    columns: Columns | None = None
+    corpus: Annotated[str | None, About("A data set, in a table without runs.")] = None
+    with_: Annotated[dict[str, Id], Field(alias="with"), About("For `<name>` in run names.")] = (
+        Field(default_factory=dict)
+    )
+    value: Annotated[str | None, About("What cells show where row and column do not say.")] = None
+    gates: Annotated[Gates | None, About("The gates of scores where the value names none.")] = None
+    metric: Metric | None = None
+
+
+class First(Part):
+    """The row that is trained first, and the band in which one of its cells must be."""
+
+    model_config = Part.model_config | ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Annotated[tuple[float, float], Several]] = Field(init=False)
+
+    row: Annotated[Id, About("The row; other rows warn until it is in its band.")]
+
+    @property
+    def bands(self) -> dict[str, tuple[float, float]]:
+        """The lowest and highest value by column."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class TableSettings(Block):
+    """A table."""
+
+    title: Annotated[str, About("A short heading.")]
+    section: Annotated[str, About("Where the paper discusses it.")]
+    caption: Annotated[str, About("What a reader must know to read it.")] = ""
+    blocks: Annotated[dict[str, Block], About("Parts of the table, by heading.")] = Field(
+        default_factory=dict
+    )
+    ours: Annotated[Ours, About("What is printed next to the paper's cells.")] = Ours()
+    unequal: Annotated[str, About("Why rows are trained unequally long.")] = ""
+    marks: Annotated[Marks | None, About("What marks mean; default: the paper's.")] = None
+    first: First | None = None
+
+    @field_validator("first")
+    @classmethod
+    def _band_is_in_order(cls, first: First | None) -> First | None:
+        for column, (low, high) in first.bands.items() if first else ():
+            if low > high:
+                raise ValueError(f"{column}: {low} is above {high}; write [low, high]")
+        return first
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """A table of a paper as config has it.
+
+    Attributes:
+        paper: the paper's name.
+        name: its key in tables.yaml.
+        settings: what tables.yaml says, with what the table is like.
+        entry: the same with the file and line of each value.
+        vocabulary: measurements and shared columns.
+        metric: the paper's; the table and its blocks may say otherwise.
+        marks: what marks on printed cells mean: the table's, or else the paper's.
+    """
+
+    paper: str
+    name: str
+    settings: TableSettings
+    entry: Entry
+    vocabulary: Vocabulary
+    metric: Metric
+    marks: Mapping[str, Mark]

@@ -1,0 +1,210 @@
+"""What a run is, resolved: its checked settings, its data, and what they are hashed to.
+
+A spec has no scale and no seed: two scales with equal settings share a run's folder.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from fathom.config.schema import run as settings
+from fathom.config.schema.run import Subwords
+from fathom.io.hashes import identity, short
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """Which text, in which direction, in which pieces.
+
+    Attributes:
+        settings: what config says.
+        tasks: the tasks of the data set, in its order.
+        definition: the data set with its sources' checksums, cleaning and split, so that another
+            definition is another run.
+        pieces_definition: that of the data set whose pieces are used; None for its own.
+    """
+
+    settings: settings.Data
+    tasks: tuple[str, ...]
+    definition: dict[str, Any] = field(repr=False)
+    pieces_definition: dict[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name."""
+        return self.settings.dataset
+
+    @property
+    def direction(self) -> str | None:
+        """Into the pivot language or out of it."""
+        return self.settings.direction
+
+    @property
+    def target_token(self) -> str:
+        """Where the target language is named."""
+        return self.settings.target_token
+
+    @property
+    def target_tokens(self) -> dict[str, str]:
+        """The token of each task's target language, named as in fairseq; none without a place."""
+        if self.target_token == "none":
+            return {}
+        # Only one-to-many translation has a place: all targets are in the tasks' own languages.
+        return {task: f"__{language}__" for task, language in self.definition["tasks"]}
+
+    @property
+    def max_pieces(self) -> int:
+        """Training pairs with a longer side are left out."""
+        return self.settings.max_pieces
+
+    @property
+    def subwords(self) -> Subwords:
+        """How text becomes pieces."""
+        return self.settings.subwords
+
+    @cached_property
+    def corpus_identity(self) -> str:
+        """The hash of the data set's definition."""
+        return identity(self.definition)
+
+    @cached_property
+    def subwords_identity(self) -> str:
+        """The hash of what determines the subword models and dictionaries."""
+        return identity(
+            {
+                "definition": self.pieces_definition or self.definition,
+                "direction": self.direction,
+                "subwords": self.subwords.identity(),
+            }
+        )
+
+    @property
+    def hashed(self) -> dict[str, Any]:
+        """What is hashed: definitions in place of the data sets' names."""
+        hashed = self.settings.identity() | {"dataset": self.definition}
+        if self.pieces_definition is not None:
+            hashed["pieces_of"] = self.pieces_definition
+        return hashed
+
+    @property
+    def corpus_folder(self) -> str:
+        """The name of the corpus's folder."""
+        return f"{self.dataset}-{short(self.corpus_identity)}"
+
+    @property
+    def pieces_corpus_folder(self) -> str:
+        """The name of the folder of the corpus from which the subwords are learned."""
+        if self.pieces_definition is None:
+            return self.corpus_folder
+        return f"{self.settings.pieces_of}-{short(identity(self.pieces_definition))}"
+
+    @property
+    def subwords_folder(self) -> str:
+        """The name of the folder of subword models and dictionaries."""
+        name = self.settings.pieces_of or self.dataset
+        return f"{name}-{short(self.subwords_identity)}"
+
+    @cached_property
+    def folder(self) -> str:
+        """The name of the folder of tensors."""
+        return f"{self.dataset}-{short(identity(self.hashed))}"
+
+
+@dataclass(frozen=True)
+class StartSpec:
+    """The finished run, of the same seed, whose decoded weights a run starts from.
+
+    Its last `average_of` saved weights are averaged; with `freeze` they stay as they are, and only
+    what the method adds is trained.
+    """
+
+    paper: str
+    run: str
+    identity: str
+    average_of: int
+    freeze: bool
+
+    @property
+    def name(self) -> str:
+        """That run's name over all papers: `<paper>/<run>`."""
+        return f"{self.paper}/{self.run}"
+
+    @property
+    def folder(self) -> str:
+        """The name of that run's folder."""
+        return f"{self.run}-{short(self.identity)}"
+
+    @property
+    def hashed(self) -> dict[str, Any]:
+        """What is hashed: the run's identity in place of its name."""
+        return {"run": self.identity, "average_of": self.average_of, "freeze": self.freeze}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A training with everything that determines it, and how it is decoded.
+
+    Attributes:
+        paper, run: the paper's folder in config/papers, and the run's name in its runs.yaml.
+        gates: the gates with which the run may be decoded: "plain", or "soft" and "hard"; the first
+            is used for validation.
+        decoding: None for a network without a decoder.
+    """
+
+    paper: str
+    run: str
+    data: DataSpec
+    model: settings.Model
+    method: settings.Method
+    training: settings.Training
+    outcome: settings.Outcome
+    masking: settings.Masking | None
+    start: StartSpec | None
+    gates: tuple[str, ...]
+    decoding: settings.Decoding | None
+    scoring: settings.Scoring
+
+    @property
+    def name(self) -> str:
+        """The run's name over all papers: `<paper>/<run>`."""
+        return f"{self.paper}/{self.run}"
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """Everything that determines the training, as JSON and YAML have it."""
+        parts: dict[str, Any] = {
+            "data": self.data.hashed,
+            "model": self.model.identity(),
+            "method": self.method.identity(),
+            "training": self.training.identity(),
+            "outcome": self.outcome.identity(),
+        }
+        if self.masking is not None:
+            parts["masking"] = self.masking.identity()
+        if self.start is not None:
+            parts["start"] = self.start.hashed
+        return parts
+
+    @cached_property
+    def identity(self) -> str:
+        """The SHA-256 of what determines the training, 64 hexadecimal digits."""
+        return identity(self.described)
+
+    @property
+    def folder(self) -> str:
+        """The name of the run's folder: its name and the first eight digits of its identity."""
+        return f"{self.run}-{short(self.identity)}"
+
+    def decoding_identity(self, gates: str, window: bool = False) -> str:
+        """Return the hash of what determines hypotheses: weights, gates and search.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            window: whether a window of saved weights is decoded, whose size then counts.
+        """
+        search = self.decoding.identity() if self.decoding else {}
+        if not window:
+            search.pop("window", None)
+        if gates != "hard":
+            search.pop("hard_at_least", None)
+        return identity({"training": self.identity, "gates": gates, "search": search})

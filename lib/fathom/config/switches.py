@@ -1,0 +1,254 @@
+"""The user's switches: where, how much, on what device; none changes what a training learns.
+
+They come from config.yaml of the project, then of the working folder, then `--config`.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator
+
+from fathom.config.schema.types import MOST_SEEDS, SEED_LIMIT, Count, Text, Whole
+from fathom.config.section import About, Form, Part
+from fathom.config.yaml_files import KeyPath, YamlFile, read
+from fathom.io.errors import FathomError, brief
+
+FILE = Path("config") / "config.yaml"
+# How a workflow gives its switches, as JSON, to the commands that its rules run.
+VARIABLE = "FATHOM_CONFIG"
+DEVICE = r"^(auto|cpu|cuda(:[0-9]{1,3})?)$"
+DEVICES = "auto, cpu, cuda or cuda:<n>"
+_SEED = re.compile("[0-9]{1,10}")
+
+
+def read_seeds(value: Any) -> tuple[int, ...] | None:
+    """Return the seeds that a user names: 3 is 1 to 3, `2-4` a range, `2,5` a list.
+
+    Raises:
+        ValueError: the value has none of these forms, or a seed is out of bounds.
+    """
+    if value is None:
+        return None
+    text = str(value)
+    if isinstance(value, list | tuple):
+        text = ",".join(map(str, value))
+    elif _SEED.fullmatch(text):
+        text = f"1-{text}"
+    seeds: list[int] = []
+    for part in text.replace(" ", "").split(","):
+        first, dash, last = part.partition("-")
+        if not (_SEED.fullmatch(first) and _SEED.fullmatch(last if dash else first)):
+            forms = "write 3 (seeds 1 to 3), 2-4, or 2,5"
+            raise ValueError(f"'{brief(value)}' names no seeds; {forms}")
+        low, high = int(first), int(last or first)
+        if max(low, high) >= SEED_LIMIT or not 0 <= high - low < MOST_SEEDS:
+            bounds = f"up to {MOST_SEEDS} seeds below {SEED_LIMIT}"
+            raise ValueError(f"'{value}' is out of bounds; write {bounds}")
+        seeds += range(low, high + 1)
+    return tuple(dict.fromkeys(seeds))
+
+
+def seeds_text(seeds: tuple[int, ...]) -> str:
+    """Return seeds as a user writes them: a range where they follow each other, or a list."""
+    if seeds == tuple(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ",".join(map(str, seeds))
+
+
+def seed_list(text: str | int) -> tuple[int, ...]:
+    """Return the seeds that a user names, as `read_seeds` does.
+
+    Raises:
+        FathomError: the text names no seeds.
+    """
+    try:
+        return read_seeds(text) or ()
+    except ValueError as error:
+        what, _, remedy = str(error).partition("; ")
+        raise FathomError(what, "seeds", remedy) from None
+
+
+def one_seed(text: str | int) -> int:
+    """Return the seed of one training.
+
+    Raises:
+        FathomError: the text is no number, names several seeds, or is out of bounds.
+    """
+    if _SEED.fullmatch(str(text)) and int(text) < SEED_LIMIT:
+        return int(text)
+    remedy = f"write one number below {SEED_LIMIT}; `snakemake … --config seeds=1,2` trains several"
+    raise FathomError(f"'{brief(text)}' is no seed", "--seed", remedy)
+
+
+def results_folder(name: str) -> str:
+    """Return the name of the folder of results.
+
+    Raises:
+        ValueError: it is empty, or Snakemake would read signs of it as its own.
+    """
+    if not name or re.search(r"[{}\x00-\x1f]", name):
+        raise ValueError(f"'{brief(name)}' is no folder; write a path without {{, }} and line ends")
+    return name
+
+
+def open_results(name: str | Path) -> Path:
+    """Return the folder of results, which need not exist yet.
+
+    Raises:
+        FathomError: there can be no folder of this name, or a file or a broken link is there.
+    """
+    try:
+        path = Path(results_folder(str(name)))
+        first = next(place for place in (path, *path.parents) if _exists(place))
+        if first.is_dir():
+            return path
+    except (ValueError, OSError) as error:
+        what, _, remedy = str(getattr(error, "strerror", None) or error).partition("; ")
+        raise FathomError(what, f"results {brief(name)}", remedy or "name another folder") from None
+    what = "a file, not a folder" if first.exists() else "a link to nothing"
+    raise FathomError(what, f"results {first}", "delete it, or name another folder as `results`")
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is a file, a folder or a link; a name that is too long is an error."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def require_even_shares(micro_batches: int, processes: int) -> None:
+    """Refuse processes among which the micro-batches of an update cannot be divided.
+
+    Args:
+        micro_batches: the switch; 0 fits every number of processes.
+        processes: that train one run together: one for each device.
+
+    Raises:
+        FathomError: some of them would have more micro-batches than others.
+    """
+    if micro_batches % processes:
+        what = f"multiples of {micro_batches} micro-batches, which {processes} devices cannot share"
+        remedy = f"use a number of devices that divides it, or make it a multiple of {processes}"
+        raise FathomError(what, "micro_batches", remedy)
+
+
+def _number_as_text(value: Any) -> Any:
+    """Return a number as its text: `--config row=12` and `results=2026` are meant so."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def one_or_several(value: Any) -> tuple[Any, ...]:
+    """Return one value, or a list as YAML gives it, as a tuple: `--config papers=../mine`."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+_Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
+
+
+class Switches(Part):
+    """The keys of config/config.yaml, and of `--config key=value`."""
+
+    scale: Annotated[Text, About("A scale of config/scales.")]
+    results: Annotated[
+        str,
+        _Typed,
+        AfterValidator(results_folder),
+        About("The folder of everything that is made."),
+    ] = "results"
+    device: Annotated[
+        str,
+        Form(DEVICE, "cuda:1", DEVICES),
+        About("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
+    ] = "auto"
+    kernels: Annotated[
+        Literal["fast", "fairseq"],
+        About("fast computes real tokens alone; fairseq is its own layers, the reference."),
+    ] = "fast"
+    compile: Annotated[
+        bool, About("Compile each layer with torch.compile, in training with fast kernels.")
+    ] = False
+    seeds: Annotated[
+        tuple[int, ...] | None,
+        BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
+        About("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5."),
+    ] = None
+    row: Annotated[
+        Text | None, _Typed, About("The row that a target such as `<table>_row` trains: 12/12.")
+    ] = None
+    papers: Annotated[
+        tuple[str, ...],
+        BeforeValidator(one_or_several, json_schema_input_type=str | list[str]),
+        About("Folders of papers outside config/papers, relative to the working folder."),
+    ] = ()
+    gpu_hours: Annotated[
+        Count | None,
+        About("On a cluster, refuse a start whose trainings ask for more GPU-hours."),
+    ] = None
+    retrain: Annotated[
+        Literal["stale"] | None,
+        About("stale: train runs of an older recipe again, from the start."),
+    ] = None
+    tokens_per_device: Annotated[
+        Count, About("Target tokens of a micro-batch, at most: memory, not results.")
+    ] = 16384
+    micro_batches: Annotated[
+        Whole,
+        About("An update has a multiple of N micro-batches; 0 for the number of processes."),
+    ] = 0
+    log_every: Annotated[Count, About("Updates between rows of metrics.tsv.")] = 25
+    save_minutes: Annotated[
+        Whole, About("The state is saved every N minutes between validations too; 0 for never.")
+    ] = 10
+    diagnose_first: Annotated[Whole, About("Diagnostics are recorded for the first N updates.")] = (
+        1000
+    )
+    diagnose_every: Annotated[Whole, About("Then for every N-th update; 0 records none.")] = 100
+
+
+def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None) -> list[YamlFile]:
+    """Return what comes after the project's config.yaml; later layers win.
+
+    Args:
+        project: the project's folder.
+        folder: the working folder, which may have a config/config.yaml of its own.
+        changes: what `--config` or a module's `config:` gives.
+
+    Raises:
+        FathomError: the working folder's file is not YAML, or the variable is no mapping.
+    """
+    own = folder.resolve() / FILE
+    used = own.is_file() and own != project.resolve() / FILE
+    try:
+        given = json.loads(os.environ.get(VARIABLE, "{}"))
+    except json.JSONDecodeError:
+        given = None
+    if not isinstance(given, dict):
+        raise FathomError("this is no JSON mapping", VARIABLE, "unset the variable")
+    return [
+        *([read(own, folder.resolve())] if used else []),
+        YamlFile(VARIABLE, given, {}),
+        YamlFile("--config", dict(changes or {}), {}),
+    ]
+
+
+def merge(files: Iterable[YamlFile]) -> tuple[dict[str, Any], Callable[[KeyPath], str]]:
+    """Return the keys of all files, later files winning, and where each key comes from."""
+    values: dict[str, Any] = {}
+    sources: dict[str | int, YamlFile] = {}
+    files = list(files)
+    first = next(iter(files), YamlFile(str(FILE), {}, {}))
+    for file in files:
+        values |= file.value
+        sources |= dict.fromkeys(file.value, file)
+
+    def where(path: KeyPath) -> str:
+        return sources.get(path[0], first).where(path)
+
+    return values, where

@@ -1,0 +1,202 @@
+"""Text to ids on disk, in fairseq's formats, with the unigram baseline of its validation."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import zip_longest
+from pathlib import Path
+
+from fathom.config.spec import DataSpec
+from fathom.data import indexed
+from fathom.data.indexed import Sentences
+from fathom.data.subwords import unigram, vocabulary
+from fathom.data.subwords.encode import Encoder
+from fathom.data.subwords.sides import sides
+from fathom.data.subwords.texts import require_corpus
+from fathom.data.subwords.vocabulary import Ids
+from fathom.io.errors import FathomError
+from fathom.io.files import replacing, sha256
+from fathom.io.integrity import Recorded, write_record
+from fathom.train.batches.places import SIDES, SPLITS, dictionary_path, prefix
+
+# Of one sentence.
+Pieces = list[str]
+
+
+def encode(
+    data: DataSpec, corpus: Path, subwords: Path, out: Path, report: Callable[[str], None]
+) -> None:
+    """Write the ids of every split of every task, the dictionaries, and tensors.json.
+
+    Training pairs with an empty side, or one of more than `data.max_pieces` pieces, are left out
+    and counted. All validation and test pairs are kept, in the order of the corpus: a longer source
+    is cut and counted, the target is kept as it is. Of text without pairs, empty and longer lines
+    of all splits are left out and counted. The token of a target language is no piece, but counts
+    as a token of the source that it is before.
+
+    Args:
+        data: the data set, the most pieces of a side, and the place of a target language's token.
+        corpus: the corpus's folder.
+        subwords: the folder of its models and dictionaries.
+        out: the folder to write; its tensors.json comes last.
+        report: takes one line of progress at a time.
+
+    Raises:
+        FathomError: corpus or subwords are not finished, two files differ in lines, nothing is left
+            of a split of a task, or the text has a piece like a token.
+    """
+    require_corpus(corpus)
+    pieces_files = Recorded.of(subwords / "subwords.json")
+    finished = out / "tensors.json"
+    finished.unlink(missing_ok=True)
+    encoders = {side.name: Encoder(subwords, side) for side in sides(data)}
+    tokens = data.target_tokens
+    dictionaries = {side: _dictionary(pieces_files, out, side, tokens) for side in encoders}
+    counts: dict[str, dict[str, dict[str, int]]] = {task: {} for task in data.tasks}
+    files = [dictionary_path(out, side) for side in encoders]
+    for task in data.tasks:
+        report(f"encode: {task}")
+        for split in SPLITS:
+            cut = [
+                encoder.pieces(task, encoder.side.lines(corpus, task, split))
+                for encoder in encoders.values()
+            ]
+            before = (tokens[task],) if data.target_token == "source" else ()
+            pairs = Selection(cut, data.max_pieces, split, str(corpus / task / split), len(before))
+            places = {prefix(out, task, split, side): dictionaries[side] for side in encoders}
+            _write(pairs, places, before)
+            counts[task][split] = pairs.counts
+            files += [path for place in places for path in indexed.files(place)]
+    summary = {
+        "tasks": list(data.tasks),
+        "sides": list(encoders),
+        "max_pieces": data.max_pieces,
+        "splits": counts,
+        "dictionaries": {side: len(dictionary) for side, dictionary in dictionaries.items()},
+        "corpus_sha256": sha256(corpus / "corpus.json"),
+        "files": {path.relative_to(out).as_posix(): sha256(path) for path in files},
+    }
+    summary |= {"target_tokens": {data.target_token: tokens}} if tokens else {}
+    predicted = list(encoders)[-1]
+    summary |= _baseline(out, data.tasks, predicted, len(dictionaries[predicted]))
+    write_record(finished, summary)
+
+
+class Selection:
+    """The pairs or lines of a split that are kept, one by one.
+
+    Attributes:
+        counts: how many are kept, cut and left out, and their tokens; complete at the end.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[Iterable[Pieces]],
+        longest: int,
+        split: str,
+        where: str,
+        added: int = 0,
+    ):
+        """Read nothing yet.
+
+        Args:
+            sides: pieces of each source sentence and, where there are pairs, of each target
+                sentence.
+            longest: the most pieces of a side, without the end symbol.
+            split: "train", "valid" or "test"; pairs are left out of "train" only.
+            where: the files, for messages.
+            added: tokens before each source, which count.
+        """
+        self._sides, self._longest, self._where = sides, longest, where
+        self._paired = len(sides) == 2
+        self._drops = split == "train" or not self._paired
+        self._unit = "pairs" if self._paired else "sentences"
+        self._added = added
+        self.counts = {"left_out_empty": 0, "left_out_long": 0, "cut_sources": 0, self._unit: 0}
+        self.counts |= {f"{name}_tokens": 0 for name, _ in zip(SIDES, sides, strict=False)}
+
+    def __iter__(self) -> Iterator[tuple[Pieces, ...]]:
+        """Yield the pieces of each side.
+
+        Raises:
+            FathomError: the sides differ in number, or nothing is left.
+        """
+        read = 0
+        for row in self._rows():
+            read += 1
+            if self._drops and not all(row):
+                self.counts["left_out_empty"] += 1
+            elif self._drops and max(map(len, row)) > self._longest:
+                self.counts["left_out_long"] += 1
+            else:
+                yield self._counted(row)
+        if not self.counts[self._unit]:
+            what = f"none of {read} {self._unit} is left"
+            raise FathomError(what, self._where, "check the corpus and data.max_pieces")
+
+    def _rows(self) -> Iterator[tuple[Pieces, ...]]:
+        for row in zip_longest(*self._sides):
+            if None in row:
+                what = "source and target differ in their number of sentences"
+                raise FathomError(what, self._where, "prepare the corpus again")
+            yield row
+
+    def _counted(self, row: tuple[Pieces, ...]) -> tuple[Pieces, ...]:
+        """Count a row, and return it with its source cut to the most pieces."""
+        counts = self.counts
+        counts["cut_sources"] += len(row[0]) > self._longest
+        row = (row[0][: self._longest], *row[1:])
+        counts[self._unit] += 1
+        counts["source_tokens"] += self._added
+        for name, pieces in zip(SIDES, row, strict=False):
+            counts[f"{name}_tokens"] += len(pieces) + 1
+        return row
+
+
+def _write(pairs: Selection, places: Mapping[Path, Ids], before: Sequence[str]) -> None:
+    """Write the ids of each side.
+
+    Args:
+        pairs: their pieces.
+        places: path without the endings, and dictionary, of each side.
+        before: tokens before each source.
+    """
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(indexed.writing(place, len(ids))) for place, ids in places.items()
+        ]
+        sides = list(zip(writers, places.values(), (before, ()), strict=False))
+        for row in pairs:
+            for (add, ids, first), pieces in zip(sides, row, strict=True):
+                add(ids.of(pieces, *first))
+
+
+def _dictionary(subwords: Recorded, out: Path, side: str, tokens: Mapping[str, str]) -> Ids:
+    """Copy a dictionary to the tensors, so that no other folder is needed; return its ids.
+
+    Args:
+        subwords: the files of the dictionary.
+        out: the folder of the tensors.
+        side: "source" or "target".
+        tokens: of each task's target language, which are added.
+    """
+    path = dictionary_path(out, side)
+    with replacing(path, "wb") as stream:
+        stream.write(subwords.read(path.name))
+    if tokens:
+        vocabulary.add_tokens(path, tokens.values())
+    return Ids(path, tokens.values())
+
+
+def _baseline(out: Path, tasks: tuple[str, ...], side: str, entries: int) -> dict[str, object]:
+    """Return the unigram's validation NLL of a side in nats a token, over all and by task."""
+    training = (ids for task in tasks for ids in Sentences(prefix(out, task, "train", side)))
+    distribution = unigram.fit(training, entries)
+    measured = {
+        task: unigram.nll(distribution, Sentences(prefix(out, task, "valid", side)))
+        for task in tasks
+    }
+    nats, tokens = (sum(column) for column in zip(*measured.values(), strict=True))
+    return {
+        "unigram_nll": nats / tokens,
+        "unigram_nll_by_task": {task: summed / n for task, (summed, n) in measured.items()},
+    }

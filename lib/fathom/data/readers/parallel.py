@@ -1,0 +1,57 @@
+"""Pairs with a file for each side: plain text, or the sgm of shared tasks.
+
+Codes are names of files, in whatever folder of their archive: the n-th of a task and the n-th of
+the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`. The split is by
+file, and `published` says what is dropped.
+"""
+
+import html
+import re
+from pathlib import Path
+from typing import IO
+
+from fathom.config.schema.dataset import SPLITS, ParallelDataset
+from fathom.data.archives import visit
+from fathom.data.members import one_length, plain, require, text_of
+from fathom.data.split import published
+from fathom.data.texts import Pair, TaskText
+
+_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+
+
+def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
+    """Read the files of all tasks.
+
+    Args:
+        files: the archive of each source.
+        dataset: tasks, names of files, and the split.
+
+    Raises:
+        FathomError: a file is missing or no UTF-8, or two sides have different numbers of lines.
+    """
+    texts: dict[str, TaskText[Pair]] = {}
+    for task in dataset.tasks:
+        splits: dict[str, list[Pair]] = {split: [] for split in SPLITS}
+        for source, archive in files.items():
+            sides = dataset.codes(source, task), dataset.codes(source, dataset.pivot)
+            for own, english in zip(*sides, strict=False):
+                splits[dataset.split.split_of(own)] += _pairs(archive, own, english)
+        texts[task] = published(splits, dataset.split.clean)
+    return texts
+
+
+def _pairs(archive: Path, own: str, english: str) -> list[Pair]:
+    """Return the pairs of two files of an archive."""
+    read: dict[str, list[str]] = {}
+
+    def take(member: str, stream: IO[bytes]) -> None:
+        name = plain(member)
+        lines = stream if not name.endswith(".sgm") else _SEGMENT.findall(stream.read())
+        where = f"{archive.name}: {member}, line"
+        texts = [text_of(line, f"{where} {number}") for number, line in enumerate(lines, start=1)]
+        read[name] = [html.unescape(text) for text in texts] if name.endswith(".sgm") else texts
+
+    visit(archive, lambda member: plain(member) in (own, english), take)
+    require((own, english), read, archive)
+    one_length({name: len(read[name]) for name in (own, english)}, archive)
+    return [Pair(*lines) for lines in zip(read[own], read[english], strict=True)]

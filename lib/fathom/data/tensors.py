@@ -1,0 +1,146 @@
+"""Read an encoded data set: memory-mapped ids and dictionaries, in fairseq's formats."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from fairseq.data import Dictionary
+
+from fathom.data.indexed import Sentences
+from fathom.data.subwords.vocabulary import EOS, PAD
+from fathom.io.commands import again
+from fathom.io.errors import FathomError, nearest
+from fathom.io.files import sha256
+from fathom.io.integrity import Recorded, read_record
+from fathom.train.batches.places import SPLITS, dictionary_path, prefix
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One split of one task; sentence i of the source belongs to sentence i of the target.
+
+    Attributes:
+        task: the index of the task.
+        sources: ids of the source, with end symbols, and with the token before it if there is one.
+        targets: ids of the target, with end symbols.
+        start: what the decoder reads before the first target.
+    """
+
+    task: int
+    sources: Sentences
+    targets: Sentences
+    start: int = EOS
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.targets)
+
+    def source(self, sentence: int) -> torch.Tensor:
+        """Return a source sentence's ids, (S,), with the end symbol."""
+        return torch.from_numpy(self.sources[sentence])
+
+    def target(self, sentence: int) -> torch.Tensor:
+        """Return a target sentence's ids, (T,), with the end symbol."""
+        return torch.from_numpy(self.targets[sentence])
+
+    @property
+    def source_lengths(self) -> np.ndarray:
+        """Source tokens of each sentence with the end symbol, (sentences,)."""
+        return self.sources.lengths
+
+    @property
+    def target_lengths(self) -> np.ndarray:
+        """Target tokens of each sentence with the end symbol, (sentences,)."""
+        return self.targets.lengths
+
+
+@dataclass(frozen=True, eq=False)
+class Tensors:
+    """An encoded data set.
+
+    Attributes:
+        folder: its folder.
+        tasks: names, in the order of their indices.
+        sides: "source" and "target", or "source" alone for text without pairs, whose target is the
+            source.
+        source_dictionary: fairseq's dictionary of the source.
+        target_dictionary: fairseq's dictionary of the target.
+        tokens: the tokens of target languages, entries of both dictionaries that are no text.
+        before: those before each task's source sentences: one or none.
+        starts: what the decoder of each task reads first: the end symbol, or a token.
+        unigram_nll: NLL of the unigram baseline on all validation targets, nats a token.
+        corpus_sha256: the hash of the corpus.json of its text.
+        sha256: the hash of tensors.json, which holds that of each file.
+    """
+
+    folder: Path
+    tasks: tuple[str, ...]
+    sides: tuple[str, ...]
+    source_dictionary: Dictionary
+    target_dictionary: Dictionary
+    tokens: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...]
+    starts: tuple[int, ...]
+    unigram_nll: float
+    corpus_sha256: str
+    sha256: str
+
+    def split(self, task: str, split: str) -> Pairs:
+        """Return one split of a task.
+
+        Raises:
+            FathomError: there is no such task or split.
+        """
+        for name, valid in ((task, self.tasks), (split, SPLITS)):
+            if name not in valid:
+                raise FathomError(f"no '{name}'", str(self.folder), nearest(name, valid))
+        source, target = (
+            Sentences(prefix(self.folder, task, split, self.sides[number])) for number in (0, -1)
+        )
+        number = self.tasks.index(task)
+        return Pairs(number, source, target, self.starts[number])
+
+    def splits(self, split: str) -> list[Pairs]:
+        """Return one split of every task, in the order of the tasks."""
+        return [self.split(task, split) for task in self.tasks]
+
+
+def load(folder: Path) -> Tensors:
+    """Open an encoded data set, after comparing each of its files with what was written.
+
+    Raises:
+        FathomError: it is not finished, or a file is missing or has changed.
+    """
+    path = folder / "tensors.json"
+    summary = read_record(path)
+    Recorded(path, summary["files"]).require()
+    tasks, tokens = tuple(summary["tasks"]), summary.get("target_tokens", {})
+    before, first = tokens.get("source", {}), tokens.get("decoder", {})
+    target = read_dictionary(folder, summary["sides"][-1])
+    return Tensors(
+        folder=folder,
+        tasks=tasks,
+        sides=tuple(summary["sides"]),
+        source_dictionary=read_dictionary(folder, "source"),
+        target_dictionary=target,
+        tokens=tuple((before | first)[task] for task in tasks if before or first),
+        before=tuple((before[task],) if before else () for task in tasks),
+        starts=tuple(target.index(first[task]) if first else EOS for task in tasks),
+        unigram_nll=summary["unigram_nll"],
+        corpus_sha256=summary["corpus_sha256"],
+        sha256=sha256(path),
+    )
+
+
+def read_dictionary(folder: Path, side: str) -> Dictionary:
+    """Read a dictionary and check the ids of its own symbols.
+
+    Raises:
+        FathomError: they are not those that batches expect.
+    """
+    path = dictionary_path(folder, side)
+    dictionary = Dictionary.load(str(path))
+    if (dictionary.pad(), dictionary.eos()) != (PAD, EOS):
+        raise FathomError("padding and end symbol have other ids", str(path), again(path))
+    return dictionary

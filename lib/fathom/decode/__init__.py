@@ -1,0 +1,1 @@
+"""Translation, likelihood, pruning and export of trained runs."""

@@ -1,0 +1,234 @@
+"""Beam search over sentences of any tasks; a hypothesis depends on its own sentence alone.
+
+The search is that of fairseq's generator. The score of a hypothesis is the sum of the
+log-probabilities of its pieces and the end symbol, divided by their number to the power of the
+penalty. At each position the candidates are the 2 · beam likeliest continuations; of the first
+`beam` of them those with the end symbol end a hypothesis, and the best others are continued. A
+sentence is finished when `beam` hypotheses have ended, or at its cap, where all of them end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Self
+
+import torch
+from torch import Tensor
+
+from fathom.config.schema.run import Decoding
+from fathom.decode.candidates import Candidates, Output, candidates, greedy
+from fathom.nn.network import Network
+from fathom.nn.steps import gaps_closed
+
+# Hypotheses that are searched together. More need memory, and fewer leave much to the small batches
+# in which the last sentences end.
+HYPOTHESES = 1280
+# Log-probabilities that are computed at once. More do not stay in the caches of a processor.
+AT_ONCE = {"cpu": 2**20, "cuda": 2**28}
+
+
+class Symbols(Protocol):
+    """What a search needs of a dictionary; fairseq's has it."""
+
+    def __len__(self) -> int:
+        """Return the number of entries, V."""
+        ...
+
+    def pad(self) -> int:
+        """Return the padding symbol's index."""
+        ...
+
+    def eos(self) -> int:
+        """Return the end symbol's index."""
+        ...
+
+
+@dataclass
+class Searched:
+    """The sentences of a batch that are not finished: B, with K hypotheses each.
+
+    Attributes:
+        numbers: (B,) their places in the batch.
+        caps: (B,) the most pieces of a hypothesis, without the end symbol.
+        pieces: (B, K, t) the pieces so far.
+        scores: (B, K) the sums of their log-probabilities.
+        ended: (B,) how many hypotheses have ended.
+        best: (B,) the best score of these, with the length penalty.
+    """
+
+    numbers: Tensor
+    caps: Tensor
+    pieces: Tensor
+    scores: Tensor
+    ended: Tensor
+    best: Tensor
+
+    @classmethod
+    def start(cls, caps: Tensor) -> Self:
+        """Return the sentences of a batch with one empty hypothesis each."""
+        scores = torch.zeros(len(caps), 1, device=caps.device)
+        return cls(
+            numbers=torch.arange(len(caps), device=caps.device),
+            caps=caps,
+            pieces=caps.new_empty(len(caps), 1, 0),
+            scores=scores,
+            ended=torch.zeros_like(caps),
+            best=scores.new_full((len(caps),), -torch.inf),
+        )
+
+    def at(self, places: Tensor) -> "Searched":
+        """Return the sentences at some places."""
+        return Searched(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def continued(self, chosen: Candidates) -> "Searched":
+        """Return the sentences with a hypothesis for each candidate."""
+        parents = chosen.parents.unsqueeze(2).expand(-1, -1, self.pieces.size(2))
+        pieces = torch.cat([self.pieces.gather(1, parents), chosen.pieces.unsqueeze(2)], dim=2)
+        return replace(self, pieces=pieces, scores=chosen.scores)
+
+
+class Best:
+    """The best hypothesis of each sentence of a batch so far."""
+
+    def __init__(self, caps: Tensor):
+        """Start without any; `caps` (B,) are the most pieces of each."""
+        self.pieces = caps.new_zeros(len(caps), int(caps.max()))
+        self.lengths = torch.full_like(caps, -1)
+
+    def put(self, searched: Searched, rows: Tensor, parents: Tensor) -> None:
+        """Replace the hypotheses of some sentences.
+
+        Args:
+            searched: the sentences of the batch that are not finished.
+            rows: (n,) which of these.
+            parents: (n,) the hypothesis of each that ends here.
+        """
+        numbers, length = searched.numbers[rows], searched.pieces.size(2)
+        self.pieces[numbers, :length] = searched.pieces[rows, parents]
+        self.lengths[numbers] = length
+
+    def lists(self) -> list[list[int] | None]:
+        """Return the pieces of each hypothesis, without the end symbol; None if there is none."""
+        lengths = self.lengths.tolist()
+        rows = zip(self.pieces.tolist(), lengths, strict=True)
+        return [pieces[:length] if length >= 0 else None for pieces, length in rows]
+
+
+class Beam:
+    """The beam search of one network, for one batch after another.
+
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        dictionary: Symbols,
+        settings: Decoding,
+        starts: Sequence[int] | None = None,
+    ):
+        """Prepare the search.
+
+        Args:
+            network: one with a decoder, whose gates are set.
+            dictionary: the target side's.
+            settings: beam, length penalty and cap.
+            starts: what the decoder of each task reads first; None is the end symbol for all tasks.
+        """
+        self.starts = None if starts is None else torch.tensor(starts)
+        self.network, self.settings = network.eval(), settings
+        self.width = min(settings.beam, len(dictionary) - 1)
+        self.sentences = max(1, HYPOTHESES // self.width)
+        self.entries, self.pad, self.end = len(dictionary), dictionary.pad(), dictionary.eos()
+
+    @torch.inference_mode()
+    def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
+        """Return the best hypothesis of each sentence, without the end symbol.
+
+        Args:
+            source: (B, S) right-padded, each sentence with its end symbol.
+            tasks: (B,) the task of each sentence.
+
+        Returns:
+            Its pieces; None if no hypothesis has a probability.
+        """
+        # fairseq's types of a network do not know what its decoder is.
+        decoder: Any = self.network.decoder
+        lengths = source.ne(self.pad).sum(dim=1).tolist()
+        caps = [cap(self.settings, length - 1, decoder.max_positions()) for length in lengths]
+        searched = Searched.start(torch.tensor(caps, device=source.device))
+        best, steps = Best(searched.caps), self.network.steps(source, tasks)
+        output = Output(steps.output)
+        pieces = source.new_full((len(source),), self.end)
+        if self.starts is not None:
+            pieces = self.starts.to(tasks.device)[tasks]
+        while True:
+            chosen = self.candidates(steps.advance(pieces), output, searched)
+            ending = chosen.pieces.eq(self.end) & chosen.scores.gt(-torch.inf)
+            self.end_hypotheses(searched, chosen, ending[:, : self.width], best)
+            # A stable order: the best candidates that do not end come first.
+            going = ending.sort(dim=1, stable=True).indices[:, : self.width]
+            chosen = Candidates(*(part.gather(1, going) for part in chosen))
+            finished = (searched.ended >= self.width) | (searched.caps <= searched.pieces.size(2))
+            left = gaps_closed(finished)
+            if not len(left):
+                return best.lists()
+            if len(left) < len(finished):
+                searched, chosen = searched.at(left), Candidates(*(part[left] for part in chosen))
+            searched, pieces = searched.continued(chosen), chosen.pieces.flatten()
+            steps.select(left, chosen.parents)
+
+    def candidates(self, rows: Tensor, output: Output, searched: Searched) -> Candidates:
+        """Return the candidates of each sentence from what the decoder returned, (B · K, units)."""
+        hypotheses, position = searched.pieces.shape[1:]
+        # fairseq's generator does not end an empty hypothesis.
+        never = [self.pad] if position else [self.pad, self.end]
+        last = searched.caps <= position
+        parts = []
+        at_once = max(1, AT_ONCE[rows.device.type] // (hypotheses * self.entries))
+        for block, scores, at_cap in zip(
+            rows.split(at_once * hypotheses),
+            searched.scores.split(at_once),
+            last.split(at_once),
+            strict=True,
+        ):
+            logits = output(block).unflatten(0, (-1, hypotheses))
+            if self.width == 1:
+                parts.append(greedy(logits, never, self.end, at_cap))
+            else:
+                parts.append(candidates(logits, scores, 2 * self.width, never, self.end, at_cap))
+        return Candidates(*map(torch.cat, zip(*parts, strict=True)))
+
+    def end_hypotheses(
+        self, searched: Searched, chosen: Candidates, ending: Tensor, best: Best
+    ) -> None:
+        """Count the hypotheses that end here, and remember the best one of each sentence.
+
+        Args:
+            searched: the sentences; their counts and best scores change.
+            chosen: candidates, (B, C) each.
+            ending: (B, beam) which of the first candidates end a hypothesis.
+            best: the best hypotheses.
+        """
+        if not ending.any():
+            return
+        searched.ended = searched.ended + ending.sum(dim=1)
+        # Of those that end at one position the first is the best.
+        first = ending.int().argmax(dim=1, keepdim=True)
+        length = searched.pieces.size(2) + 1
+        scores = chosen.scores.gather(1, first) / length**self.settings.length_penalty
+        scores = scores.masked_fill_(~ending.gather(1, first), -torch.inf).squeeze(1)
+        rows = (scores > searched.best).nonzero().squeeze(1)
+        searched.best = torch.maximum(searched.best, scores)
+        best.put(searched, rows, chosen.parents.gather(1, first).squeeze(1)[rows])
+
+
+def cap(settings: Decoding, source_pieces: int, positions: int) -> int:
+    """Return the most pieces of a hypothesis; neither side's count includes the end symbol.
+
+    Args:
+        settings: ratio and constant.
+        source_pieces: of the sentence.
+        positions: the longest target that the decoder has positions for.
+    """
+    return min(settings.cap(source_pieces), positions - 1)

@@ -1,0 +1,115 @@
+"""A finished training as a folder with which another program translates, without fathom.
+
+fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its
+settings and vocabularies. Both get the SentencePiece models that cut source text into pieces, if
+the text does not come in pieces.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fathom.data.subwords.sides import sides
+from fathom.decode.export import ctranslate2_exports, fairseq_checkpoint
+from fathom.decode.export.ctranslate2_search import require_equal
+from fathom.decode.export.plain import Plain, plain
+from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
+from fathom.io.files import replacing
+from fathom.io.integrity import Recorded, hashes, write_record
+from fathom.results.recipe import RECIPE
+
+
+def export(
+    run: TrainedRun,
+    program: str,
+    folder: Path,
+    task: str | None,
+    report: Callable[[str], None],
+) -> None:
+    """Write the folder; export.json, its record, comes last.
+
+    Layers that hard gates skip are left out.
+
+    Args:
+        run: the training, on the CPU.
+        program: "fairseq" or "ctranslate2".
+        folder: a new or empty folder.
+        task: whose layers are written; None for all tasks, which must then have the same layers.
+        report: called with a line about the result.
+
+    Raises:
+        FathomError: the training did not finish, the network is no plain Transformer or another
+            one for each task, or CTranslate2 computes something else than ours.
+    """
+    run.require_finished()
+    gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
+    tasks = run.tasks if task is None else (task,)
+    transformer = _one_transformer(run, gates, tasks)
+    if program == "fairseq":
+        languages = {side.name: side.name for side in sides(run.spec.data)}
+        fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages, tasks)
+    else:
+        _write_ctranslate2(run, gates, tasks, transformer, folder)
+    _write_models(run, tasks, folder)
+    content = {
+        "program": program,
+        "run": run.spec.name,
+        "identity": run.spec.identity,
+        "seed": run.seed,
+        "weights": run.averaged_updates,
+        "gates": gates,
+        "tasks": tasks,
+        "active": transformer.active,
+        "recipe": RECIPE["decoding"],
+        "files": hashes(folder, "*"),
+    }
+    tokens, place = run.spec.data.target_tokens, run.spec.data.target_token
+    if tokens:
+        content["target_tokens"] = {place: {task: tokens[task] for task in tasks}}
+    write_record(folder / "export.json", content)
+    report(f"{program}: {folder}")
+
+
+def _one_transformer(run: TrainedRun, gates: str, tasks: Sequence[str]) -> Plain:
+    """Return the plain Transformer that a network is for all of some tasks."""
+    network = run.network(gates)
+    of_task = {
+        task: plain(network, run.spec.model, run.task(task), f"{run.name}, {task}")
+        for task in tasks
+    }
+    first = of_task[tasks[0]]
+    for task, other in of_task.items():
+        if other.active != first.active:
+            what = f"{tasks[0]} and {task} keep different layers"
+            raise FathomError(what, run.name, f"choose one: --task {tasks[0]}")
+    return first
+
+
+def _write_ctranslate2(
+    run: TrainedRun, gates: str, tasks: Sequence[str], transformer: Plain, folder: Path
+) -> None:
+    """Write CTranslate2's model, after a check for each task."""
+    with TemporaryDirectory() as temporary:
+        search = ctranslate2_exports.export(Path(temporary), run, transformer)
+        for task in tasks:
+            pairs, where = run.tensors.split(task, "valid"), f"{run.name}, {task}"
+            require_equal(search, run.network(gates), run.task(task), pairs, where)
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(Path(temporary).iterdir()):
+            shutil.copyfile(path, folder / path.name)
+
+
+def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:
+    """Write the source's SentencePiece models: source.model, one for each task, or none."""
+    source = sides(run.spec.data)[0]
+    if source.marked:
+        return
+    files = Recorded.of(run.paths.subwords(run.spec.data) / "subwords.json")
+    by_task = {task: source.models[task] for task in tasks}
+    one = len(set(by_task.values())) == 1
+    names = {"source": by_task[tasks[0]]} if one else {f"source.{t}": m for t, m in by_task.items()}
+    for name, model in names.items():
+        with replacing(folder / f"{name}.model", "wb") as stream:
+            stream.write(files.read(f"{model}.model"))

@@ -1,0 +1,163 @@
+"""A plain Transformer as a checkpoint that stock fairseq translates with, without fathom.
+
+It holds tensors and plain containers only, so that `torch.load` reads it with `weights_only=True`.
+
+Where the decoder reads the token of the target language first, fairseq's task is not `translation`,
+which starts every hypothesis with the end symbol, but `translation_multi_simple_epoch`, which knows
+this start as `--decoder-langtok --lang-tok-replacing-bos-eos`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fathom.config.schema.run import Model
+from fathom.data import tensors
+from fathom.data.subwords.sides import sides
+from fathom.decode.export.plain import Active, Plain
+from fathom.decode.trained_run import TrainedRun
+from fathom.io.files import replacing
+from fathom.nn.weights import write_checkpoint
+
+
+def write(
+    path: Path, run: TrainedRun, plain: Plain, languages: Mapping[str, str], tasks: Sequence[str]
+) -> None:
+    """Write the checkpoint, and next to it the dictionaries, dict.<language>.txt.
+
+    Args:
+        path: the checkpoint's file.
+        run: the training.
+        plain: what the network is for the tasks of the checkpoint.
+        languages: what fairseq calls each side, by "source" and "target".
+        tasks: those of the checkpoint; where a token starts hypotheses, that of the first does,
+            unless the user names another language.
+    """
+    content = _content(run, plain)
+    positions = content["cfg"]["model"]["max_source_positions"]
+    task = {
+        "data": str(path.parent.absolute()),
+        "max_source_positions": positions,
+        "max_target_positions": positions,
+    }
+    tokens = sides(run.spec.data)[1].languages
+    if run.spec.data.target_token == "decoder":
+        task |= _starting_with_a_token(path.parent, languages, tokens[tasks[0]], tokens.values())
+    else:
+        task |= {
+            "_name": "translation",
+            "source_lang": languages["source"],
+            "target_lang": languages["target"],
+            "left_pad_source": False,
+        }
+    content["cfg"]["task"] = task
+    write_checkpoint(path, content)
+    encoded = run.paths.tensors(run.spec.data)
+    for side, language in languages.items():
+        with replacing(path.parent / f"dict.{language}.txt", "wb") as stream:
+            stream.write(tensors.dictionary_path(encoded, side).read_bytes())
+
+
+def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, Any]:
+    """Return the settings with which fairseq builds the network.
+
+    Args:
+        model: the shape of the network with all its layers.
+        active: the layers that stay, by stack.
+        positions: the longest source and target (pieces, with the end symbol).
+    """
+    settings = {
+        "_name": "transformer",
+        "arch": "transformer",
+        "activation_fn": model.activation,
+        "dropout": model.dropout,
+        "attention_dropout": model.attention_dropout,
+        "activation_dropout": model.activation_dropout,
+        "share_decoder_input_output_embed": model.tie_embeddings != "none",
+        "share_all_embeddings": model.tie_embeddings == "all",
+        "max_source_positions": positions,
+        "max_target_positions": positions,
+    }
+    for stack, layers in active.items():
+        settings |= {
+            f"{stack}_layers": len(layers),
+            f"{stack}_embed_dim": model.width,
+            f"{stack}_ffn_embed_dim": model.ffn,
+            f"{stack}_attention_heads": model.heads,
+            f"{stack}_normalize_before": model.norm == "pre",
+        }
+    return settings
+
+
+def _starting_with_a_token(
+    folder: Path, languages: Mapping[str, str], language: str, tokens: Iterable[str]
+) -> dict[str, Any]:
+    """Return the settings of fairseq's task that starts hypotheses with a token.
+
+    Both sides have the target's name: the task adds a token of each language that it knows to the
+    dictionaries, and they have none of the source's.
+
+    Args:
+        folder: where the dictionaries are.
+        languages: by whose names they are called, by side.
+        language: the target language.
+        tokens: all languages that have a token.
+    """
+    known = list(dict.fromkeys(tokens))
+    absent = ("lang_dict", "extra_data", "extra_lang_pairs", "fixed_dictionary", "encoder_langtok")
+    return dict.fromkeys(absent) | {
+        "task": "translation_multi_simple_epoch",
+        "langs": known,
+        "lang_pairs": [f"{known[0]}-{known[0]}"],
+        "source_lang": language,
+        "target_lang": language,
+        **{
+            f"{side}_dict": str((folder / f"dict.{name}.txt").absolute())
+            for side, name in languages.items()
+        },
+        "decoder_langtok": True,
+        "lang_tok_replacing_bos_eos": True,
+        "lang_tok_style": "multilingual",
+        "langtoks": {"main": [None, "tgt"]},
+        "langtoks_specs": ["main"],
+        "keep_inference_langtok": False,
+        "enable_lang_ids": False,
+        # As text: the task evaluates them.
+        "left_pad_source": "False",
+        "left_pad_target": "False",
+        "sampling_method": "concat",
+        "shuffle_instance": False,
+        "seed": 1,
+    }
+
+
+def _content(run: TrainedRun, plain: Plain) -> dict[str, Any]:
+    """Return a checkpoint as fairseq reads it, without its task."""
+    longest = run.longest_source
+    # So that no hypothesis meets fairseq's bound before its own cap.
+    positions = max(longest, run.require_decoder().cap(longest)) + 1
+    return {
+        "args": None,
+        "cfg": {
+            "model": fairseq_settings(plain.model, plain.active, positions),
+            # The task's own settings point into these two.
+            "dataset": {
+                "train_subset": "train",
+                "dataset_impl": None,
+                "required_seq_len_multiple": 1,
+            },
+            "generation": {"replace_unk": None, "print_alignment": None},
+            "tokenizer": None,
+            "bpe": None,
+        },
+        "model": plain.state,
+        "optimizer_history": [
+            {
+                "criterion_name": "",
+                "optimizer_name": "",
+                "lr_scheduler_state": {},
+                "num_updates": run.outcome.update,
+            }
+        ],
+        "extra_state": {"train_iterator": {"epoch": 1}},
+    }

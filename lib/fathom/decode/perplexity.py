@@ -1,0 +1,87 @@
+"""NLL and perplexity of held-out text, from summed negative log-likelihoods in nats.
+
+fairseq prints bits and 2^bits, others nats and e^nats: the perplexity is the same. Over all tasks
+each token counts once, so that it is not the mean of the tasks' perplexities.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from fathom.io.errors import FathomError
+from fathom.results.measurements import Measurements, Number, Record
+from fathom.scoring.score import NO_LAYER
+
+
+def records(
+    nats: Mapping[str, float],
+    tokens: Mapping[str, int],
+    no_layer: Sequence[str],
+    split: str,
+    gates: str,
+) -> dict[str, Record]:
+    """Return the records of NLL (nats a token) and perplexity of a split by key.
+
+    Both are by task and over all tokens. Where a task has no layer there is no number over all,
+    since that of fewer tasks is another quantity.
+
+    Args:
+        nats: summed NLL of each task's predicted tokens.
+        tokens: how many they are.
+        no_layer: the tasks without any layer, which are in neither.
+        split: "valid" or "test".
+        gates: "plain", "soft" or "hard".
+
+    Raises:
+        FathomError: a task has no tokens, or its NLL is not finite.
+    """
+    means = {task: mean(nats[task], tokens[task], task) for task in nats}
+    every = sum(tokens[task] for task in nats)
+    overall = None if no_layer or not nats else mean(math.fsum(nats.values()), every, "all tasks")
+    missing = {task: NO_LAYER.format(gates) for task in no_layer}
+    records_by_key: dict[str, Record] = {}
+    for name, unit, number in (("nll", "nats", float), ("perplexity", None, math.exp)):
+        records_by_key[f"{name}.{split}.{gates}"] = Record(
+            unit=unit,
+            tasks={task: Number(value=number(means[task]), n=tokens[task]) for task in means},
+            all=None if overall is None else Number(value=number(overall), n=every),
+            missing=missing,
+        )
+    return records_by_key
+
+
+def table(file: Measurements) -> Iterator[str]:
+    """Yield NLL and perplexity as lines of a table, columns separated by tabs: tasks, then all."""
+    for key, record in file.measurements.items():
+        if key.startswith("nll."):
+            every = {"all": record.all} if record.all else {}
+            yield "\t".join(("task", "tokens", "nats", "bits", "perplexity"))
+            for task, number in (record.tasks | every).items():
+                nats = number.value
+                values = (nats, bits(nats), math.exp(nats))
+                yield "\t".join((task, str(number.n), *(f"{value:.4f}" for value in values)))
+
+
+def mean(nats: float, tokens: int, where: str) -> float:
+    """Return the NLL of some tokens in nats a token.
+
+    Args:
+        nats: their summed NLL.
+        tokens: how many there are.
+        where: what an error names.
+
+    Raises:
+        FathomError: there are none, or the perplexity is not finite.
+    """
+    if tokens < 1:
+        raise FathomError("no token was predicted", where, "hold more text out")
+    value = nats / tokens
+    # e^709 is the largest that a float holds.
+    if not value < 700:
+        remedy = "check the weights: a finished training has a finite one"
+        raise FathomError(f"the NLL of {value} nats a token has no perplexity", where, remedy)
+    return value
+
+
+def bits(nats: float) -> float:
+    """Return nats in bits."""
+    return nats / math.log(2)

@@ -1,0 +1,142 @@
+"""What is refused before torch is loaded, which takes seconds: a mistyped name should not wait."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from fathom.config.paths import Paths
+from fathom.config.spec import Spec
+from fathom.config.switches import DEVICE, DEVICES
+from fathom.io.commands import again
+from fathom.io.errors import FathomError, nearest
+from fathom.io.integrity import Recorded
+from fathom.results import decoding_file, training_file
+from fathom.results.recipe import RECIPE
+from fathom.results.training_file import TrainingFile
+
+SPLITS = ("valid", "test")
+
+
+def require_device(name: str) -> None:
+    """Refuse a name that no device has.
+
+    Raises:
+        FathomError: it is none of auto, cpu, cuda and cuda:<n>.
+    """
+    if not re.fullmatch(DEVICE, name):
+        raise FathomError(f"no device '{name}'", "device", f"write {DEVICES}")
+
+
+def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None:
+    """Refuse an unknown name, with the nearest valid one.
+
+    Args:
+        name: what the user wrote.
+        valid: all names.
+        what: "task", "split" or "gates".
+        where: what the message names first.
+
+    Raises:
+        FathomError: the name is not valid.
+    """
+    names = tuple(valid)
+    if name not in names:
+        raise FathomError(f"no {what} '{name}'", where, nearest(name, names))
+
+
+def require_decoder(spec: Spec) -> None:
+    """Refuse a network that cannot translate.
+
+    Raises:
+        FathomError: it has no decoder.
+    """
+    if not spec.model.decoder_layers:
+        remedy = f"measure it on held-out text: fathom likelihood {spec.name} --split valid"
+        raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
+
+
+def averaged(spec: Spec) -> int:
+    """Return how many of the last saved weights are averaged; 1 takes the final state."""
+    return spec.decoding.average_of if spec.decoding else 1
+
+
+def require_made(path: Path, command: str) -> None:
+    """Refuse to work without a file.
+
+    Args:
+        path: the file.
+        command: what makes it.
+
+    Raises:
+        FathomError: the file is missing.
+    """
+    if path.is_file():
+        return
+    what, gone = "no such file", [folder for folder in path.parents if not folder.is_dir()]
+    if gone:
+        what = f"no such file, since there is no folder {gone[-1].resolve()}"
+    raise FathomError(what, str(path), f"run `{command}`")
+
+
+def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
+    """Return how a training ended.
+
+    Raises:
+        FathomError: it has not ended, or its training.json is damaged.
+    """
+    path = paths.training(spec, seed)
+    require_made(path, paths.command("train", spec.name, seed))
+    return training_file.read(path)
+
+
+def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
+    """Return how a training ended; refuse one that finished and has not the weights to decode.
+
+    Args:
+        spec: the run.
+        seed: of the training.
+        paths: where all files are.
+
+    Raises:
+        FathomError: the training has not ended, or weights are missing.
+    """
+    training = require_training(spec, seed, paths)
+    folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
+    last = folder / "last.pt"
+    if training.outcome.finished and count == 1 and not last.is_file():
+        raise FathomError("no such checkpoint", str(last), again(last))
+    saved = len([name for name in training.weights if name != last.name])
+    if training.outcome.finished and count > 1 and saved < count:
+        what = f"weights of {saved} updates where the mean of {count} is decoded"
+        remedy = "set training.keep_weights higher and train again"
+        raise FathomError(what, str(folder), remedy)
+    return training
+
+
+def missing_decodings(
+    spec: Spec, seed: int, paths: Paths, decodings: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the decodings that are not there, have changed, or are of an older recipe or training.
+
+    Args:
+        spec: the run.
+        seed: of the training, which has ended.
+        paths: where all files are.
+        decodings: split and gates of each.
+    """
+    training = paths.training(spec, seed)
+    ended = training_file.read(training).outcome
+    missing = []
+    for split, gates in decodings:
+        folder = paths.decoding(spec, seed, split, gates)
+        try:
+            made = decoding_file.read(folder, spec, gates, ended)
+        except FathomError:
+            missing.append((split, gates))
+            continue
+        older = (folder / "decoding.json").stat().st_mtime_ns < training.stat().st_mtime_ns
+        files = Recorded(folder / "decoding.json", made.files)
+        lost = any(map(files.unfit, made.files))
+        if older or lost or made.recipe != RECIPE["decoding"]:
+            missing.append((split, gates))
+    return missing

@@ -1,0 +1,209 @@
+"""A training that has ended, as translation and measurement use it: text, weights and network.
+
+Each part is read when it is first used, and only once.
+"""
+
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from fathom.config.paths import Paths
+from fathom.config.schema.run import Decoding
+from fathom.config.spec import Spec
+from fathom.data import tensors
+from fathom.data.subwords.encode import Encoder
+from fathom.data.subwords.sides import sides
+from fathom.data.tensors import Tensors
+from fathom.decode.ready import averaged
+from fathom.io.commands import again
+from fathom.io.errors import FathomError, nearest
+from fathom.methods import build as loader
+from fathom.nn.arithmetic import FAST
+from fathom.nn.average import final_weights, saved_updates, weights_path
+from fathom.nn.network import Network
+from fathom.nn.weights import load_weights, put_weights
+from fathom.results import training_file
+from fathom.results.training_file import Ended, TrainingFile
+
+
+class TrainedRun:
+    """One finished, diverged or failed training of one seed.
+
+    Attributes:
+        spec: the run.
+        seed: its seed.
+        paths: where all files are.
+        device: where the network runs.
+        kernels: what computes likelihoods and translates, "fast" or "fairseq".
+        folder: the folder of the training.
+        name: "run <run>", as messages name it.
+    """
+
+    def __init__(
+        self, spec: Spec, seed: int, paths: Paths, device: torch.device, kernels: str = FAST
+    ):
+        """Remember where the training is; nothing is read yet."""
+        self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
+        self.kernels = kernels
+        self.folder = paths.run(spec, seed)
+        self.name = f"run {spec.run}"
+        self._network: Network | None = None
+        self._loaded: int | None = None
+
+    @cached_property
+    def training(self) -> TrainingFile:
+        """What its training.json says.
+
+        Raises:
+            FathomError: the training has not ended.
+        """
+        return training_file.read(self.folder / "training.json")
+
+    @property
+    def outcome(self) -> Ended:
+        """How the training ended."""
+        return self.training.outcome
+
+    @property
+    def finished(self) -> bool:
+        """Whether the training made all its updates and learnt something."""
+        return self.outcome.finished
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the weights."""
+        return self.folder / "checkpoints"
+
+    @cached_property
+    def tensors(self) -> Tensors:
+        """The encoded text.
+
+        Raises:
+            FathomError: it is not encoded, has changed, or is not that of the training.
+        """
+        folder = self.paths.tensors(self.spec.data)
+        encoded = tensors.load(folder)
+        if encoded.sha256 != self.training.tensors_sha256:
+            what = "not the text that the run was trained on"
+            remedy = f"train it again: {again(self.folder / 'spec.yaml')}"
+            raise FathomError(what, str(folder / "tensors.json"), remedy)
+        return encoded
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks' names, in the order of their indices."""
+        return self.tensors.tasks
+
+    def task(self, name: str) -> int:
+        """Return the index of a task.
+
+        Raises:
+            FathomError: the run has no such task.
+        """
+        if name not in self.tasks:
+            raise FathomError(f"no task '{name}'", self.name, nearest(name, self.tasks))
+        return self.tasks.index(name)
+
+    @property
+    def longest_source(self) -> int:
+        """The most pieces of a source sentence, with the token before it."""
+        return self.spec.data.max_pieces + max(map(len, self.tensors.before))
+
+    @cached_property
+    def saved_updates(self) -> tuple[int, ...]:
+        """The updates whose weights were saved along the way, the oldest first."""
+        return saved_updates(self.training.weights)
+
+    @property
+    def averaged_updates(self) -> tuple[int, ...]:
+        """The updates whose weights `network` averages; one where the last state is used."""
+        count = averaged(self.spec)
+        return (self.outcome.update,) if count == 1 else self.saved_updates[-count:]
+
+    def network(self, gates: str, update: int | None = None) -> Network:
+        """Return the network in evaluation mode, with the weights that are decoded.
+
+        There is one network; a second call changes its gates, and its weights if `update` differs.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            update: use the weights saved after this update instead of the final ones.
+
+        Raises:
+            FathomError: the weights are missing, have changed or belong to another network.
+        """
+        if self._network is None:
+            network = self._built()
+            self._load(network, update)
+            self._network = network.to(self.device).eval()
+        elif update != self._loaded:
+            self._load(self._network, update)
+        self._loaded = update
+        decoding = self.spec.decoding
+        return self._network.use_gates(gates, decoding.hard_at_least if decoding else 0)
+
+    def tasks_without_layers(self, gates: str, update: int | None = None) -> tuple[str, ...]:
+        """Return the tasks for which the gates leave the encoder or the decoder without a layer.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            update: as for `network`.
+        """
+        network = self.network(gates, update)
+        return tuple(
+            name for number, name in enumerate(self.tasks) if self._without_layers(network, number)
+        )
+
+    @cached_property
+    def source_encoder(self) -> Encoder:
+        """What cuts a user's own source sentences into pieces."""
+        return Encoder(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
+
+    def require_finished(self) -> None:
+        """Refuse a training that diverged or failed.
+
+        Raises:
+            FathomError: it did.
+        """
+        if not self.finished:
+            raise FathomError(self.outcome.words, self.name, "choose a run that finished")
+
+    def require_decoder(self) -> Decoding:
+        """Return the settings of beam search; no file is read for this.
+
+        Raises:
+            FathomError: the network has no decoder.
+        """
+        decoding = self.spec.decoding
+        if decoding is None or not self.spec.model.decoder_layers:
+            remedy = "`fathom likelihood` measures it on held-out text"
+            raise FathomError("a network without a decoder translates nothing", self.name, remedy)
+        return decoding
+
+    def _built(self) -> Network:
+        text = self.tensors
+        return loader.build(
+            self.spec.model,
+            self.spec.method,
+            len(text.tasks),
+            text.source_dictionary,
+            text.target_dictionary,
+        )
+
+    def _load(self, network: Network, update: int | None) -> None:
+        if update is None:
+            files = self.training.weights
+            weights = final_weights(self.checkpoints, files, averaged(self.spec))
+            put_weights(network, weights, self.checkpoints)
+        else:
+            path = weights_path(self.checkpoints, update)
+            load_weights(network, path, self.training.weights.get(path.name, ""))
+
+    def _without_layers(self, network: Network, task: int) -> bool:
+        tasks = torch.tensor([task], device=self.device)
+        for method in network.methods.values():
+            method.begin(tasks)
+            if not any(method.keep(layer) for layer in range(method.stack.layers)):
+                return True
+        return False

@@ -1,0 +1,271 @@
+"""Translate the held-out sentences of a training, or a user's own text.
+
+A training that did not finish has no hypotheses, and a task whose gates leave a stack without a
+layer has none: both are results, and decoding.json records them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from itertools import islice
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from fathom.config.schema.run import Decoding
+from fathom.data.subwords import marks
+from fathom.data.subwords.encode import join
+from fathom.data.subwords.sides import sides
+from fathom.data.subwords.vocabulary import Ids
+from fathom.data.tensors import PAD
+from fathom.decode.beam import Beam
+from fathom.decode.export.ctranslate2_exports import exports
+from fathom.decode.export.ctranslate2_model import installed
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
+from fathom.io.files import write_lines
+from fathom.io.integrity import hashes
+from fathom.nn.arithmetic import FAIRSEQ
+from fathom.results import decoding_file
+from fathom.results.recipe import RECIPE
+from fathom.train.batches.places import dictionary_path
+
+# Bound of a batch's source tokens, padding included.
+TOKENS = 8192
+
+
+class Search(Protocol):
+    """What finds the best hypotheses of a batch.
+
+    Attributes:
+        sentences: how many sentences are searched together, at most.
+    """
+
+    sentences: int
+
+    def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
+        """Return the best hypothesis of each sentence, without the end symbol.
+
+        Args:
+            source: (B, S) right-padded, each sentence with its end symbol.
+            tasks: (B,) the task of each sentence.
+        """
+        ...
+
+
+def translate(
+    run: TrainedRun, decodings: Sequence[tuple[str, str]], report: Callable[[str], None]
+) -> None:
+    """Make decodings of a training; text and network are loaded once.
+
+    Writes <task>.txt, whose line i answers line i of the split, and decoding.json last.
+
+    Args:
+        run: the training.
+        decodings: split ("valid" or "test") and gates ("plain", "soft" or "hard") of each.
+        report: called with a line about each task.
+
+    Raises:
+        FathomError: the training, its weights or the encoded text is missing, or its network has
+            no decoder.
+    """
+    run.require_decoder()
+    for split, gates in decodings:
+        _decode(run, split, gates, report)
+
+
+def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], None]) -> None:
+    """Make one decoding."""
+    spec = run.spec
+    folder = run.paths.decoding(spec, run.seed, split, gates)
+    for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
+        old.unlink()
+    no_layer = run.tasks_without_layers(gates) if run.finished else ()
+    for task in no_layer:
+        report(f"{split}, {gates}: {task} has no layer left")
+    chosen = [task for task in run.tasks if task not in no_layer] if run.finished else []
+    tasks: dict[str, int] = {}
+    for task, lines in split_lines(run, chosen, split, gates).items():
+        write_lines(folder / f"{task}.txt", lines)
+        tasks[task] = len(lines)
+        report(f"{split}, {gates}: {task} {len(lines)} sentences")
+    content = {
+        "identity": spec.decoding_identity(gates),
+        "split": split,
+        "gates": gates,
+        "recipe": RECIPE["decoding"],
+        "settings": run.require_decoder().model_dump(),
+        "weights": run.averaged_updates if run.finished else (),
+        "outcome": run.outcome.kind,
+        "reason": "" if run.finished else run.outcome.reason,
+        "tasks": tasks,
+        "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
+        "no_layer": no_layer,
+        "versions": versions(run.require_decoder()),
+    }
+    decoding_file.write(folder, content)
+
+
+def translate_lines(
+    run: TrainedRun,
+    gates: str,
+    task: str,
+    lines: list[str],
+    report: Callable[[str], None],
+    first: int = 1,
+) -> list[str]:
+    """Translate a user's own sentences; of a long one the first pieces, as many as in training.
+
+    Args:
+        run: the training.
+        gates: "plain", "soft" or "hard".
+        task: the task of the sentences.
+        lines: one sentence a line.
+        report: called with a line about each sentence that is too long.
+        first: the number of the first line in such a report.
+
+    Raises:
+        FathomError: there is no such task, the training did not finish, or the task has no layer.
+    """
+    run.require_decoder()
+    run.require_finished()
+    number = run.task(task)
+    if task in run.tasks_without_layers(gates):
+        remedy = "choose another run, task or gates"
+        raise FathomError("no layer is left", f"{run.name}, {task}", remedy)
+    encoded, longest = run.tensors, run.spec.data.max_pieces
+    cut = list(run.source_encoder.pieces(task, lines))
+    for line, pieces in enumerate(cut, start=first):
+        if len(pieces) > longest:
+            report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
+    before = encoded.before[number]
+    ids = Ids(dictionary_path(encoded.folder, "source"), encoded.tokens)
+    sources = [torch.tensor(ids.of(pieces[:longest], *before)) for pieces in cut]
+    answers = answer(run, gates, sources, [number] * len(sources))
+    return texts(run, answers)
+
+
+def split_lines(
+    run: TrainedRun, tasks: Sequence[str], split: str, gates: str, update: int | None = None
+) -> dict[str, list[str]]:
+    """Return the hypotheses of a split as text, by task; all tasks are searched together.
+
+    Args:
+        run: a finished training.
+        tasks: the tasks.
+        split: "valid" or "test".
+        gates: "plain", "soft" or "hard".
+        update: translates with the weights saved after this update instead of the final ones.
+    """
+    if not tasks:
+        return {}
+    pairs = {task: run.tensors.split(task, split) for task in tasks}
+    sentences = [(own, number) for own in pairs.values() for number in range(len(own))]
+    sources = [own.source(number) for own, number in sentences]
+    numbers = [own.task for own, _ in sentences]
+    answers = answer(run, gates, sources, numbers, update)
+    lines = iter(texts(run, answers))
+    return {task: list(islice(lines, len(own))) for task, own in pairs.items()}
+
+
+def answer(
+    run: TrainedRun,
+    gates: str,
+    sources: Sequence[Tensor],
+    tasks: Sequence[int],
+    update: int | None = None,
+) -> list[list[int]]:
+    """Return the best hypothesis of each source by the decoder that the run's settings name.
+
+    Args:
+        run: a finished training.
+        gates: "plain", "soft" or "hard".
+        sources: (S,) each, with its end symbol.
+        tasks: the task of each source.
+        update: translates with the weights saved after this update instead of the final ones.
+    """
+    if run.require_decoder().decoder == "ctranslate2":
+        return exports(run, gates, update).best(sources, tasks)
+    return hypotheses(searcher(run, gates, update), sources, tasks, run.device)
+
+
+def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
+    """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
+    kind = FairseqBeam if run.kernels == FAIRSEQ else Beam
+    network = run.network(gates, update)
+    text = run.tensors
+    return kind(network, text.target_dictionary, run.require_decoder(), text.starts)
+
+
+def versions(settings: Decoding) -> dict[str, str]:
+    """Return the versions of the packages that a search uses."""
+    versions = {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")}
+    if settings.decoder == "ctranslate2":
+        versions["ctranslate2"] = installed().__version__
+    return versions
+
+
+def hypotheses(
+    search: Search,
+    sources: Sequence[Tensor],
+    tasks: Sequence[int],
+    device: torch.device,
+    sentences: int | None = None,
+) -> list[list[int]]:
+    """Return the best hypothesis of each source, in the order of the sources.
+
+    Args:
+        search: the beam search.
+        sources: (S,) each, with its end symbol.
+        tasks: the index of each source's task.
+        device: where the network is.
+        sentences: bound of a batch's sentences; None for the search's own.
+
+    Raises:
+        FathomError: a source is left without a hypothesis.
+    """
+    answers: dict[int, list[int]] = {}
+    for batch in batches(
+        [len(source) for source in sources], TOKENS, sentences or search.sentences
+    ):
+        chosen = [sources[number] for number in batch]
+        padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
+        numbers = torch.tensor([tasks[number] for number in batch], device=device)
+        best = search.best(padded.to(device), numbers)
+        # Not strict: what a batch loses is counted below, with a message.
+        pairs = zip(batch, best, strict=False)
+        answers |= {number: pieces for number, pieces in pairs if pieces is not None}
+    missing = [number + 1 for number in range(len(sources)) if number not in answers]
+    if missing:
+        raise FathomError(
+            f"{len(missing)} of {len(sources)} sentences have no hypothesis",
+            f"sentence {missing[0]}",
+            "report this; every sentence must be translated",
+        )
+    return [answers[number] for number in range(len(sources))]
+
+
+def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:
+    """Yield batches of sentence numbers, the shortest sentences first.
+
+    Args:
+        lengths: source tokens of each sentence.
+        tokens: bound of a batch's tokens, padding included; a longer sentence is a batch by itself.
+        sentences: bound of a batch's sentences.
+    """
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], number)):
+        if batch and (len(batch) == sentences or (len(batch) + 1) * lengths[number] > tokens):
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def texts(run: TrainedRun, answers: Sequence[Sequence[int]]) -> list[str]:
+    """Return the text of hypotheses; an unknown piece shows as the dictionary's symbol."""
+    dictionary = run.tensors.target_dictionary
+    as_text = marks.join if sides(run.spec.data)[1].marked else join
+    return [as_text([dictionary[piece] for piece in pieces]) for pieces in answers]

@@ -1,1 +1,0 @@
-"""Translation by beam search, pruning, likelihood."""

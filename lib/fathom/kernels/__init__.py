@@ -1,1 +1,0 @@
-"""The arithmetic of the fast path: pure functions of tensors, each proven against plain torch."""

@@ -1,0 +1,100 @@
+"""Find a method or a kind of network by its name, and build a network."""
+
+from importlib import import_module
+from pathlib import Path
+
+import torch
+
+from fathom import nn as models
+from fathom.config.schema.method import METHODS, module_names
+from fathom.config.schema.run import Method as MethodSettings
+from fathom.config.schema.run import Model
+from fathom.io.errors import FathomError, nearest
+from fathom.nn.hooks import Method
+from fathom.nn.network import Network
+from fathom.nn.size import Entries, count_parameters
+from fathom.nn.stack import Vocabulary
+
+MODELS = Path(models.__file__).parent
+
+
+def architectures() -> list[str]:
+    """Return the names of all kinds of network: the folders of models/ with a network.py."""
+    return sorted(path.parent.name for path in MODELS.glob("*/network.py"))
+
+
+def load(name: str) -> type[Method]:
+    """Return a method's class; no other method is imported.
+
+    Raises:
+        FathomError: there is no such method.
+    """
+    names = module_names()
+    if name not in names:
+        raise FathomError(f"no method '{name}'", "method", nearest(name, names))
+    inner = ".method" if (METHODS / name).is_dir() else ""
+    return _only_class(f"fathom.methods.{name}{inner}", Method)
+
+
+def load_network(architecture: str) -> type[Network]:
+    """Return the class of a kind of network.
+
+    Raises:
+        FathomError: there is no such kind.
+    """
+    if architecture not in architectures():
+        remedy = nearest(architecture, architectures())
+        raise FathomError(f"no kind of network '{architecture}'", "model.architecture", remedy)
+    return _only_class(f"fathom.nn.{architecture}.network", Network)
+
+
+def _only_class(module_name: str, parent: type) -> type:
+    """Return the one class that a module defines and that derives from `parent`."""
+    module = import_module(module_name)
+    (only,) = (
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, parent) and value.__module__ == module_name
+    )
+    return only
+
+
+def build(
+    model: Model,
+    method: MethodSettings,
+    tasks: int,
+    source_dictionary: Vocabulary,
+    target_dictionary: Vocabulary,
+) -> Network:
+    """Build a network with its method on the stacks that the specification names.
+
+    Args:
+        model: the network's shape.
+        method: the method, its stacks and all settings of its card.
+        tasks: number of tasks of the run, N.
+        source_dictionary: of the source.
+        target_dictionary: of the target.
+    """
+    network, method_class = load_network(model.architecture), load(method.name)
+    methods = {
+        name: method_class(stack, **method.settings) if name in method.stacks else Method(stack)
+        for name, stack in network.describe_stacks(model, tasks).items()
+    }
+    return network(model, source_dictionary, target_dictionary, methods)
+
+
+def count(
+    model: Model, method: MethodSettings, tasks: int, source_size: int, target_size: int
+) -> dict[str, int]:
+    """Return the parameters of a network by part, without allocating its tensors.
+
+    Args:
+        model: the network's shape.
+        method: the method, its stacks and all settings of its card.
+        tasks: number of tasks of the run, N.
+        source_size: entries of the source dictionary.
+        target_size: entries of the target dictionary.
+    """
+    with torch.device("meta"):
+        network = build(model, method, tasks, Entries(source_size), Entries(target_size))
+    return count_parameters(network)

@@ -1,0 +1,245 @@
+"""The hooks through which a method changes a stack of layers; the base class changes nothing.
+
+`nn/stack.py` has the one loop over layers and calls the hooks. Hidden states are of one of two
+shapes, (T, B, D) in the docstrings of hooks and methods:
+
+- (S, B, D) or (T, B, D), time-first, as fairseq's layers need them;
+- packed, (1, rows, D): the real tokens of a batch one after the other (nn/packing.py). A row
+  is then a sentence of one token: B is the number of rows, and `begin` gets the task of each row.
+
+What a method multiplies hidden states with has the shape (1, B, 1) or (1, B, D), so hooks need not
+know which of the two they have. Whatever sums over positions must not count on padding: packed
+states have none. They may end in surplus rows, which have the task of the first sentence and a
+gradient of zero.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What a method knows of the layers that it changes.
+
+    Attributes:
+        name: "encoder" or "decoder".
+        layers: number of layers, L.
+        tasks: number of tasks of the run, N.
+        width: units of the hidden states between layers, D.
+        norm: where the layers normalise: "pre", "post", "lingvo" or "none".
+        sources: hidden states that a memory can mix: L + 1 with the embeddings, L if these have
+            another width.
+        memories: how many memories the decoder attends to, M.
+        residuals: whether every sub-layer's input is added to its output.
+    """
+
+    name: str
+    layers: int
+    tasks: int
+    width: int
+    norm: str
+    sources: int
+    memories: int
+    residuals: bool
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A term of the objective, `weight` × `value`; the value alone is logged, in nats or layers."""
+
+    value: Tensor
+    weight: float
+
+
+@dataclass(frozen=True)
+class ParameterGroup:
+    """Parameters with an optimiser of their own; all other parameters are Θ.
+
+    Attributes:
+        name: the group's name in metrics and checkpoints.
+        parameters: its tensors.
+        learning_rate_multiplier: its learning rate divided by Θ's.
+        every: the group is updated at every n-th update of Θ, with the gradient of that update.
+        clip: the norm to which its gradients are clipped, separately from Θ's; 0 does not clip.
+        rows_are_tasks: whether row n of each tensor belongs to task n. The row and its optimiser
+            state then stay unchanged in updates without that task.
+        learning_rate: a constant rate, used instead of Θ's times the multiplier.
+        betas: Adam's decay rates; None takes Θ's.
+        clip_each: clip each vector along the last dimension by itself, not the group together.
+    """
+
+    name: str
+    parameters: tuple[nn.Parameter, ...]
+    learning_rate_multiplier: float
+    every: int
+    clip: float
+    rows_are_tasks: bool
+    learning_rate: float | None = None
+    betas: tuple[float, float] | None = None
+    clip_each: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An array that is recorded in diagnostics/.
+
+    Attributes:
+        axes: what each dimension counts: "task", "layer", "group", "source" or "memory".
+        values: the array, without a gradient.
+    """
+
+    axes: tuple[str, ...]
+    values: Tensor
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How many layers of a stack each task uses.
+
+    Attributes:
+        effective_depth: mean of `by_task` over tasks, E[L].
+        by_task: number of layers that hard gates keep for each task.
+        sum_p: sum over layers of the probabilities, mean over tasks.
+    """
+
+    effective_depth: float
+    by_task: tuple[int, ...]
+    sum_p: float
+
+
+class Method(nn.Module):
+    """Changes the layers of one stack. This class changes nothing: it is the static model.
+
+    Attributes:
+        stack: what is known of the layers.
+        inference: the gates used outside training: "plain", "soft" or "hard".
+        hard_at_least: layers that hard gates keep at least for a task.
+    """
+
+    def __init__(self, stack: Stack):
+        """Remember the stack."""
+        super().__init__()
+        self.stack = stack
+        self.inference, self.hard_at_least = "plain", 0
+
+    def overrides(self, *hooks: str) -> bool:
+        """Return whether the method overrides any of the hooks named."""
+        return any(
+            getattr(getattr(self, hook), "__func__", None) is not getattr(Method, hook)
+            for hook in hooks
+        )
+
+    def start_update(self, seed: int, update: int) -> None:
+        """Draw everything random of an update, for all tasks and layers at once.
+
+        Called before the first micro-batch; all micro-batches and processes see the same draw.
+
+        Args:
+            seed: the run's seed.
+            update: the number of the update of Θ, counted from 1.
+        """
+
+    def begin(self, tasks: Tensor) -> None:
+        """Prepare a forward pass; called before the first layer.
+
+        Args:
+            tasks: (B,) the task of each sentence; of packed states (rows,), that of each row.
+        """
+
+    def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
+        """Return what a layer reads.
+
+        Args:
+            layer: the layer, from 0; L is the stack's output.
+            outputs: the embeddings and the outputs of all layers so far, (T, B, D) each.
+        """
+        return outputs[-1]
+
+    def keep(self, layer: int) -> bool:
+        """Return whether a layer is computed; the output of a skipped layer is its input."""
+        return True
+
+    def residual(self, layer: int, part: str, x: Tensor, fx: Tensor) -> Tensor:
+        """Add a sub-layer's output to its input: x + SubLayer(Norm(x)).
+
+        [latent_depth Eq. 1]
+
+        Args:
+            layer: the layer, from 0.
+            part: "self_attention", "cross_attention", "ffn" or "recurrence".
+            x: (T, B, D) the sub-layer's input before any norm; in the attention of lingvo's
+                layers after the norm.
+            fx: (T, B, D) the sub-layer's output, after dropout.
+        """
+        return x + fx
+
+    def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
+        """Combine a layer's output with its input.
+
+        Args:
+            layer: the layer, from 0.
+            x: (T, B, D) the layer's input.
+            y: (T, B, D) its output; F_l(x) is y − x.
+        """
+        return y
+
+    def after(self, layer: int, y: Tensor) -> Tensor:
+        """Return a layer's final output, (T, B, D), from what `block` returned."""
+        return y
+
+    def memory(self, outputs: Sequence[Tensor], count: int) -> list[Tensor]:
+        """Return what each decoder layer attends to, before the encoder's final norm.
+
+        Args:
+            outputs: the embeddings and the outputs of all encoder layers, (S, B, D) each. The last
+                `stack.sources` of them can be mixed.
+            count: how many memories the decoder attends to, M.
+        """
+        return [self.source(self.stack.layers, outputs)] * count
+
+    def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
+        """Return the method's own terms of the objective; called once an update.
+
+        Args:
+            target_tokens: target tokens of the update over all processes, without padding, T.
+            tasks: the tasks in the update, each once.
+        """
+        return {}
+
+    def parameter_groups(self) -> list[ParameterGroup]:
+        """Return the parameters that do not belong to Θ."""
+        return []
+
+    def diagnostics(self) -> dict[str, Reading]:
+        """Return the arrays of this update that diagnostics/ records, by name."""
+        return {}
+
+    def depth(self) -> Depth | None:
+        """Return how many layers each task uses; None if the method selects no layers."""
+        return None
+
+
+def stream_seed(*where: object) -> int:
+    """Return the seed of a random stream, 32 bits, from the words that identify the stream.
+
+    The words are hashed, because neighbouring seeds of a generator may be correlated. torch's CPU
+    generator uses only the lowest 32 bits of a seed.
+    """
+    digest = hashlib.sha256(" ".join(map(str, where)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def generator(seed: int, update: int, stack: str, task: int | None = None) -> torch.Generator:
+    """Return a random stream on the CPU; different arguments give different streams.
+
+    Args:
+        seed: the run's seed.
+        update: the update of Θ, counted from 1.
+        stack: "encoder" or "decoder".
+        task: the task; None for what all tasks share.
+    """
+    return torch.Generator().manual_seed(stream_seed(seed, update, stack, task))

@@ -1,0 +1,190 @@
+"""The masked language model: an encoder that predicts the hidden pieces of its input.
+
+The shape is that of XLM-R as fairseq builds it. With norm "pre" it is fairseq's roberta_prenorm:
+the embeddings are not normalised, and a layer norm ends the stack. With "post" it is roberta_base:
+the embeddings are normalised, and there is no last norm. Both have equally many parameters.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from fairseq.models import FairseqEncoderModel
+from fairseq.modules import LearnedPositionalEmbedding
+from fairseq.utils import get_activation_fn
+from torch import Tensor, nn
+
+from fathom.config.schema.run import Model
+from fathom.nn.arithmetic import FAIRSEQ
+from fathom.nn.hooks import Method, Stack
+from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.packing import Packing
+from fathom.nn.stack import Vocabulary
+from fathom.nn.transformer.encoder import Encoder
+from fathom.nn.transformer.layers import compile_packed
+from fathom.nn.transformer.packed import PackedPass
+from fathom.nn.transformer.tables import output_table
+
+# The standard deviation of BERT's initial weights, for any width.
+DEVIATION = 0.02
+
+
+@dataclass(frozen=True)
+class WithMask:
+    """A dictionary with the mask symbol after its last entry, where fairseq's task puts it."""
+
+    dictionary: Vocabulary
+
+    def __len__(self) -> int:
+        """Return V, with the mask symbol."""
+        return len(self.dictionary) + 1
+
+    def pad(self) -> int:
+        """Return the padding symbol's index."""
+        return self.dictionary.pad()
+
+
+class Head(nn.Module):
+    """From hidden states to logits: dense, activation, layer norm, projection."""
+
+    def __init__(self, model: Model, embeddings: nn.Embedding):
+        """Build the head.
+
+        Args:
+            model: the network's shape; it says whether the projection is tied to the embeddings
+                and has a bias.
+            embeddings: of the input, (V, D).
+        """
+        super().__init__()
+        self.dense = nn.Linear(model.width, model.width)
+        self.activation = get_activation_fn(model.activation)
+        self.layer_norm = nn.LayerNorm(model.width)
+        self.output_projection = output_table(model, embeddings)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits (…, V) of hidden states (…, D)."""
+        return self.output_projection(self.layer_norm(self.activation(self.dense(x))))
+
+
+class MaskedEncoder(Encoder):
+    """The Transformer's encoder with a head that predicts pieces."""
+
+    def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
+        """Build the stack.
+
+        Args:
+            model: the network's shape.
+            dictionary: of the text, without the mask symbol.
+            method: what changes the layers.
+        """
+        super().__init__(model, WithMask(dictionary), method)
+        # The head reads the one output; the embeddings are not scaled.
+        self.memories, self.embed_scale = 1, 1.0
+        if model.block is not None:
+            self.embed_positions = learned_table(self.dictionary, model.block, model.width)
+        post = model.norm == "post"
+        self.embedding_norm = nn.LayerNorm(model.width) if post else nn.Identity()
+        self.embed_tokens.apply(initialise)
+        self.embed_positions.apply(initialise)
+        self.layers.apply(initialise)
+        self.head = Head(model, self.embed_tokens)
+
+    def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return what enters the stack before dropout, (…, D), of tokens (…) at positions."""
+        return self.embedding_norm(super().embed(tokens, positions))
+
+
+class MaskedLm(Network, FairseqEncoderModel):
+    """A masked language model in the shape of XLM-R."""
+
+    encoder: MaskedEncoder
+
+    def __init__(
+        self,
+        model: Model,
+        source_dictionary: Vocabulary,
+        target_dictionary: Vocabulary,
+        methods: dict[str, Method],
+    ):
+        """Build the network.
+
+        Args:
+            model: its shape, without a decoder.
+            source_dictionary: of the text, without the mask symbol.
+            target_dictionary: not used; the text is predicted from itself.
+            methods: what changes the encoder's layers.
+        """
+        super().__init__(MaskedEncoder(model, source_dictionary, methods["encoder"]))
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().compile_layers(backend)
+        compile_packed(self, backend)
+        return self
+
+    @staticmethod
+    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
+        """Return what a method knows of the encoder; `tasks` is N."""
+        return {
+            "encoder": Stack(
+                name="encoder",
+                layers=model.encoder_layers,
+                tasks=tasks,
+                width=model.width,
+                norm=model.norm,
+                sources=model.encoder_layers + 1,
+                memories=1,
+                residuals="encoder" in model.residuals,
+            )
+        }
+
+    def forward(self, source: Tensor, previous_target: Tensor | None, tasks: Tensor) -> Tensor:
+        """Return the logits of every position, (B, S, V), V with the mask symbol.
+
+        Args:
+            source: (B, S) right-padded, with some pieces hidden.
+            previous_target: not used.
+            tasks: (B,) the task of each sentence.
+        """
+        (x,) = self.encoder(source, tasks=tasks)["encoder_out"]  # (S, B, D)
+        return self.encoder.head(x.transpose(0, 1))
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's hidden pieces; no others reach the head."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().predict(batch)
+        precision = self.arithmetic.products.precision
+        multiple = self.arithmetic.products.multiple
+        packing = Packing.of(batch.source.eq(self.padding), multiple, batch.source_lengths)
+        this = PackedPass(packing, precision)
+        (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
+        real = Predicted.of(x[0], batch, packing)
+        hidden = real.target.ne(self.padding).nonzero().squeeze(1)
+        logits = self.encoder.head(x[0].index_select(0, packing.places[hidden]))
+        return Predicted(logits, real.target[hidden], real.tasks[hidden])
+
+
+def learned_table(vocabulary: Vocabulary, positions: int, width: int) -> LearnedPositionalEmbedding:
+    """Return fairseq's table of learned positions, which count from padding's index + 1.
+
+    The row of padding stays zero and the rows before it are never read: 514 rows for 512 positions.
+
+    Args:
+        vocabulary: of the text.
+        positions: as many as a block has tokens.
+        width: units of an embedding, D.
+    """
+    rows = positions + vocabulary.pad() + 1
+    return LearnedPositionalEmbedding(rows, width, vocabulary.pad())
+
+
+@torch.no_grad()
+def initialise(module: nn.Module) -> None:
+    """Give a module of the stack BERT's initial weights, as fairseq's init_bert_params does."""
+    if isinstance(module, nn.Linear):
+        module.weight.normal_(0.0, DEVIATION)
+        nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding):
+        module.weight.normal_(0.0, DEVIATION)
+        module.weight[module.padding_idx].zero_()

@@ -1,0 +1,230 @@
+"""What every kind of network offers to training and decoding."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+
+from fathom.config.schema.run import Model
+from fathom.config.schema.types import STACKS
+from fathom.io.errors import FathomError
+from fathom.nn.arithmetic import FAST, Arithmetic
+from fathom.nn.hooks import Method, Stack
+from fathom.nn.packing import Packing
+from fathom.nn.stack import Observer
+from fathom.nn.steps import Steps
+
+
+class Examples(Protocol):
+    """B texts of any tasks, which nothing here changes."""
+
+    @property
+    def source(self) -> Tensor:
+        """The input, (B, S)."""
+        ...
+
+    @property
+    def previous_target(self) -> Tensor:
+        """The target shifted by one, (B, T), where the network has a decoder."""
+        ...
+
+    @property
+    def target(self) -> Tensor:
+        """What is predicted, (B, T)."""
+        ...
+
+    @property
+    def tasks(self) -> Tensor:
+        """The index of each text's task, (B,)."""
+        ...
+
+    @property
+    def source_lengths(self) -> Sequence[int] | None:
+        """Tokens of each input, B numbers; None if only the tensors know them."""
+        ...
+
+    @property
+    def target_lengths(self) -> Sequence[int] | None:
+        """Tokens of each target, B numbers; None if only the tensors know them."""
+        ...
+
+    def to(self, device: torch.device | str) -> Self:
+        """Return the texts on a device."""
+        ...
+
+
+class Predicted(NamedTuple):
+    """The logits of a batch's targets, without padding.
+
+    Attributes:
+        logits: (rows, V), of which the first ones belong to the targets, sentence after sentence;
+            the others are surplus rows of a packing.
+        target: (tokens,) what is predicted.
+        tasks: (tokens,) the task of each target.
+    """
+
+    logits: Tensor
+    target: Tensor
+    tasks: Tensor
+
+    @classmethod
+    def of(cls, logits: Tensor, batch: Examples, packing: Packing) -> Self:
+        """Return the logits of a batch's targets, with these and their tasks.
+
+        Args:
+            logits: (rows, V).
+            batch: the texts.
+            packing: of their targets.
+        """
+        tasks = batch.tasks.unsqueeze(1).expand_as(batch.target)
+        return cls(logits, packing.real_ids(batch.target), packing.real_ids(tasks))
+
+
+class LayerStack(Protocol):
+    """An encoder or a decoder.
+
+    Attributes:
+        method: what changes the layers.
+        layers: the layers, from the bottom up.
+        task: the task of every sentence if a call gives none.
+        observer: if set, called with the embeddings and each layer's output.
+    """
+
+    method: Method
+    layers: nn.ModuleList
+    task: int | None
+    observer: Observer | None
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the parameters of the layers and the method."""
+        ...
+
+
+class Network(nn.Module, ABC):
+    """The part of a network that does not depend on its layers.
+
+    A kind of network is a folder of models/; the class in its network.py derives from this one and
+    from a model class of fairseq. It is built from a `Model`, the dictionaries of source and target
+    and the methods by stack. Called with (source, previous_target, tasks), it returns logits,
+    (B, T, V), by fairseq's layers. `predict` returns those of a batch's targets alone, by the
+    arithmetic that is set.
+
+    Attributes:
+        arithmetic: what `predict` computes with.
+    """
+
+    # fairseq's model classes set these.
+    encoder: nn.Module
+    decoder: nn.Module
+    arithmetic = Arithmetic()
+
+    @staticmethod
+    @abstractmethod
+    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
+        """Return what a method knows of each stack, by the stack's name.
+
+        Args:
+            model: the network's shape.
+            tasks: number of tasks of the run, N.
+        """
+
+    def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
+        """Return the logits of every target position, (B, T, V).
+
+        A network without a decoder overrides this.
+
+        Args:
+            source: (B, S) right-padded.
+            previous_target: (B, T) the target shifted by one, right-padded.
+            tasks: (B,) the task of each sentence.
+        """
+        memory = self.encoder(source, tasks=tasks)
+        return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
+
+    def steps(self, source: Tensor, tasks: Tensor) -> Steps:
+        """Encode a batch; return its decoder, which a search calls position by position.
+
+        Args:
+            source: (B, S) right-padded.
+            tasks: (B,) the task of each sentence.
+
+        Raises:
+            RuntimeError: the network has no decoder.
+        """
+        raise RuntimeError("a network without a decoder has no positions to decode")
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's targets.
+
+        This is fairseq's way, in which padding is computed too; a network that the fast kernels
+        serve overrides it.
+
+        Args:
+            batch: the texts.
+        """
+        logits = self(batch.source, batch.previous_target, batch.tasks)
+        real = batch.target.ne(self.padding)
+        tasks = batch.tasks.unsqueeze(1).expand_as(real)
+        return Predicted(logits[real], batch.target[real], tasks[real])
+
+    @property
+    def padding(self) -> int:
+        """The index of padding, the same in all dictionaries."""
+        encoder: Any = self.encoder
+        return encoder.dictionary.pad()
+
+    @property
+    def stacks(self) -> dict[str, LayerStack]:
+        """The network's stacks by name, the encoder first."""
+        children: dict[str, Any] = dict(self.named_children())
+        return {name: children[name] for name in STACKS if name in children}
+
+    @property
+    def methods(self) -> dict[str, Method]:
+        """The method of each stack, by the stack's name."""
+        return {name: stack.method for name, stack in self.stacks.items()}
+
+    def start_update(self, seed: int, update: int) -> None:
+        """Draw everything random of an update in all methods; updates count from 1."""
+        for method in self.methods.values():
+            method.start_update(seed, update)
+
+    def for_task(self, task: int) -> Self:
+        """Set the task of all sentences whose caller gives none, and return the network.
+
+        fairseq's generator passes no tasks, so that it translates one task at a time.
+        """
+        for stack in self.stacks.values():
+            stack.task = task
+        return self
+
+    def use_arithmetic(self, arithmetic: Arithmetic) -> Self:
+        """Set what `predict` computes with, and return the network."""
+        self.arithmetic = arithmetic
+        return self
+
+    def compile_layers(self, backend: str = "inductor") -> Self:
+        """Compile what `predict` runs of each layer, and return the network.
+
+        Args:
+            backend: of torch.compile.
+
+        Raises:
+            FathomError: the layers are fairseq's, or this kind of network computes no packed ones.
+        """
+        fast = self.arithmetic.kernels == FAST
+        remedy = "write compile: false" if fast else "write kernels: fast"
+        raise FathomError("only layers on packed states are compiled", "compile: true", remedy)
+
+    def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
+        """Set the gates for inference, and return the network.
+
+        Args:
+            gates: "plain", "soft" or "hard".
+            hard_at_least: layers that hard gates keep at least for a task, the likeliest first.
+        """
+        for method in self.methods.values():
+            method.inference, method.hard_at_least = gates, hard_at_least
+        return self

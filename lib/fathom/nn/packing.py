@@ -1,0 +1,246 @@
+"""Real tokens of a padded batch (B, T) as rows, in blocks that attention reads without padding.
+
+The sentences of a batch are divided into blocks of L rows each, and no sentence is in two blocks.
+Row `l · blocks + b` is row l of block b, so blocks and heads are one dimension of attention's
+products. Batches that attend to each other are packed together: a sentence then is in the same
+block of each.
+
+Rows without a token are surplus rows: those that a block has left, and those at the end that round
+the number of rows up. They have no influence on real rows: `pack` fills them with zeros, `pad` and
+`real` drop them, no real token attends to them, and other operations work on single rows. So their
+gradient is zero if a loss reads `pad` or `real`, and they add nothing to the gradient of a weight.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fathom.nn.blocks import Blocks, assigned
+
+
+class Packing:
+    """Where the real tokens of a batch (B, T) are; padding is on the right.
+
+    Attributes:
+        lengths: real tokens of each sentence, B numbers of at least 1.
+        width: T.
+        multiple: numbers of rows are rounded up to a multiple of it.
+        blocks: the sentences of each block.
+        block_rows: L.
+        rows: the number of rows, at least L for each block.
+        index: (tokens,) the place of each real token in the flat batch, (B·T,), in its order.
+        places: (tokens,) the row of each of these tokens.
+        sentences: (rows,) the sentence of each row; surplus rows have sentence 0.
+        positions: (rows,) the position of each row in its sentence, from 0; surplus rows have 0.
+        masks: what attention has derived from this packing, for its next layers.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        width: int,
+        multiple: int,
+        blocks: Blocks,
+        device: torch.device,
+    ):
+        """Number the rows, on the host: the device is never asked how many there are.
+
+        Args:
+            lengths: real tokens of each sentence.
+            width: T.
+            multiple: numbers of rows are rounded up to a multiple of it.
+            blocks: the sentences of each block.
+            device: of the batch.
+        """
+        self.lengths, self.width, self.multiple = tuple(lengths), width, multiple
+        self.blocks = blocks
+        self.masks: dict[Any, Tensor] = {}
+        start, block, used = [0] * len(lengths), [0] * len(lengths), [0] * len(blocks)
+        for number, members in enumerate(blocks):
+            for sentence in members:
+                start[sentence], block[sentence] = used[number], number
+                used[number] += lengths[sentence]
+        self.block_rows = max(used)
+        self.rows = _rounded_up(self.block_rows * len(blocks), multiple)
+        counts, tokens = torch.tensor(lengths), sum(lengths)
+        sentence = torch.repeat_interleave(counts, output_size=tokens)
+        position = torch.arange(tokens) - (counts.cumsum(0) - counts)[sentence]
+        first = torch.tensor(start) * len(blocks) + torch.tensor(block)
+        places = first[sentence] + position * len(blocks)
+        self.index, self.places, self.sentences, self.positions = (
+            part.to(device, non_blocking=True)
+            for part in (
+                sentence * width + position,
+                places,
+                torch.zeros(self.rows, dtype=torch.long).index_copy_(0, places, sentence),
+                torch.zeros(self.rows, dtype=torch.long).index_copy_(0, places, position),
+            )
+        )
+
+    @classmethod
+    def of(
+        cls, padding_mask: Tensor, multiple: int = 1, lengths: Sequence[int] | None = None
+    ) -> Self:
+        """Return the packing of one batch; the arguments are those of `together`."""
+        return cls.together([padding_mask], multiple, [lengths])[0]
+
+    @classmethod
+    def together(
+        cls,
+        padding_masks: Sequence[Tensor],
+        multiple: int = 1,
+        lengths: Sequence[Sequence[int] | None] | None = None,
+    ) -> list[Self]:
+        """Return the packings of batches whose sentences attend to each other.
+
+        Args:
+            padding_masks: of each batch, such as sources and targets: (B, T) true at padding, which
+                is on the right of each sentence.
+            multiple: numbers of rows are rounded up to a multiple of it.
+            lengths: of each batch, the real tokens of its sentences, where the host knows them;
+                without them, or with None for a batch, the device is asked.
+
+        Raises:
+            RuntimeError: padding is not on the right, or a sentence is empty.
+        """
+        known = lengths or [None] * len(padding_masks)
+        counts = [
+            _lengths(mask) if count is None else count
+            for mask, count in zip(padding_masks, known, strict=True)
+        ]
+        # Elsewhere attention takes sentences of any lengths one after the other.
+        in_blocks = padding_masks[0].device.type == "cpu"
+        blocks = assigned(list(zip(*counts, strict=True)), in_blocks)
+        return [
+            cls(side, mask.size(1), multiple, blocks, mask.device)
+            for side, mask in zip(counts, padding_masks, strict=True)
+        ]
+
+    @property
+    def tokens(self) -> int:
+        """The number of real tokens."""
+        return len(self.index)
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest sentence."""
+        return max(self.lengths)
+
+    @cached_property
+    def padding(self) -> Tensor:
+        """(B, T) true at padding."""
+        padding = self.index.new_ones(len(self.lengths) * self.width, dtype=torch.bool)
+        return padding.index_fill_(0, self.index, False).view(len(self.lengths), self.width)
+
+    @cached_property
+    def surplus(self) -> Tensor:
+        """(rows,) true at surplus rows."""
+        surplus = self.index.new_ones(self.rows, dtype=torch.bool)
+        return surplus.index_fill_(0, self.places, False)
+
+    @cached_property
+    def offsets(self) -> Tensor:
+        """(B + 1,) int32, the token at which each sentence starts, and the number of tokens."""
+        starts = torch.tensor((0, *self.lengths)).cumsum(0)
+        return starts.to(self.index.device, torch.int32, non_blocking=True)
+
+    def pack(self, x: Tensor) -> Tensor:
+        """Return the rows of a batch, (1, rows, D), with zeros in surplus rows.
+
+        Args:
+            x: (B, T, D).
+        """
+        rows = _Move.apply(x.reshape(-1, x.size(-1)), self.index, self.places, self.rows)
+        return rows.unsqueeze(0)
+
+    def pad(self, x: Tensor) -> Tensor:
+        """Return (B, T, D) with zeros at padding.
+
+        Args:
+            x: (1, rows, D).
+        """
+        size = len(self.lengths) * self.width
+        padded = _Move.apply(x.squeeze(0), self.places, self.index, size)
+        return padded.view(len(self.lengths), self.width, x.size(-1))
+
+    def real(self, x: Tensor) -> Tensor:
+        """Return the real rows in the order of the batch, (1, n, D), with zeros after them.
+
+        n is the number of tokens, rounded up.
+
+        Args:
+            x: (1, rows, D).
+        """
+        order = torch.arange(self.tokens, device=self.index.device)
+        size = _rounded_up(self.tokens, self.multiple)
+        return _Move.apply(x.squeeze(0), self.places, order, size).unsqueeze(0)
+
+    @staticmethod
+    def first(x: Tensor, rows: int) -> Tensor:
+        """Return the first rows, (rows, D), of all, (1, all rows, D)."""
+        # squeeze and no index: the gradient of x[0] is a copy into zeros.
+        x = x.squeeze(0)
+        return x if rows == len(x) else x[:rows]
+
+    def with_surplus(self, x: Tensor) -> Tensor:
+        """Return all rows, (1, rows, D), of the first ones, (n, D), with zeros after them."""
+        surplus = self.rows - len(x)
+        return (F.pad(x, (0, 0, 0, surplus)) if surplus else x).unsqueeze(0)
+
+    def real_ids(self, ids: Tensor) -> Tensor:
+        """Return the ids at real tokens in the order of the batch, (tokens,).
+
+        Args:
+            ids: (B, T), such as the targets.
+        """
+        return ids.flatten().index_select(0, self.index)
+
+    def of_ids(self, ids: Tensor, surplus: int) -> Tensor:
+        """Return the ids of all rows, (rows,).
+
+        Args:
+            ids: (B, T).
+            surplus: what surplus rows get, such as the index of padding.
+        """
+        return ids.new_full((self.rows,), surplus).index_copy_(0, self.places, self.real_ids(ids))
+
+    def of_tokens(self, per_sentence: Tensor) -> Tensor:
+        """Return for each row what its sentence has, (rows,); surplus rows have sentence 0's.
+
+        Args:
+            per_sentence: (B,), such as the tasks.
+        """
+        return per_sentence.index_select(0, self.sentences)
+
+
+def _rounded_up(count: int, multiple: int) -> int:
+    """Return the smallest multiple that is at least `count`."""
+    return -(-count // multiple) * multiple
+
+
+def _lengths(padding_mask: Tensor) -> list[int]:
+    """Return the real tokens of each sentence."""
+    counts = padding_mask.logical_not().sum(1)
+    expected = torch.arange(padding_mask.size(1), device=counts.device) >= counts.unsqueeze(1)
+    if not padding_mask.equal(expected) or not counts.all():
+        raise RuntimeError("padding is not on the right, or a sentence is empty")
+    return counts.tolist()
+
+
+class _Move(torch.autograd.Function):
+    """Copy rows to other places, with zeros in all others; the gradient goes the same way back."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, given: Tensor, places: Tensor, rows: int) -> Tensor:
+        ctx.save_for_backward(given, places)
+        ctx.rows = len(x)
+        return x.new_zeros(rows, x.size(1)).index_copy_(0, places, x.index_select(0, given))
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None]:
+        given, places = ctx.saved_tensors
+        return _Move.apply(upstream, places, given, ctx.rows), None, None, None

@@ -1,0 +1,96 @@
+"""RNMT+ (Chen et al., 2018: The Best of Both Worlds), the recurrent translation model.
+
+Bidirectional LSTM layers encode. The decoder's first layer attends to their output with additive
+attention; all other layers and the output read its context. Cells, residuals and initialisation
+follow the published code (lingvo) where the paper is silent.
+"""
+
+from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
+
+from fathom.config.schema.run import Model
+from fathom.io.errors import FathomError
+from fathom.nn.arithmetic import FAIRSEQ
+from fathom.nn.hooks import Method, Stack
+from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.packing import Packing
+from fathom.nn.rnmt_plus.decoder import RnmtDecoder
+from fathom.nn.rnmt_plus.encoder import RnmtEncoder
+from fathom.nn.rnmt_plus.steps import RnmtSteps
+from fathom.nn.stack import Vocabulary
+
+
+class RnmtPlus(Network, FairseqEncoderDecoderModel):
+    """An encoder and a decoder of LSTM layers; the width is a cell's and an embedding's, c."""
+
+    encoder: RnmtEncoder
+    decoder: RnmtDecoder
+
+    def __init__(
+        self,
+        model: Model,
+        source_dictionary: Vocabulary,
+        target_dictionary: Vocabulary,
+        methods: dict[str, Method],
+    ):
+        """Build the network.
+
+        Args:
+            model: its shape.
+            source_dictionary: of the source.
+            target_dictionary: of the target.
+            methods: what changes the layers, by stack.
+
+        Raises:
+            FathomError: the embeddings shall be tied to the output, which is twice as wide.
+        """
+        if model.tie_embeddings != "none":
+            what = "the output of RNMT+ is wider than its embeddings, they cannot be tied"
+            raise FathomError(what, "model.tie_embeddings", "write none")
+        super().__init__(
+            RnmtEncoder(model, source_dictionary, methods["encoder"]),
+            RnmtDecoder(model, target_dictionary, methods["decoder"]),
+        )
+
+    def steps(self, source: Tensor, tasks: Tensor) -> RnmtSteps:
+        """Encode a batch, and return its decoder position by position."""
+        return RnmtSteps(self.decoder, self.encoder(source, tasks=tasks), tasks)
+
+    def predict(self, batch: Examples) -> Predicted:
+        """Return the logits of a batch's targets; the fast kernels project no padding."""
+        if self.arithmetic.kernels == FAIRSEQ:
+            return super().predict(batch)
+        memory = self.encoder(batch.source, tasks=batch.tasks)
+        states = self.decoder.states(batch.previous_target, memory, tasks=batch.tasks)
+        packing = Packing.of(batch.target.eq(self.padding), lengths=batch.target_lengths)
+        real = states.flatten(0, 1).index_select(0, packing.index)
+        return Predicted.of(self.decoder.output_projection(real), batch, packing)
+
+    @staticmethod
+    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
+        """Return what a method knows of each stack, by name; `tasks` is N.
+
+        The embeddings are not among the encoder's sources, because they have half its width. The
+        first layers have no residuals.
+        """
+        encoder = Stack(
+            name="encoder",
+            layers=model.encoder_layers,
+            tasks=tasks,
+            width=2 * model.width,
+            norm=model.norm,
+            sources=model.encoder_layers,
+            memories=1,
+            residuals=False,
+        )
+        decoder = Stack(
+            name="decoder",
+            layers=model.decoder_layers,
+            tasks=tasks,
+            width=model.width,
+            norm=model.norm,
+            sources=model.decoder_layers + 1,
+            memories=1,
+            residuals=False,
+        )
+        return {"encoder": encoder, "decoder": decoder}

@@ -1,0 +1,237 @@
+"""fairseq's layers with our residual connections.
+
+A layer has two ways to one result: `forward` calls fairseq's modules on padded states, and `packed`
+computes with their weights on packed states.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+import torch
+from fairseq.models.transformer import TransformerConfig
+from fairseq.models.transformer.transformer_config import (
+    DecoderConfig,
+    EncDecBaseConfig,
+    QuantNoiseConfig,
+)
+from fairseq.modules.transformer_layer import (
+    TransformerDecoderLayerBase,
+    TransformerEncoderLayerBase,
+)
+from torch import Tensor, nn
+
+from fathom.config.schema.run import Model
+from fathom.nn.stack import Residual, State
+from fathom.nn.transformer.packed import PackedPass
+
+
+def fairseq_config(model: Model) -> TransformerConfig:
+    """Return fairseq's configuration of one layer."""
+    config = TransformerConfig()
+    # By default these three fields are classes, which all configurations of a process would share.
+    config.encoder, config.decoder = EncDecBaseConfig(), DecoderConfig()
+    config.quant_noise = QuantNoiseConfig()
+    for stack in (config.encoder, config.decoder):
+        stack.embed_dim = model.width
+        # A Transformer without a width is refused when its settings are read.
+        stack.ffn_embed_dim = cast(int, model.ffn)
+        stack.attention_heads = model.heads
+        stack.normalize_before = model.norm != "post"
+    config.activation_fn = model.activation
+    config.dropout = model.dropout
+    config.attention_dropout = model.attention_dropout
+    config.activation_dropout = model.activation_dropout
+    return config
+
+
+class _SubLayers(nn.Module):
+    """Where a layer is normalised, and how its sub-layers are added; the rest is fairseq's.
+
+    With y = LN(x):
+
+        pre          x + SubLayer(y)
+        post         LN(x + SubLayer(x))
+        lingvo       y + Attention(y), x + FFN(y): the attention's skip path is normalised
+        none         x + SubLayer(x)
+    """
+
+    # fairseq's layers, which are the other base, set these.
+    dropout_module: nn.Module
+    activation_dropout_module: nn.Module
+    activation_fn: Callable[[Tensor], Tensor]
+    fc1: nn.Module
+    fc2: nn.Module
+
+    def prepare(self, model: Model, residual: Residual) -> None:
+        self.residual, self.norm = residual, model.norm
+        if model.norm == "none":
+            for name, _ in list(self.named_children()):
+                if name.endswith("layer_norm"):
+                    setattr(self, name, nn.Identity())
+
+    def sub_layer(
+        self,
+        part: str,
+        norm: nn.Module,
+        x: Tensor,
+        function: Callable[[Tensor], Tensor],
+        drop: Callable[[Tensor], Tensor] | None = None,
+    ) -> Tensor:
+        """Return a sub-layer's output, added to its input.
+
+        Args:
+            part: "self_attention", "cross_attention" or "ffn".
+            norm: its layer norm.
+            x: (T, B, D) its input, or packed, (1, rows, D).
+            function: what it computes, of the shape of x.
+            drop: dropout of its output; None for fairseq's.
+        """
+        drop = drop or self.dropout_module
+        if self.norm == "post":
+            return norm(self.residual(part, x, drop(function(x))))
+        y = norm(x)
+        skip = y if self.norm == "lingvo" and part != "ffn" else x
+        return self.residual(part, skip, drop(function(y)))
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Return W2 activation(W1 x), (T, B, D)."""
+        return self.fc2(self.activation_dropout_module(self.activation_fn(self.fc1(x))))
+
+
+class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
+    """One encoder layer."""
+
+    def __init__(self, model: Model, residual: Residual):
+        """Build the layer.
+
+        Args:
+            model: the network's shape.
+            residual: adds a sub-layer's output to its input.
+        """
+        super().__init__(fairseq_config(model))
+        self.prepare(model, residual)
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """Return the layer's output, (S, B, D).
+
+        Args:
+            x: (S, B, D) hidden states.
+            padding: (B, S) true at padding.
+        """
+
+        def attend(y: Tensor) -> Tensor:
+            return self.self_attn(y, y, y, key_padding_mask=padding, need_weights=False)[0]
+
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
+        return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
+
+    def packed(self, x: Tensor, this: PackedPass) -> Tensor:
+        """Return the layer's output, (1, rows, D).
+
+        Args:
+            x: (1, rows, D) packed hidden states.
+            this: the pass.
+        """
+        drop = partial(this.dropout, self.dropout_module)
+        attend = partial(this.self_attention, self.self_attn)
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
+        feed = partial(this.feed_forward, self)
+        return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
+
+
+class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
+    """One decoder layer."""
+
+    encoder_attn: nn.Module
+
+    def __init__(self, model: Model, residual: Residual):
+        """Build the layer.
+
+        Args:
+            model: the network's shape.
+            residual: adds a sub-layer's output to its input.
+        """
+        super().__init__(fairseq_config(model))
+        self.prepare(model, residual)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        memory_padding: Tensor,
+        state: State | None,
+        future: Tensor | None,
+        padding: Tensor | None,
+    ) -> Tensor:
+        """Return the layer's output, (T, B, D).
+
+        Args:
+            x: (T, B, D) hidden states; T is 1 when decoding incrementally.
+            memory: (S, B, D) what the layer attends to.
+            memory_padding: (B, S) true at padding.
+            state: keys and values of earlier positions when decoding incrementally.
+            future: (T, T) true where attention is not allowed; None when decoding incrementally.
+            padding: (B, T) true at padding; None if there is none.
+        """
+
+        def attend(y: Tensor) -> Tensor:
+            return self.self_attn(
+                y,
+                y,
+                y,
+                key_padding_mask=padding,
+                incremental_state=state,
+                need_weights=False,
+                attn_mask=future,
+            )[0]
+
+        def attend_to_memory(y: Tensor) -> Tensor:
+            return self.encoder_attn(
+                y,
+                memory,
+                memory,
+                key_padding_mask=memory_padding,
+                incremental_state=state,
+                static_kv=True,
+                need_weights=False,
+            )[0]
+
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
+        x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend_to_memory)
+        return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
+
+    def packed(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
+        """Return the layer's output, (1, rows, D).
+
+        Args:
+            x: (1, rows, D) packed hidden states.
+            memory: (1, source rows, D) what the layer attends to.
+            this: the pass.
+        """
+        drop = partial(this.dropout, self.dropout_module)
+        attend = partial(this.self_attention, self.self_attn)
+        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
+        attend = partial(this.memory_attention, self.encoder_attn, memory)
+        x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend, drop)
+        feed = partial(this.feed_forward, self)
+        return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
+
+
+def future_mask(tokens: Tensor) -> Tensor:
+    """Return (T, T), true where the column is later than the row, for tokens (B, T)."""
+    length = tokens.size(1)
+    return torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
+
+
+def compile_packed(network: nn.Module, backend: str) -> None:
+    """Compile the packed way of each layer of a network.
+
+    Args:
+        network: with layers of this file.
+        backend: of torch.compile.
+    """
+    for module in network.modules():
+        if isinstance(module, EncoderLayer | DecoderLayer):
+            layer: Any = module  # both kinds take other arguments
+            layer.packed = torch.compile(layer.packed, backend=backend)

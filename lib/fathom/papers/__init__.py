@@ -1,1 +1,0 @@
-"""Papers as data: tables, columns, deviations."""

@@ -1,1 +1,0 @@
-"""All of config/: loaded, checked, and handed out."""

@@ -1,1 +1,0 @@
-"""Where a result comes from: code, manifests."""

@@ -1,1 +1,0 @@
-"""What the report says around tables and figures."""

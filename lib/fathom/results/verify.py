@@ -1,0 +1,159 @@
+"""Every file below folders of results, compared with what was recorded of it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fathom.config import yaml_files
+from fathom.io.commands import again
+from fathom.io.errors import FathomError
+from fathom.io.files import sha256
+from fathom.io.hashes import identity, short
+from fathom.io.integrity import Recorded, read_record
+from fathom.io.seals import checked_seal
+
+# It repeats what other records say, so theirs counts.
+LAST = "manifest.json"
+SPEC = "spec.yaml"
+RECORDS = (
+    "first.json",
+    "source.json",
+    "corpus.json",
+    "statistics.json",
+    "subwords.json",
+    "tensors.json",
+    "training.json",
+    "decoding.json",
+    "scoring.json",
+    "hypotheses.json",
+    "pruned.json",
+    LAST,
+)
+# In the order in which they are made, and so made again.
+STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
+
+
+@dataclass
+class Verified:
+    """What was compared.
+
+    Attributes:
+        files: everything that was compared, records included.
+        findings: what does not fit, by path.
+    """
+
+    files: set[Path] = field(default_factory=set)
+    findings: dict[Path, FathomError] = field(default_factory=dict)
+
+    def in_order(self, results: Path) -> list[FathomError]:
+        """Return the findings so that each one's command finds what it reads.
+
+        Args:
+            results: the folder that has all of what was compared.
+        """
+
+        def place(path: Path) -> tuple[int, bool, Path]:
+            first = path.relative_to(results).parts[0]
+            stage = next((at for at, name in enumerate(STAGES) if name == first), 0)
+            return stage, path.name == LAST, path
+
+        return [self.findings[path] for path in sorted(self.findings, key=place)]
+
+    def compare(self, record: Path, content: dict[str, Any], records: dict[Path, Any]) -> None:
+        """Compare the files of a record that were not compared before.
+
+        Args:
+            record: the record.
+            content: of it.
+            records: the content of all records that are as they were written.
+        """
+        recorded = Recorded(record, content.get("files", {}))
+        for name in recorded.files:
+            path = recorded.path(name)
+            if path in records and recorded.unfit(name):
+                what = f"older than {name}"
+                self.findings[record] = FathomError(what, str(record), again(record))
+            elif path not in self.files:
+                self.files.add(path)
+                if reason := recorded.unfit(name):
+                    self.findings[path] = FathomError(reason, str(path), again(path))
+
+    def compare_text(self, record: Path, content: dict[str, Any], texts: dict[str, Path]) -> None:
+        """Compare the encoded text of a run with that on which it was trained.
+
+        Args:
+            record: the training.json of the run, whose files were compared.
+            content: of it.
+            texts: the tensors.json that are there, by the last digits of their folder's name.
+        """
+        settings = record.with_name(SPEC)
+        if not texts or SPEC not in content["files"] or settings in self.findings:
+            return
+        # The settings of the data name its folder.
+        data = yaml_files.read(settings, settings.parent).value.get("data")
+        text = texts.get(short(identity(data)))
+        if text is not None and sha256(text) != content["tensors_sha256"]:
+            what = f"the run was trained on other encoded text than that in {text.parent}"
+            self.findings[record] = FathomError(what, str(record), again(settings))
+
+
+def verify(folders: Iterable[Path]) -> Verified:
+    """Compare every record, every file that a record names, and every checkpoint.
+
+    Args:
+        folders: of results.
+    """
+    folders, verified = list(folders), Verified()
+    records: dict[Path, dict[str, Any]] = {}
+    for path in _records(folders):
+        verified.files.add(path)
+        try:
+            _require_file(path)
+            records[path] = read_record(path)
+        except FathomError as error:
+            verified.findings[path] = error
+    texts = {
+        path.parent.name.rpartition("-")[2]: path for path in records if path.name == "tensors.json"
+    }
+    for record, content in records.items():
+        verified.compare(record, content, records)
+        if record.name == "training.json" and "tensors_sha256" in content:
+            verified.compare_text(record, content, texts)
+    for path in _below(folders, "checkpoints/*.pt"):
+        if path not in verified.files:
+            verified.files.add(path)
+            try:
+                checked_seal(path)
+            except FathomError as error:
+                verified.findings[path] = error
+    return verified
+
+
+def _require_file(path: Path) -> None:
+    """Refuse a folder, a pipe or a link to nothing in the place of a record.
+
+    Raises:
+        FathomError: it is one.
+    """
+    if not path.is_file():
+        raise FathomError("not a file", str(path), again(path))
+
+
+def _records(folders: Iterable[Path]) -> list[Path]:
+    """Return all records, manifests last."""
+    paths = [
+        path
+        for path in _below(folders, "*.json")
+        if path.name in RECORDS or path.parent.name == "measurements"
+    ]
+    return sorted(paths, key=lambda path: (path.name == LAST, path))
+
+
+def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:
+    """Yield what fits a pattern below folders, sorted; no folder is inside another.
+
+    It need not be a file: what is in the place of one is damaged, and not missing.
+    """
+    for folder in folders:
+        yield from sorted(folder.rglob(pattern))

@@ -1,0 +1,126 @@
+"""The statistics of a corpus as measurements: pairs or sentences, tokens and types.
+
+Tokens are those of sacreBLEU's tokenizer 13a, case kept; a type is a distinct token of a task's
+split. Text of Chinese, Japanese and Burmese has few blanks, so its tokens are not words. Text from
+which articles are drawn is too long to be cut into tokens: of it sentences alone are counted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from fathom.config.languages import short
+from fathom.config.schema.dataset import SPLITS, Dataset
+from fathom.config.schema.source import Source
+from fathom.config.schema.text_rules import HeldOut
+from fathom.data.prepare import require_built
+from fathom.io.hashes import identity
+from fathom.io.integrity import Recorded
+from fathom.results.measurements import Measurements, Number, Record, write
+from fathom.results.recipe import RECIPE
+
+TOKENS = "sacreBLEU's tokenizer 13a, case kept"
+
+
+def measure(
+    dataset: Dataset, sources: Mapping[str, Source], corpus: Path, report: Callable[[str], None]
+) -> None:
+    """Write a corpus's statistics.json.
+
+    Args:
+        dataset: the data set.
+        sources: all sources, by name.
+        corpus: the folder of its corpus, in which statistics.json is written.
+        report: takes a line for the user.
+
+    Raises:
+        FathomError: no reader makes this data set, its corpus is not prepared, or a file of it is
+            missing or has changed.
+    """
+    built = require_built(dataset)
+    text = Recorded.of(corpus / "corpus.json")
+    records: dict[str, Record] = {}
+    drawn = isinstance(built.split, HeldOut)
+    for split in SPLITS:
+        report(f"{built.name}: counting {split}")
+        records |= _sizes(built, text, split)
+        for language in () if drawn else _languages(built):
+            counts = {
+                task: _tokens(text.stream(f"{task}/{split}.{language}"))
+                for task in built.tasks
+                if language in built.languages_of(task)
+            }
+            records |= _vocabulary(counts, f"{split}.{short(language)}")
+    file = Measurements(
+        rule="statistics",
+        recipe={"scoring": RECIPE["scoring"]},
+        corpus=built.name,
+        identity=identity(built.definition(sources)),
+        measurements=records,
+    )
+    path = corpus / "statistics.json"
+    write(path, file)
+    report(f"{built.name}: {path}")
+
+
+def _languages(dataset: Dataset) -> Iterator[str]:
+    """Yield each language of a data set once: in the order of the tasks, the pivot last."""
+    pairs = [dataset.languages_of(task) for task in dataset.tasks]
+    own = [languages[0] for languages in pairs]
+    yield from dict.fromkeys([*own, *(languages[-1] for languages in pairs)])
+
+
+def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
+    """Return how many pairs or sentences each task has, and each task's share of them."""
+    name = "pairs" if dataset.pivot else "sentences"
+    counts = {
+        task: sum(1 for _ in text.stream(f"{task}/{split}.{dataset.language(task)}"))
+        for task in dataset.tasks
+    }
+    total = sum(counts.values())
+    shares = {task: count / total for task, count in counts.items()}
+    return {
+        f"{name}.{split}": Record(unit=name, tasks=_numbers(counts), all=Number(value=total)),
+        f"share.{split}": Record(tasks=_numbers(shares), how=f"of all {name}"),
+    }
+
+
+def _tokens(lines: Iterable[str]) -> dict[str, int]:
+    """Return how often each token occurs in a text."""
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokenize = Tokenizer13a()
+    counts: dict[str, int] = {}
+    for line in lines:
+        for token in tokenize(line).split():
+            counts[token] = counts.get(token, 0) + 1
+    return counts
+
+
+def _vocabulary(counts: dict[str, dict[str, int]], place: str) -> dict[str, Record]:
+    """Return tokens, types and types in no other task of one language and split.
+
+    Args:
+        counts: how often each token occurs, by task.
+        place: `<split>.<language>`, the end of the keys.
+    """
+    tasks_of: dict[str, int] = {}
+    for of_task in counts.values():
+        for token in of_task:
+            tasks_of[token] = tasks_of.get(token, 0) + 1
+    tokens = {task: sum(of_task.values()) for task, of_task in counts.items()}
+    types = {task: len(of_task) for task, of_task in counts.items()}
+    own = {task: sum(tasks_of[token] == 1 for token in counts[task]) for task in counts}
+    total = Number(value=sum(tokens.values()))
+    return {
+        f"tokens.{place}": Record(unit="tokens", tasks=_numbers(tokens), all=total, how=TOKENS),
+        f"types.{place}": Record(
+            unit="types", tasks=_numbers(types), all=Number(value=len(tasks_of)), how=TOKENS
+        ),
+        f"own_types.{place}": Record(
+            unit="types", tasks=_numbers(own), how=f"{TOKENS}; types that no other task has"
+        ),
+    }
+
+
+def _numbers(values: Mapping[str, float]) -> dict[str, Number]:
+    return {task: Number(value=value) for task, value in values.items()}

@@ -1,0 +1,207 @@
+"""The mean score of a window of checkpoints, which validation text chooses.
+
+A run is then judged by a stretch of its training and not by one lucky checkpoint. The spread inside
+the window is that of neighbouring checkpoints of one training: no standard error over seeds.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Protocol
+
+from fathom.config.paths import Paths
+from fathom.config.spec import Spec
+from fathom.io.errors import FathomError
+from fathom.io.files import write_lines
+from fathom.io.locks import only_writer
+from fathom.results.measurements import Number, Record
+from fathom.scoring.checkpoint_scores import CheckpointScores, Scores, means
+from fathom.scoring.measured import path_of, write
+from fathom.scoring.score import key_of, unit_of
+
+CHOOSES, JUDGES = "valid", "test"
+
+
+class Translations(Protocol):
+    """Hypotheses of single checkpoints (decode/checkpoint_translations.py)."""
+
+    @property
+    def recipe(self) -> int:
+        """The recipe of the stage that decodes."""
+        ...
+
+    def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
+        """Return the files of a split by update and task."""
+        ...
+
+
+def best_window(
+    spec: Spec,
+    seed: int,
+    gates: str,
+    paths: Paths,
+    updates: tuple[int, ...],
+    translations: Callable[[], Translations],
+    report: Callable[[str], None],
+) -> Path:
+    """Translate, choose a window for each metric, and write its scores.
+
+    Validation text is translated with all checkpoints, test text only with those of a window. Its
+    languages are checked as those of a single decoding.
+
+    Args:
+        spec: the run, whose window has decoding.window checkpoints; all, where there are fewer.
+        seed: of the training.
+        gates: "plain", "soft" or "hard".
+        paths: where all files are.
+        updates: of the checkpoints, the oldest first.
+        translations: returns the hypotheses; called while no other process writes them.
+        report: called with a line about each metric.
+
+    Returns:
+        The measurement file; scores.tsv next to the hypotheses has every single score.
+
+    Raises:
+        FathomError: another process writes here, or text or references are missing.
+    """
+    size = spec.decoding.window if spec.decoding else None
+    if size is None:
+        what = "the run has no window of checkpoints"
+        raise FathomError(what, spec.name, "give --size, or set decoding.window")
+    scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
+    folder = paths.window(spec, seed, gates)
+    with only_writer(folder, report):
+        path_of(spec, seed, paths, "window", None, gates).unlink(missing_ok=True)
+        made = translations()
+        curve = scores.of(CHOOSES, made.of(CHOOSES, updates))
+        windows = {metric: best_updates(means(curve[metric]), size) for metric in curve}
+        inside = sorted({update for window in windows.values() for update in window})
+        files = made.of(JUDGES, inside)
+        tested, doubts = scores.of(JUDGES, files), scores.doubts(JUDGES, files)
+        write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))
+        records = {
+            key_of(metric, JUDGES, gates, "window"): _record(
+                tested[metric], window, metric, scores.signatures[metric], doubts
+            )
+            for metric, window in windows.items()
+        }
+        chosen = {metric: list(window) for metric, window in windows.items()}
+        run_with = {"size": size, "updates": chosen}
+        path = write(
+            spec, seed, paths, "window", records, None, gates, run_with, decoding_recipe=made.recipe
+        )
+    if doubts:
+        wrong = ", ".join(str(update) for update, doubt in doubts.items() if doubt)
+        report(f"languages: {f'wrong after update {wrong}' if wrong else 'right'}")
+    for metric, window in windows.items():
+        number = records[key_of(metric, JUDGES, gates, "window")].all
+        if number:
+            report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")
+    if len(updates) < size:
+        report(f"{len(updates)} checkpoints were saved, fewer than {size}: all are taken")
+    return path
+
+
+def _record(
+    tested: Mapping[int, Mapping[str, float]],
+    window: tuple[int, ...],
+    metric: str,
+    signature: str,
+    doubts: Mapping[int, str],
+) -> Record:
+    """Return the record of one metric: the window's mean by task and over tasks.
+
+    A mean of which one checkpoint is in doubt is in doubt.
+    """
+    reasons = (f"update {update}: {doubts[update]}" for update in window if doubts.get(update))
+    return Record(
+        unit=unit_of(metric),
+        tasks={
+            task: mean_inside({update: tested[update][task] for update in window}, window)
+            for task in tested[window[0]]
+        },
+        all=mean_inside(means(tested), window),
+        how=signature,
+        doubt=next(reasons, ""),
+    )
+
+
+def best_updates(development: Mapping[int, float], size: int) -> tuple[int, ...]:
+    """Return the consecutive checkpoints with the highest mean score.
+
+    Of equal means the latest is taken; where there are fewer checkpoints than `size`, all are.
+
+    Args:
+        development: the score of every candidate on the development set, by update.
+        size: checkpoints of a window.
+
+    Raises:
+        FathomError: there are no scores, one is not finite, or the size is below 1.
+    """
+    _check(development, "development scores")
+    if size < 1:
+        raise FathomError(f"a window of {size} checkpoints", "window", "give 1 or more")
+    updates = sorted(development)
+    size = min(size, len(updates))
+    # As written, not as stored: 25.1 + 25.3 and 25.2 + 25.2 are a tie.
+    scores = [Fraction(str(development[update])) for update in updates]
+    total = best = sum(scores[:size])
+    start = 0
+    for first in range(1, len(updates) - size + 1):
+        total += scores[first + size - 1] - scores[first - 1]
+        if total >= best:
+            best, start = total, first
+    return tuple(updates[start : start + size])
+
+
+def mean_inside(test: Mapping[int, float], updates: tuple[int, ...]) -> Number:
+    """Return the mean of the test scores in a window, with their spread and number.
+
+    The spread is the standard deviation (n − 1); a single checkpoint has none.
+
+    Args:
+        test: test scores by update, at least those of the window.
+        updates: the window.
+
+    Raises:
+        FathomError: a test score is missing or not finite.
+    """
+    missing = [update for update in updates if update not in test]
+    if missing:
+        named = ", ".join(map(str, missing))
+        raise FathomError(f"no test score of update {named}", "window", "translate and score it")
+    scores = {update: test[update] for update in updates}
+    _check(scores, "test scores")
+    spread = stdev(scores.values()) if len(scores) > 1 else None
+    return Number(value=fmean(scores.values()), spread=spread, n=len(scores))
+
+
+def _check(scores: Mapping[int, float], where: str) -> None:
+    """Refuse scores that have no mean."""
+    if not scores:
+        raise FathomError("there are none", where, "score the checkpoints first")
+    for update, score in scores.items():
+        if not math.isfinite(score):
+            raise FathomError(f"{score} at update {update}", where, "score that checkpoint again")
+
+
+def _lines(scores: Mapping[str, Scores]) -> list[str]:
+    """Return the lines of scores.tsv: one for each split, metric, update and task."""
+    return [
+        "split\tmetric\tupdate\ttask\tscore",
+        *(
+            f"{split}\t{metric}\t{update}\t{task}\t{score:.6f}"
+            for split, by_metric in scores.items()
+            for metric, by_update in by_metric.items()
+            for update, by_task in by_update.items()
+            for task, score in by_task.items()
+        ),
+    ]
+
+
+def _words(number: Number) -> str:
+    """Return a window's mean as a line reports it."""
+    spread = f" ± {number.spread:.2f}" if number.spread is not None else ""
+    return f"{number.value:.2f}{spread} (mean of {number.n})"

@@ -1,0 +1,1 @@
+"""Training: batches, updates, schedules, diagnostics, resume."""

@@ -1,0 +1,185 @@
+"""Which sentences an update holds: a pure function of the seed and the update's number.
+
+Every task has an endless stream of sentences (stream.py). A block of P updates (`batch.pool`) takes
+from each task's stream the next P × share target tokens. Where that stretch starts follows from the
+number of the block, so no update has to be replayed to find another. Within a block each task's
+sentences are sorted by length and cut into P chunks of equal target tokens. One chunk of each task,
+all of the same rank, make an update, and the ranks are shuffled. So the sentences of an update have
+similar lengths, every token is used once a pass, and each task has its share of tokens. With P = 1
+sentences are used in the order of the stream.
+
+A task's tokens in an update differ from its share by at most (1 + 1 / P) times its longest sentence
+and half a token, because chunks and blocks end between sentences.
+
+If an update holds one task only (update_tasks.py), each task has blocks of its own: P updates that
+hold this task, or fewer, so that a block is no longer than a pass. Else copies of a sentence, which
+have one length, would meet in an update.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fathom.config.schema.run import Batch
+from fathom.io.errors import FathomError
+from fathom.train.batches.stream import Stream, permutation
+from fathom.train.batches.update_tasks import Shares, tasks_of_updates
+
+# The second word of every seed: orders of sentences and orders of ranks are independent.
+_SENTENCES, _RANKS = 0, 1
+
+# (task, sentence), or (task, block) of text without pairs.
+Member = tuple[int, int]
+
+
+class Sampler:
+    """The order of data of one run."""
+
+    def __init__(
+        self,
+        target_lengths: Sequence[np.ndarray],
+        source_lengths: Sequence[np.ndarray],
+        batch: Batch,
+        shares: Shares,
+        seed: int,
+        one_task: bool = False,
+    ):
+        """Measure the tasks and compute each one's share.
+
+        Args:
+            target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
+            source_lengths: the same for the source.
+            batch: the size of an update, and the pool.
+            shares: each task's share of an update.
+            seed: the run's seed, at least 0.
+            one_task: whether an update holds one task only, drawn by its share.
+
+        Raises:
+            FathomError: a task has no sentences.
+        """
+        self._target = [np.asarray(lengths, dtype=np.int64) for lengths in target_lengths]
+        self._source = [np.asarray(lengths, dtype=np.int64) for lengths in source_lengths]
+        for task, lengths in enumerate(self._target):
+            if not len(lengths):
+                raise FathomError(
+                    f"task {task} has no training pairs",
+                    "tensors",
+                    "check the counts in corpus.json",
+                )
+        self.seed = seed
+        self._target_tokens = sum(int(lengths.sum()) for lengths in self._target)
+        self._source_tokens = sum(int(lengths.sum()) for lengths in self._source)
+        lines = [len(lengths) for lengths in self._target]
+        self._tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
+        # Updates of each task's blocks.
+        self._pools = [batch.pool] * len(lines)
+        if one_task:
+            passes = [int(lengths.sum()) // batch.tokens for lengths in self._target]
+            self._pools = [max(1, min(batch.pool, updates)) for updates in passes]
+        # Tokens in a block; whole numbers, so that places in a stream are exact.
+        self._quotas = [
+            max(1, round(pool * tokens))
+            for pool, tokens in zip(self._pools, self._tasks.tokens, strict=True)
+        ]
+        self._streams = [
+            Stream(lengths, seed, _SENTENCES, task) for task, lengths in enumerate(self._target)
+        ]
+        self._largest = max(range(len(lines)), key=lines.__getitem__)
+        self._latest: dict[tuple[int, ...], tuple[int, list[list[Member]]]] = {}
+
+    def update(self, n: int, parts: int = 1) -> list[list[Member]]:
+        """Return the sentences of update n as (task, sentence), in `parts` micro-batches.
+
+        The parts hold the same sentences for any number of parts. The sentences of a part have
+        similar lengths, and all parts about equally many target tokens. If there are fewer
+        sentences than parts, the last parts are empty.
+
+        Args:
+            n: the update of Θ, counted from 1.
+            parts: number of micro-batches, over all devices.
+
+        Raises:
+            IndexError: n or parts is below 1.
+            FathomError: the update has too few tokens for any sentence.
+        """
+        if n < 1 or parts < 1:
+            raise IndexError(f"updates and parts count from 1, not {n} and {parts}")
+        tasks, before = self._tasks.at(n)
+        block, place = divmod(before, self._pools[tasks[0]])
+        members = self._block(tasks, block)[place]
+        if not members:
+            raise FathomError(
+                f"update {n} has no sentence",
+                "training.batch.tokens",
+                f"raise it; the longest sentence has {max(map(np.max, self._target))} tokens",
+            )
+        return [list(members)] if parts == 1 else self._split(members, parts)
+
+    def passes(self, n: int) -> float:
+        """Return the epochs of n updates: passes over the task with the most lines."""
+        task = self._largest
+        drawn = self._tasks.times(task, n) * self._quotas[task] / self._pools[task]
+        return drawn / self._streams[task].tokens
+
+    def updates_until(self, updates: int | str) -> int:
+        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
+        task = self._largest
+        tokens, quota = self._streams[task].tokens, self._quotas[task]
+        return self._tasks.updates_until(updates, task, tokens, quota, self._pools[task])
+
+    def _block(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
+        """Return the updates of a block of some tasks; their latest block is cached."""
+        number, updates = self._latest.get(tasks, (-1, []))
+        if number != block:
+            pool = self._pools[tasks[0]]
+            ranks: list[list[Member]] = [[] for _ in range(pool)]
+            for task in tasks:
+                quota = self._quotas[task]
+                drawn = self._streams[task].between(block * quota, (block + 1) * quota)
+                source, target = self._source[task][drawn], self._target[task][drawn]
+                order = np.argsort(self._length(source, target), kind="stable")
+                chunks = equal_mass(target[order], pool)
+                for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
+                    ranks[rank].append((task, sentence))
+            order = permutation(pool, self.seed, _RANKS, block)
+            updates = [ranks[rank] for rank in order.tolist()]
+            self._latest[tasks] = (block, updates)
+        return updates
+
+    def _length(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Return the length by which pairs are sorted, that of the longer side, (n,).
+
+        Each side is measured in its mean length over all tasks. The numbers are integers, so that
+        equal lengths compare as equal.
+        """
+        return np.maximum(source * self._target_tokens, target * self._source_tokens)
+
+    def _split(self, members: list[Member], parts: int) -> list[list[Member]]:
+        """Cut an update, sorted by length, into micro-batches of about equal target tokens."""
+        source = np.array([self._source[task][sentence] for task, sentence in members])
+        target = np.array([self._target[task][sentence] for task, sentence in members])
+        order = np.argsort(self._length(source, target), kind="stable")
+        filled = min(parts, len(members))
+        group = equal_mass(target[order], filled)
+        cuts = [0, *np.searchsorted(group, np.arange(1, filled)).tolist(), len(members)]
+        for part in range(1, filled):
+            cuts[part] = max(cuts[part], cuts[part - 1] + 1)
+        for part in range(filled - 1, 0, -1):
+            cuts[part] = min(cuts[part], cuts[part + 1] - 1)
+        places = [order[cuts[part] : cuts[part + 1]] for part in range(filled)]
+        split = [[members[place] for place in part.tolist()] for part in places]
+        return split + [[] for _ in range(parts - filled)]
+
+
+def equal_mass(tokens: np.ndarray, parts: int) -> np.ndarray:
+    """Return the part of each sentence, (n,), if a list is cut into parts of equal tokens.
+
+    A sentence belongs to the part in which its middle is, so a part's tokens differ from the mean
+    by at most the longest sentence.
+
+    Args:
+        tokens: (n,) tokens of each sentence, in the order of the list.
+        parts: number of parts, at least 1.
+    """
+    middles = 2 * np.cumsum(tokens) - tokens
+    return middles * parts // (2 * int(tokens.sum()) or 1)

@@ -1,0 +1,107 @@
+"""Gradients summed over processes while the backward pass still computes others."""
+
+from collections.abc import Iterable
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.nn import Parameter
+
+from fathom.train.ranks import with_others
+
+# Of one message, as in torch's DistributedDataParallel.
+_BYTES = 25 * 2**20
+
+
+class Bucket:
+    """Parameters whose gradients are summed in one message."""
+
+    def __init__(self, parameters: list[Parameter]):
+        """Start without gradients."""
+        self.parameters, self.waiting = parameters, len(parameters)
+        self._sums, self._message = torch.zeros(0), None
+
+    def send(self) -> None:
+        """Start to sum the gradients, with a count of the processes that have each of them."""
+        parts, counts = [], []
+        for one in self.parameters:
+            parts.append((torch.zeros_like(one) if one.grad is None else one.grad).reshape(-1))
+            counts.append(float(one.grad is not None))
+        self._sums = torch.cat([*parts, parts[0].new_tensor(counts)])
+        with with_others():
+            self._message = dist.all_reduce(self._sums, async_op=True)
+
+    def receive(self) -> None:
+        """Wait for the sums, and give each parameter its own; without any it has no gradient."""
+        if self._message is not None:
+            with with_others():
+                self._message.wait()
+        sizes = [one.numel() for one in self.parameters]
+        *sums, counts = self._sums.split([*sizes, len(sizes)])
+        # The host waits for counts only where they decide something.
+        complete = all(one.grad is not None for one in self.parameters)
+        used = [True] * len(sizes) if complete else (counts > 0).tolist()
+        for one, total, some in zip(self.parameters, sums, used, strict=True):
+            one.grad = total.view_as(one).clone() if some else None
+        self._sums, self._message, self.waiting = torch.zeros(0), None, len(self.parameters)
+
+
+class GradientSums:
+    """Sums the gradients of all processes, in the same messages in each of them.
+
+    Messages start in one fixed order: each when its gradients are there and those before it have
+    started, the rest at the end. A parameter that no process used still has no gradient afterwards,
+    so it does not move.
+    """
+
+    def __init__(self, parameters: Iterable[Parameter], limit: int = _BYTES):
+        """Hook the parameters.
+
+        Args:
+            parameters: in the order of the forward pass, as every process has them.
+            limit: bytes of a message, unless one parameter alone has more.
+        """
+        self._buckets = [Bucket(group) for group in _groups(parameters, limit)]
+        self._of: dict[Tensor, Bucket] = {
+            one: bucket for bucket in self._buckets for one in bucket.parameters
+        }
+        self._last, self._sent = False, 0
+        for one in self._of:
+            one.register_post_accumulate_grad_hook(self._arrived)
+
+    def expect_last(self) -> None:
+        """Say that the next backward pass is the update's last one in this process."""
+        self._last = True
+
+    def finish(self) -> None:
+        """Send what is left and wait for all sums."""
+        while self._sent < len(self._buckets):
+            self._send_next()
+        for bucket in self._buckets:
+            bucket.receive()
+        self._last, self._sent = False, 0
+
+    def _arrived(self, parameter: Tensor) -> None:
+        """Count a gradient that is complete, and send what is ready."""
+        if not self._last:
+            return
+        self._of[parameter].waiting -= 1
+        while self._sent < len(self._buckets) and not self._buckets[self._sent].waiting:
+            self._send_next()
+
+    def _send_next(self) -> None:
+        self._buckets[self._sent].send()
+        self._sent += 1
+
+
+def _groups(parameters: Iterable[Parameter], limit: int) -> list[list[Parameter]]:
+    """Return the parameters from the last, whose gradients come first, in groups of one type."""
+    groups: list[list[Parameter]] = []
+    size = 0
+    for one in reversed([one for one in parameters if one.requires_grad]):
+        size += one.nbytes
+        if not groups or size > limit or groups[-1][0].dtype != one.dtype:
+            groups.append([])
+            size = one.nbytes
+        groups[-1].append(one)
+    return groups

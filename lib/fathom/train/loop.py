@@ -1,0 +1,351 @@
+"""The training loop; a run that was stopped or killed resumes from its newest checkpoint."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from fathom.config.spec import Spec
+from fathom.data.tensors import Tensors
+from fathom.io.metrics import Metrics
+from fathom.methods.build import build
+from fathom.nn import arithmetic
+from fathom.nn.arithmetic import FAST
+from fathom.nn.network import Network
+from fathom.results.training_file import Ended
+from fathom.train import environment, outcomes, schedules, training_state
+from fathom.train.ahead import Ahead
+from fathom.train.attempt import Attempt
+from fathom.train.diagnostics import Diagnostics
+from fathom.train.masked_batches import MaskedUpdateBatches
+from fathom.train.progress import Reporter
+from fathom.train.ranks import Ranks
+from fathom.train.start import inherited, load_weights_from
+from fathom.train.stopping import Stopping
+from fathom.train.two_level import Result, TwoLevel
+from fathom.train.unread import Made, Unread
+from fathom.train.update_batches import MicroBatches, UpdateBatches
+from fathom.train.validation import Validation, validate
+
+COLUMNS = (
+    "update", "epoch", "tokens", "learning_rate", "loss", "nll",
+    "gradient_norm", "gradient_norm_phi", "valid_nll", "train_nll",
+)  # fmt: skip
+# In a file of their own: all others are equal in bytes whether or not a run was stopped.
+CLOCK = ("update", "seconds")
+
+
+@dataclass(frozen=True)
+class RuntimeOptions:
+    """Options that do not change what is learnt.
+
+    Attributes:
+        device: auto, cpu, cuda or cuda:<n>.
+        tokens_per_device: bound of a micro-batch's target tokens; larger updates accumulate.
+        log_every: updates between rows of metrics.tsv.
+        save_minutes: after which the state is saved also between validations; 0 for never.
+        diagnose_first: record diagnostics for the first n updates,
+        diagnose_every: then for every n-th update; 0 for none.
+        kernels: "fast" or "fairseq".
+        compile: compile each layer.
+        retrain_stale: delete a training of an older recipe first.
+        micro_batches: an update has a multiple of this number; 0 for that of processes.
+    """
+
+    device: str
+    tokens_per_device: int
+    log_every: int
+    save_minutes: float
+    diagnose_first: int
+    diagnose_every: int
+    kernels: str = FAST
+    compile: bool = False
+    retrain_stale: bool = False
+    micro_batches: int = 0
+
+
+@dataclass(frozen=True)
+class TrainPaths:
+    """The folders that a training reads and writes.
+
+    Attributes:
+        tensors: the encoded text.
+        run: the folder of the run and seed.
+        start: the folder of the training whose weights the run starts from, if it does.
+    """
+
+    tensors: Path
+    run: Path
+    start: Path | None = None
+
+
+class Training:
+    """The state of one training: network, optimisers, place in the data, metrics.
+
+    Attributes:
+        attempt: hears of each save; the first process sets it.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        seed: int,
+        tensors: Tensors,
+        paths: TrainPaths,
+        options: RuntimeOptions,
+        reporter: Reporter,
+    ):
+        """Build everything at update 0.
+
+        Args:
+            spec: the run.
+            seed: of weights, order of data, gates and dropout.
+            tensors: the run's encoded text.
+            paths: the folders that are read and written.
+            options: options that do not change the result.
+            reporter: prints lines for the user.
+        """
+        self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
+        self.settings = spec.training
+        self.options, self.reporter = options, reporter
+        self.device = environment.choose_device(options.device)
+        self.ranks = Ranks.join(self.device)
+        torch.manual_seed(seed)
+        self.network: Network = build(
+            spec.model,
+            spec.method,
+            len(tensors.tasks),
+            tensors.source_dictionary,
+            tensors.target_dictionary,
+        ).to(self.device)
+        self.network.use_arithmetic(arithmetic.choose(options.kernels, self.device))
+        if options.compile:
+            self.network.compile_layers()
+        self.inherited: Ended | None = None
+        if spec.start is not None:
+            if paths.start is None:
+                raise RuntimeError("give the folder of the training that the run starts from")
+            self.inherited = inherited(spec.start, paths.start)
+            if self.inherited is None:
+                load_weights_from(self.network, spec.start, paths.start)
+        self.batches = self._update_batches()
+        self.updates = self.batches.updates
+        schedule = schedules.learning_rate(spec.training.schedule, spec.model.width, self.updates)
+        self.two_level = TwoLevel(self.network, spec.training, schedule, seed, self.ranks)
+        self.diagnostics = self.two_level.diagnostics = Diagnostics(
+            self.network,
+            tensors.tasks,
+            self.folder / "diagnostics",
+            options.diagnose_every,
+            options.diagnose_first,
+        )
+        self.watch = outcomes.DivergenceWatch(spec.outcome)
+        self.unread = Unread(self.watch)
+        self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
+        self.times = Metrics(self.folder / "times.tsv", CLOCK)
+        self.update, self.tokens, self.seconds = 0, 0, 0.0
+        self.save_seconds = 0.0  # of the longest save
+        self.validation: Validation | None = None
+        self.train_nll: float | None = None
+        self._saved = time.monotonic()
+        self.attempt: Attempt | None = None
+
+    def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
+        """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
+        training, masking, block = self.settings, self.spec.masking, self.spec.model.block
+        options = self.options.tokens_per_device, self.options.micro_batches
+        shared = self.seed, self.ranks, self.device, *options
+        if masking is None or block is None:
+            return UpdateBatches(self.tensors, training, *shared)
+        return MaskedUpdateBatches(self.tensors, training, masking, block, *shared)
+
+    def _loss_names(self) -> tuple[str, ...]:
+        every_task = torch.arange(len(self.tensors.tasks))
+        self.network.start_update(self.seed, 1)
+        return tuple(self.two_level.losses(MicroBatches([], 1, every_task)))
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of states and weights."""
+        return self.folder / "checkpoints"
+
+    def resume(self) -> None:
+        """Load the newest checkpoint, if there is one, and truncate all series to it."""
+        recorded: list = []
+        state = training_state.load(self.checkpoints, self.reporter.line)
+        if state is not None:
+            self.network.load_state_dict(state["model"])
+            self.two_level.load_state_dict(state["optimisers"])
+            self.update, self.tokens = state["update"], state["tokens"]
+            self.seconds, self.watch.exploding = state["seconds"], state["exploding"]
+            torch.set_rng_state(state["rng"])
+            recorded = state.get("diagnostics", recorded)
+            self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
+        if self.ranks.first:
+            training_state.delete_weights_after(self.checkpoints, self.update)
+            damaged = [
+                series.path.name for series in (self.metrics, self.times) if series.cut(self.update)
+            ]
+            for name in damaged + self.diagnostics.resume(self.update, recorded):
+                self.reporter.line(f"{self.spec.folder}: {name}: damaged rows are dropped")
+
+    def save(self) -> None:
+        """Write a checkpoint of the state, after the series up to it."""
+        if not self.ranks.first:
+            return
+        if self.attempt:
+            self.attempt.before_save()
+        started = time.monotonic()
+        self.metrics.sync()
+        self.diagnostics.write(complete=self.update)
+        state = {
+            "model": self.network.state_dict(),
+            "optimisers": self.two_level.state_dict(),
+            "update": self.update,
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+            "exploding": self.watch.exploding,
+            "rng": torch.get_rng_state(),
+            "diagnostics": self.diagnostics.state(),
+        }
+        training_state.save(self.checkpoints, state)
+        self._saved = time.monotonic()
+        self.save_seconds = max(self.save_seconds, self._saved - started)
+        if self.attempt:
+            self.attempt.saved(self.update)
+
+    def run(self, stopping: Stopping) -> Ended:
+        """Train to the last update, or until the run diverges.
+
+        Args:
+            stopping: says after each update whether to stop.
+
+        Raises:
+            Stopped: the training was asked to stop; the state is saved.
+        """
+        if self.inherited:
+            return self.inherited
+        self._stopping = stopping
+        ended = self._make_updates()
+        if self.ranks.first:
+            self.diagnostics.write()
+        if ended:
+            return ended
+        if self.validation is None:
+            self.validation = self._validate()
+        unigram = self.batches.unigram_nll
+        return outcomes.judge(self.update, self.validation.nll, unigram, self.spec.outcome)
+
+    def _make_updates(self) -> Ended | None:
+        """Make all updates that are left; what asks to stop waits for the end of an update."""
+        with Ahead(self.batches.micro_batches, self.updates) as self._ahead:
+            if self.ranks.first:
+                self.reporter.start(self.spec.folder, self.update, self.updates)
+            try:
+                while self.update < self.updates:
+                    ended = self._one_update()
+                    if ended is not None:
+                        return ended
+            finally:
+                self.reporter.stop()
+        return None
+
+    def _one_update(self) -> Ended | None:
+        """Make one update, and what follows it: validation, files, then lines for the user.
+
+        After the last update nothing stops a training: it ends in the time that a stop would take.
+
+        Raises:
+            Stopped: the training was asked to stop; the state is saved.
+        """
+        started = time.perf_counter()
+        self.update += 1
+        micro_batches = self._ahead.take(self.update)
+        self.tokens += micro_batches.tokens
+        result = self.two_level.update(self.update, micro_batches)
+        made = Made(self.update, self.tokens, result)
+        self.unread.add(made)
+        reads, ended = self._reads(), None
+        if reads:
+            made, ended = self._read()
+        self.validation, self.train_nll = None, None
+        if self._is_due(self.settings.validate_every):
+            self.validation, self.train_nll = self._validate(), self._nll_of_training_text()
+        self.seconds += time.perf_counter() - started
+        # A signal may reach one process only, or two after different updates.
+        number = self.ranks.largest(self._stopping.asked(self.save_seconds))
+        if self.update == self.updates:
+            number = 0
+        if number and not reads:
+            made, ended = self._read()
+        logged = ended is not None or self._is_logged()
+        if self.ranks.first:
+            if logged:
+                self.metrics.append(self._row(made.result))
+                self.times.append({"update": self.update, "seconds": self.seconds})
+            if ended is None and (reads or number):
+                self._save_if_due(now=self.validation is not None or number > 0)
+            self._show(logged)
+        if number and ended is None:
+            raise self._stopping.stopped(number, self.update)
+        return ended
+
+    def _reads(self) -> bool:
+        """Return whether this update is read from the device, with those since the last reading."""
+        every = self.settings.save_every or self.settings.validate_every
+        return environment.reads_at_once(self.device) or self._is_logged() or self._is_due(every)
+
+    def _read(self) -> tuple[Made, Ended | None]:
+        """Read the updates since the last reading, and go back to the one that diverged."""
+        made, ended = self.unread.read()
+        if ended:
+            self.update, self.tokens = made.update, made.tokens
+            self.diagnostics.drop_after(made.update)
+        return made, ended
+
+    def _save_if_due(self, now: bool) -> None:
+        """Save weights and state where they are due; the state also `now`."""
+        if self._is_due(self.settings.save_every or self.settings.validate_every):
+            weights, count = self.network.state_dict(), self.settings.keep_weights
+            training_state.save_weights(self.checkpoints, self.update, weights, count)
+        minutes = (time.monotonic() - self._saved) / 60
+        if now or 0 < self.options.save_minutes <= minutes:
+            self.save()
+
+    def _is_logged(self) -> bool:
+        validates = self._is_due(self.settings.validate_every)
+        return validates or self.update % self.options.log_every == 0
+
+    def _is_due(self, every: int) -> bool:
+        """Return whether something is done at this update; the last update does everything."""
+        return self.update % every == 0 or self.update == self.updates
+
+    def _validate(self) -> Validation:
+        self.network.use_gates(self.spec.gates[0])
+        return validate(self.network, self.batches.validation, len(self.tensors.tasks))
+
+    def _nll_of_training_text(self) -> float:
+        """Return the NLL of a sample of the training text, measured as validation is."""
+        return validate(self.network, self.batches.training_sample, len(self.tensors.tasks)).nll
+
+    def _row(self, result: Result) -> dict[str, float | int | None]:
+        """Return the update's row of metrics.tsv."""
+        return {
+            "update": self.update,
+            "epoch": self.batches.epoch(self.update),
+            "tokens": self.tokens,
+            "valid_nll": self.validation.nll if self.validation else None,
+            "train_nll": self.train_nll,
+        } | result.numbers()
+
+    def _show(self, logged: bool) -> None:
+        """Show the user an update, with its main numbers if it is logged."""
+        self.reporter.update(self.update, self.unread.nll)
+        if logged:
+            valid = self.validation.nll if self.validation else None
+            validation = f", validation {valid:.3f}" if valid is not None else ""
+            self.reporter.row(
+                f"{self.spec.folder}: update {self.update} of {self.updates},"
+                f" NLL {self.unread.nll:.3f}{validation} nats, {self.seconds:.0f} s"
+            )

@@ -1,0 +1,125 @@
+"""What asks a training to stop between two updates: a signal, a file, or the end of its job."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from signal import SIGINT, SIGTERM
+
+from fathom.io.errors import FathomError, brief
+from fathom.io.jobs import job_id
+from fathom.io.signals import Pending, Stopped
+
+# What starts the job names a file here; once the file exists, the training stops. Its first word is
+# the reason.
+STOP_FILE = "FATHOM_STOP_FILE"
+# The time, in seconds since 1970, at which the job is killed.
+END_TIME = "FATHOM_END_TIME"
+
+LIMIT, PREEMPTED, CANCELLED, STOPPED = "limit", "preempted", "cancelled", "stopped"
+# Numbers above those of all signals, for processes that agree on the largest one.
+_FILE, _END = 1000, 1001
+# Seconds that are left when the last state is on disk, as far as one can know.
+_SPARE = 10.0
+# A signal this near to the job's end is the warning of its limit: schedulers' clocks are coarse.
+NEAR = 180.0
+
+
+class Stopping:
+    """Asks after each update whether to stop, and says why.
+
+    Attributes:
+        why: limit, preempted, cancelled or stopped, once the training is stopped.
+    """
+
+    why = ""
+
+    def __init__(
+        self,
+        signal: Pending,
+        reads: bool = True,
+        clock: Callable[[], float] = time.time,
+    ):
+        """Read the job's end and the name of the stop file from the environment.
+
+        Args:
+            signal: what a deferred signal is noted in.
+            reads: whether this process reads the file and the clock; one does for all.
+            clock: seconds since 1970.
+
+        Raises:
+            FathomError: the end is no number.
+        """
+        self._signal, self._reads, self._clock = signal, reads, clock
+        name = os.environ.get(STOP_FILE)
+        self._file = Path(name) if name else None
+        self._end = end_of_job()
+        self._longest_update = 0.0
+        self._asked: float | None = None
+
+    def asked(self, save_seconds: float) -> int:
+        """Return a number, called once after each update: 0 to train on, the largest one wins.
+
+        Args:
+            save_seconds: of the longest save so far.
+        """
+        if not self._reads:
+            return self._signal.number
+        now = self._clock()
+        if self._asked is not None:
+            # With what follows an update: validation, save, and waiting for the device.
+            self._longest_update = max(self._longest_update, now - self._asked)
+        self._asked = now
+        if self._file is not None and self._file.exists():
+            return _FILE
+        needed = self._longest_update + 2 * save_seconds + _SPARE
+        if self._end is not None and now + needed >= self._end:
+            return _END
+        return self._signal.number
+
+    def stopped(self, number: int, update: int) -> Stopped:
+        """Return what to raise after an update for the number that all processes agreed on."""
+        self.why = self._reason(number)
+        when = f" after update {update}"
+        by = {_FILE: "its stop file", _END: "the end of its job's time"}.get(number, "")
+        return Stopped(SIGTERM if by else number, when, by)
+
+    def _reason(self, number: int) -> str:
+        """Return why the training stops.
+
+        Preemption and limit send the same signal, and a user may send it, too. What wrote the stop
+        file knows; else the time that is left decides. `stopped` is a signal inside a job for which
+        neither does; the next attempt knows more (attempts.py).
+
+        Args:
+            number: that all processes agreed on.
+        """
+        if number == _END:
+            return LIMIT
+        if word := self._word():
+            return word
+        if self._end is not None and self._clock() + NEAR >= self._end:
+            return LIMIT
+        return CANCELLED if number == SIGINT or job_id() is None else STOPPED
+
+    def _word(self) -> str:
+        """Return the reason in the stop file; empty without a file or a reason that is known."""
+        try:
+            words = self._file.read_text(encoding="utf-8").split() if self._file else []
+        except (OSError, UnicodeDecodeError):
+            words = []
+        return words[0] if words and words[0] in (LIMIT, PREEMPTED, CANCELLED) else ""
+
+
+def end_of_job() -> float | None:
+    """Return when the job is killed, in seconds since 1970; None where nobody says.
+
+    Raises:
+        FathomError: it is no number.
+    """
+    text = os.environ.get(END_TIME)
+    try:
+        return float(text) if text else None
+    except ValueError:
+        what = f"'{brief(text)}' is no time in seconds since 1970"
+        raise FathomError(what, END_TIME, "unset the variable, or write $(date +%s)") from None

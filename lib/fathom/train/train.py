@@ -1,0 +1,205 @@
+"""One training, from its specification to training.json."""
+
+import math
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fathom.config.spec import Spec
+from fathom.config.switches import require_even_shares
+from fathom.data.tensors import load
+from fathom.io import signals
+from fathom.io.files import write_text
+from fathom.io.holders import Alive
+from fathom.io.integrity import hashes
+from fathom.io.locks import Held, nobody_asked, only_writer
+from fathom.io.signals import Stopped
+from fathom.nn.average import LAST
+from fathom.nn.size import count_parameters
+from fathom.results import measurements, training_file
+from fathom.results.code_sources import sources
+from fathom.results.training_file import WEIGHTS, Ended
+from fathom.train import environment
+from fathom.train.attempt import Attempt
+from fathom.train.loop import RuntimeOptions, Training, TrainPaths
+from fathom.train.lost_weights import prepare_to_resume
+from fathom.train.one_message import OneMessage
+from fathom.train.progress import reporter
+from fathom.train.ranks import Lost, Ranks
+from fathom.train.stale import delete_stale
+from fathom.train.stopping import Stopping
+from fathom.train.training_state import complete_save
+
+# What a training that has ended recorded along the way.
+SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
+FINAL = (LAST, "update_*.pt")
+# What the first process says to the others before they train.
+_ENDED, _GO, _WAIT, _REFUSED = 1, 2, 3, 4
+
+
+def train(
+    spec: Spec,
+    seed: int,
+    paths: TrainPaths,
+    options: RuntimeOptions,
+    report: Callable[[str], None],
+    alive: Alive = nobody_asked,
+) -> None:
+    """Train one run with one seed, or resume it; training.json is written last.
+
+    A run that has ended is left as it is, if its weights are those that were recorded. While
+    another process trains it, this one waits, and then finds it ended, or trains on.
+
+    Args:
+        spec: the run.
+        seed: its seed.
+        paths: the folders that are read and written.
+        options: options that do not change the result.
+        report: called with each line for the user.
+        alive: asks a scheduler about the job of a process that trains this run on another host.
+
+    Raises:
+        FathomError: what is read is missing or damaged, or another process is gone.
+        Stopped: the training was asked to stop; its state is saved.
+    """
+    folder = paths.run
+    ranks = Ranks.join(environment.choose_device(options.device))
+    with OneMessage(ranks, folder) as ending, ExitStack() as opened:
+        attempt = None
+        if ranks.first:
+            word = _REFUSED
+            try:
+                require_even_shares(options.micro_batches, ranks.world)
+                # First, since the rest takes seconds; other processes of the run write nothing.
+                waiting = partial(ranks.first_says, _WAIT)
+                held = opened.enter_context(only_writer(folder, report, waiting, alive))
+                attempt = _begin(spec, paths, options, held, report)
+                word = _GO if attempt else _ENDED
+            finally:
+                # A process that is gone by now is noticed with the first update.
+                with suppress(Lost):
+                    ranks.first_says(word)
+            trains = word == _GO
+        else:
+            trains = _is_told_to_train(ranks)
+        if trains:
+            ending.begin(attempt)
+            _train(spec, seed, paths, options, report, attempt)
+
+
+def _is_told_to_train(ranks: Ranks) -> bool:
+    """Return whether the first process trains, once it has the lock."""
+    while (word := ranks.first_says()) == _WAIT:
+        pass
+    if word == _REFUSED:
+        raise SystemExit(1)
+    return word == _GO
+
+
+def _begin(
+    spec: Spec,
+    paths: TrainPaths,
+    options: RuntimeOptions,
+    held: Held,
+    report: Callable[[str], None],
+) -> Attempt | None:
+    """Put the run's folder in order, and begin an attempt; None where the training has ended."""
+    folder = paths.run
+    if options.retrain_stale:
+        delete_stale(folder, report)
+    if ended := training_file.already_ended(folder / "training.json"):
+        report(f"{spec.folder}: {ended}")
+        return None
+    log = reporter(report, folder / "train.log")
+    complete_save(folder / "checkpoints")
+    if (folder / "training.json").exists():
+        # Nothing is deleted before the text is there from which the rest can be made again.
+        load(paths.tensors)
+        prepare_to_resume(folder, log.line)
+    return Attempt(folder, held, log.line)
+
+
+def _train(
+    spec: Spec,
+    seed: int,
+    paths: TrainPaths,
+    options: RuntimeOptions,
+    report: Callable[[str], None],
+    attempt: Attempt | None,
+) -> None:
+    """Build the network, train it, and write training.json in the first process."""
+    folder = paths.run
+    # Read now: an edit during the training does not change the code that trains.
+    origin = sources()
+    log = reporter(report, folder / "train.log")
+    training = Training(spec, seed, load(paths.tensors), paths, options, log)
+    training.resume()
+    with signals.deferred() as signal:
+        stopping = Stopping(signal, reads=training.ranks.first)
+        if attempt is None:
+            training.run(stopping)
+            return
+        settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
+        write_text(folder / "spec.yaml", settings)
+        training.attempt = attempt
+        outcome = _attempt(training, attempt, stopping)
+        if outcome.finished and not (training.checkpoints / LAST).exists():
+            training.save()
+        patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
+        content = described(training) | origin | {"files": hashes(folder, *patterns)}
+        attempts = attempt.attempts
+        content |= {"attempts": attempts.all, "recipe": attempts.recipe}
+        _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
+        attempt.recorded(outcome)
+        kind = outcome.kind.replace("_", " ")
+        log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
+
+
+def _attempt(training: Training, attempt: Attempt, stopping: Stopping) -> Ended:
+    """Train to the end, and record how this attempt ended; `OneMessage` records errors."""
+    attempt.start(training.update, training.updates)
+    try:
+        outcome = training.run(stopping)
+    except Stopped as stopped:
+        attempt.stopped(training.update, stopping.why)
+        training.reporter.write(f"{training.spec.folder}: {stopped}")
+        raise
+    attempt.ended(training.update, outcome)
+    return outcome
+
+
+def described(training: Training) -> dict[str, Any]:
+    """Return what training.json says of a training besides its outcome and its code."""
+    validation = training.validation
+    by_task = validation and dict(zip(training.tensors.tasks, validation.by_task, strict=True))
+    return {
+        "parameters": count_parameters(training.network),
+        "validation": {"nll": validation.nll, "by_task": by_task}
+        if validation and math.isfinite(validation.nll)
+        else None,
+        "unigram_nll": training.batches.unigram_nll,
+        "corpus_sha256": training.tensors.corpus_sha256,
+        "tensors_sha256": training.tensors.sha256,
+        "totals": {
+            "updates": training.update,
+            "target_tokens": training.tokens,
+            "seconds": round(training.seconds, 3),
+        },
+        "device": environment.device_facts(training.device, training.ranks.world)
+        | training.network.arithmetic.record(),
+        "versions": environment.versions(),
+    }
+
+
+def _write(spec: Spec, seed: int, folder: Path, content: dict[str, Any]) -> None:
+    """Write what the training measured, and training.json last."""
+    path = folder / "training.json"
+    ended = training_file.checked_content(content, path)
+    name = measurements.file_name("training", spec)
+    file = training_file.measured(ended, spec, seed)
+    measurements.write(folder / "measurements" / f"{name}.json", file)
+    training_file.write(path, ended)

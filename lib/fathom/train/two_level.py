@@ -1,0 +1,211 @@
+"""Algorithm 2: Θ moves at every update, φ at every I-th update with the gradient of that update.
+
+[latent_depth Alg. 1] is the case of one task. T, N and the utilisation are those of all tasks,
+micro-batches and processes of an update.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from fathom.config.schema.run import Training
+from fathom.nn.hooks import Loss, stream_seed
+from fathom.nn.loss import smoothed_loss
+from fathom.nn.network import Network
+from fathom.train import objective, schedules
+from fathom.train.adamw import theta_adam
+from fathom.train.diagnostics import Diagnostics
+from fathom.train.gradient_sums import GradientSums
+from fathom.train.optimisers import LazyAdam, clip, clip_each, rate_of
+from fathom.train.ranks import Ranks
+from fathom.train.update_batches import MicroBatches
+
+
+@dataclass(frozen=True)
+class Result:
+    """What happened in an update; losses in nats a token, norms before clipping.
+
+    Everything stays on the device until `numbers` reads it.
+
+    Attributes:
+        nll: without label smoothing.
+        learning_rate: of Θ.
+        gradient_norm: of Θ.
+        smoothed: the label-smoothed loss, without the methods' losses.
+        gradient_norm_phi: of the groups of φ that moved; None if none did.
+        losses: the methods' losses by stack and name, without gradients.
+    """
+
+    nll: Tensor
+    learning_rate: float
+    gradient_norm: Tensor
+    smoothed: Tensor
+    gradient_norm_phi: Tensor | None
+    losses: dict[str, Loss]
+
+    def numbers(self) -> dict[str, float | None]:
+        """Read all numbers from the device, with one transfer, by their columns in metrics.tsv."""
+        phi = self.gradient_norm_phi
+        tensors = {"nll": self.nll, "loss": self.smoothed, "gradient_norm": self.gradient_norm}
+        tensors |= {} if phi is None else {"gradient_norm_phi": phi}
+        tensors |= {name: loss.value for name, loss in self.losses.items()}
+        values = dict(zip(tensors, read_together(tensors.values()), strict=True))
+        weighted = sum(loss.weight * values[name] for name, loss in self.losses.items())
+        values["loss"] += weighted
+        return {"learning_rate": self.learning_rate, "gradient_norm_phi": None} | values
+
+
+def read_together(tensors: Iterable[Tensor]) -> list[float]:
+    """Return numbers, () each, from the device with one transfer."""
+    return torch.stack([tensor.double() for tensor in tensors]).tolist()
+
+
+class TwoLevel:
+    """The optimisers of all parameters, and the update that moves them.
+
+    Attributes:
+        diagnostics: records some updates, if set.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        training: Training,
+        schedule: schedules.LearningRate,
+        seed: int,
+        ranks: Ranks,
+    ):
+        """Split the network's parameters into Θ and the groups of its methods.
+
+        Args:
+            network: all stacks with their methods.
+            training: the settings.
+            schedule: update → learning rate of Θ.
+            seed: of gates and dropout.
+            ranks: the processes that share an update.
+        """
+        self.network, self.training, self.seed, self.ranks = network, training, seed, ranks
+        self.schedule = schedule
+        self.diagnostics: Diagnostics | None = None
+        self.phi = [
+            group for method in network.methods.values() for group in method.parameter_groups()
+        ]
+        in_phi = {id(parameter) for group in self.phi for parameter in group.parameters}
+        self.theta = [
+            parameter
+            for parameter in network.parameters()
+            if parameter.requires_grad and id(parameter) not in in_phi
+        ]
+        added = {
+            id(parameter)
+            for method in network.methods.values()
+            for parameter in method.parameters()
+        }
+        own = [parameter for parameter in self.theta if id(parameter) not in added]
+        of_methods = [parameter for parameter in self.theta if id(parameter) in added]
+        self.theta_adam = theta_adam(own, of_methods, training)
+        self.phi_adam = [LazyAdam(group, training.adam) for group in self.phi]
+
+    def update(self, number: int, micro_batches: MicroBatches) -> Result:
+        """Make one update.
+
+        [latent_depth Alg. 2]
+
+        Args:
+            number: of the update, from 1.
+            micro_batches: its batch.
+        """
+        self._seed_dropout(number, 0)
+        self.network.start_update(self.seed, number)
+        if self.diagnostics:
+            self.diagnostics.start_update(number)
+        sums, losses = self._gradients(micro_batches, number)
+        if self._gradient_sums:
+            self._gradient_sums.finish()
+        if self.diagnostics:
+            self.diagnostics.end_update(number, self.ranks)
+        nll, smoothed = self.ranks.sum(sums) / micro_batches.tokens
+        rate = self.schedule(number)
+        # φ is updated at the last of every I updates of Θ; its gradients of other updates are lost.
+        moving = [
+            (group, adam)
+            for group, adam in zip(self.phi, self.phi_adam, strict=True)
+            if number % group.every == 0
+        ]
+        norm = clip(self.theta, self.training.clip).to(nll.device)
+        # A gradient that is not finite moves nothing; the host does not wait to know.
+        self.theta_adam.step(rate, norm.isfinite())
+        norms = []
+        for group, adam in moving:
+            clipped = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
+            norms.append(clipped.to(nll.device))
+            adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())
+        self.network.zero_grad(set_to_none=True)
+        return Result(
+            nll=nll,
+            learning_rate=rate,
+            gradient_norm=norm,
+            smoothed=smoothed,
+            gradient_norm_phi=torch.stack(norms).norm() if moving else None,
+            losses=losses,
+        )
+
+    @cached_property
+    def _gradient_sums(self) -> GradientSums | None:
+        """What sums the gradients of several processes; a process alone has none."""
+        return GradientSums(self.network.parameters()) if self.ranks.world > 1 else None
+
+    def _seed_dropout(self, update: int, micro_batch: int) -> None:
+        """Make dropout a function of seed, update and micro-batch.
+
+        So a resumed run draws the same, and so does another number of processes.
+        """
+        torch.manual_seed(stream_seed(self.seed, update, "dropout", micro_batch))
+
+    def _gradients(
+        self, micro_batches: MicroBatches, update: int
+    ) -> tuple[Tensor, dict[str, Loss]]:
+        """Run all micro-batches forward and backward; return the sums of NLL and smoothed loss."""
+        device = next(self.network.parameters()).device
+        sums = torch.zeros(2, dtype=torch.float64, device=device)
+        losses = self.losses(micro_batches)
+        # The losses count once in an update: in the first process, with its first micro-batch.
+        extra = objective.weighted(losses) if self.ranks.first else None
+        low = self.training.precision == "bf16"
+        numbers = micro_batches.numbers
+        for place, batch in enumerate(micro_batches.batches):
+            if numbers:
+                self._seed_dropout(update, numbers[place])
+            with torch.autocast(device.type, torch.bfloat16, enabled=low):
+                logits, target, _ = self.network.predict(batch)
+            smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
+            if self._gradient_sums and place == len(micro_batches.batches) - 1:
+                self._gradient_sums.expect_last()
+            objective.total(smoothed, micro_batches.tokens, extra).backward()
+            extra = None
+            sums += torch.stack([nll.detach(), smoothed.detach()])
+        return sums, {name: Loss(loss.value.detach(), loss.weight) for name, loss in losses.items()}
+
+    def losses(self, micro_batches: MicroBatches) -> dict[str, Loss]:
+        """Return the losses of all methods, by stack and name."""
+        return {
+            f"{stack}_{name}": loss
+            for stack, method in self.network.methods.items()
+            for name, loss in method.losses(micro_batches.tokens, micro_batches.tasks).items()
+        }
+
+    def state_dict(self) -> dict:
+        """Return the state of all optimisers."""
+        return {
+            "theta": self.theta_adam.state_dict(),
+            "phi": [adam.state_dict() for adam in self.phi_adam],
+        }
+
+    def load_state_dict(self, state: dict) -> None:
+        """Restore the state of all optimisers."""
+        self.theta_adam.load_state_dict(state["theta"])
+        for adam, saved in zip(self.phi_adam, state["phi"], strict=True):
+            adam.load_state_dict(saved)

@@ -1,1 +1,0 @@
-"""Training: objective, two-level update, schedules, outcomes, diagnostics."""
