@@ -47,7 +47,7 @@ class Operations(TorchDispatchMode):
         self.others: Counter[str] = Counter()
         self.views: Counter[str] = Counter()
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # noqa: D105
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.overloadpacket.__name__
         (self.views if name in VIEWS else self.others)[name] += 1
         return function(*args, **(kwargs or {}))

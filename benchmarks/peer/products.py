@@ -38,7 +38,7 @@ class Products(TorchDispatchMode):
         super().__init__()
         self.products: Counter[Product] = Counter()
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # noqa: D105
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         places = FACTORS.get(function.overloadpacket.__name__)
         if places:
             left, right = (args[place] for place in places)
