@@ -84,12 +84,12 @@ def shown(project):
 
 
 def cells(project):
-    """Return the cells of every table, at the papers' own scale."""
-    known = project.known(None)
+    """Return the cells of every table, by `scale:table`; the scale `-` is the papers' own."""
     return {
-        f"{paper.name}_{table.name}": [
-            [getattr(cell, key) for key in CELL] for cell in table.cells(known)
+        f"{scale or '-'}:{paper.name}_{table.name}": [
+            [getattr(cell, key) for key in CELL] for cell in table.cells(project.known(scale))
         ]
+        for scale in (None, "tiny")
         for paper in project.papers.values()
         for table in paper.tables.values()
     }
