@@ -12,7 +12,7 @@ from fathom.decode.export.plain import parameters, plain, require_plain_shape
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.integrity import hashes, write_record
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
 from fathom.results.recipe import RECIPE
 
 
