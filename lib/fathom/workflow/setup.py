@@ -51,6 +51,9 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     check = head and not checked.is_checked(state, Path.cwd())
     loaded = load(project, check=check, layers=given)
     if check:
+        from fathom.artefacts.check import require
+
+        require(loaded)
         checked.remember(state, Path.cwd())
     switches = loaded.switches
     own = f"{os.getpid()} {project} {switches}"
