@@ -175,7 +175,7 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
 def test_a_figure_of_what_a_training_records_waits_for_its_training(tmp_path):
     made = targets(tmp_path)
     figure = made.artefact("latent_depth_figure6")
-    assert figure.drawn.settings.runs
+    assert figure.spec.settings.runs
     files = made.measured(figure)
     assert {path.name for path in files} >= {"training.json"}
     assert len(files) >= len(figure.runs)
@@ -214,7 +214,7 @@ def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_pat
 
 
 def test_a_label_is_what_a_reader_looks_for(tmp_path):
-    drawn = targets(tmp_path).artefact(TABLE).drawn
+    drawn = targets(tmp_path).artefact(TABLE).spec
     assert label(drawn.name, drawn.title).startswith("Table 5 · Many-to-one")
 
 

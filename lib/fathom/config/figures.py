@@ -6,19 +6,19 @@ from functools import cache
 from typing import Annotated, Generic, TypeVar
 
 from fathom.config.inheritance import Entry, expand
-from fathom.config.section import About, Part
+from fathom.config.section import Doc, Section
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Partly, brief, nearest, right_and_wrong
 
 
-class FigureSettings(Part):
+class FigureSettings(Section):
     """The keys that every figure has; all others belong to its kind."""
 
-    kind: Annotated[str, About("Its kind, whose keys it has besides these.")]
-    title: Annotated[str, About("A short heading.")]
-    section: Annotated[str, About("Where the paper discusses it.")]
-    caption: Annotated[str, About("What a reader must know to read it.")] = ""
+    kind: Annotated[str, Doc("Its kind, whose keys it has besides these.")]
+    title: Annotated[str, Doc("A short heading.")]
+    section: Annotated[str, Doc("Where the paper discusses it.")]
+    caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Drawn:
     rows: tuple[str, ...] = ()
 
 
-class KindSettings(Part):
+class KindSettings(Section):
     """The base of each kind's settings; title and section are read with the figure."""
 
     @property

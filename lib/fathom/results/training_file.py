@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, read_record, write_record
@@ -39,7 +39,7 @@ class Run(Protocol):
         ...
 
 
-class Ended(Part):
+class Ended(Section):
     """How a training ended.
 
     Attributes:
@@ -63,14 +63,14 @@ class Ended(Part):
         return f"{self.kind.replace('_', ' ')} ({self.reason})"
 
 
-class Validation(Part):
+class Validation(Section):
     """The last validation: NLL in nats a token over all tasks, and by task."""
 
     nll: float
     by_task: dict[str, float]
 
 
-class Totals(Part):
+class Totals(Section):
     """What all attempts together took; target tokens without padding."""
 
     updates: int
@@ -104,7 +104,7 @@ class TrainingFile(BaseModel):
         files: SHA-256 of the run's files: settings, series and, where it finished, weights.
     """
 
-    model_config = Part.model_config
+    model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     outcome: Ended

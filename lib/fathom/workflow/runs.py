@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
@@ -28,7 +28,7 @@ class Runs:
         paths: the places of the files.
     """
 
-    demands: Demands
+    demands: Needs
     paths: Paths
 
     @property

@@ -9,7 +9,7 @@ from pydantic import Field
 from fathom.artefacts.claims.expressions import Expression, Reference, parse, references
 from fathom.config.inheritance import combinations
 from fathom.config.places import Place, placeholders, substitute
-from fathom.config.section import About, Part
+from fathom.config.section import Doc, Section
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Findings, Partly, nearest
@@ -17,17 +17,17 @@ from fathom.io.errors import FathomError, Findings, Partly, nearest
 Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
 
 
-class ClaimSettings(Part):
+class ClaimSettings(Section):
     """The form of an entry of claims.yaml."""
 
-    sentence: Annotated[str, Field(min_length=1), About("As in the paper.")]
-    section: Annotated[str, About("Where it is.")]
-    for_: Annotated[Any, Field(alias="for"), About("One claim for each combination.")] = None
-    claim: Annotated[str, About("What must hold.")]
-    guard: Annotated[str | None, About("Where it is false, the claim is undecided.")] = None
+    sentence: Annotated[str, Field(min_length=1), Doc("As in the paper.")]
+    section: Annotated[str, Doc("Where it is.")]
+    for_: Annotated[Any, Field(alias="for"), Doc("One claim for each combination.")] = None
+    claim: Annotated[str, Doc("What must hold.")]
+    guard: Annotated[str | None, Doc("Where it is false, the claim is undecided.")] = None
     supports: Annotated[
         Answer | dict[str, Answer],
-        About("The answer of the paper's own cells: one word, or one for each part."),
+        Doc("The answer of the paper's own cells: one word, or one for each part."),
     ]
 
 

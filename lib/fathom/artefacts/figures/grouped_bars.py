@@ -16,7 +16,7 @@ from fathom.config.cells import Cell
 from fathom.config.figures import Figure, KindSettings
 from fathom.config.known import Known
 from fathom.config.schema.table import Id
-from fathom.config.section import About
+from fathom.config.section import Doc
 from fathom.config.tables import Table
 from fathom.config.vocabulary import Vocabulary
 from fathom.config.yaml_files import KeyPath
@@ -36,13 +36,13 @@ MARK = "×"
 class Settings(KindSettings):
     """A figure of grouped bars."""
 
-    table: Annotated[str, About("The table whose rows are drawn.")]
-    columns: Annotated[SomeNames, About("A group of bars for each; `tasks` means all tasks.")]
-    less: Annotated[Id, About("The row that is subtracted.")]
+    table: Annotated[str, Doc("The table whose rows are drawn.")]
+    columns: Annotated[SomeNames, Doc("A group of bars for each; `tasks` means all tasks.")]
+    less: Annotated[Id, Doc("The row that is subtracted.")]
     bars: Annotated[
-        dict[str, Id], Field(min_length=1), About("The row of each bar of a group, by label.")
+        dict[str, Id], Field(min_length=1), Doc("The row of each bar of a group, by label.")
     ]
-    not_drawn: Annotated[Unique, About("Rows that are in the csv alone.")] = ()
+    not_drawn: Annotated[Unique, Doc("Rows that are in the csv alone.")] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from fathom.artefacts.figures.settings import (
 from fathom.config.figures import Drawn, Figure, KindSettings
 from fathom.config.known import Known, full_name
 from fathom.config.schema.types import unique
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -55,22 +55,22 @@ LONG = 5  # letters of a name; longer ones are turned below the axis
 _SHOWN = ("row_shown", "column_shown")  # what its tasks are called
 
 
-class Map(Part):
+class Map(Section):
     """What a panel may say; what it does not say is the figure's."""
 
-    run: Annotated[str | None, About("The run that is drawn.")] = None
-    series: Annotated[str | None, About("What is drawn.")] = None
-    rows: Annotated[str | None, About("The axis from bottom to top; none for one row a place.")] = (
+    run: Annotated[str | None, Doc("The run that is drawn.")] = None
+    series: Annotated[str | None, Doc("What is drawn.")] = None
+    rows: Annotated[str | None, Doc("The axis from bottom to top; none for one row a place.")] = (
         None
     )
-    columns: Annotated[str | None, About("The axis from left to right.")] = None
+    columns: Annotated[str | None, Doc("The axis from left to right.")] = None
     at: Annotated[
-        At | Annotated[tuple[At, ...], Several, AfterValidator(unique)] | None,
-        About("An update, a share of the training or an epoch; or several, with `rows: none`."),
+        At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None,
+        Doc("An update, a share of the training or an epoch; or several, with `rows: none`."),
     ] = None
-    order: Annotated[Unique, About("Names along both axes of tasks, in this order.")] = ()
-    numbers: Annotated[bool, About("Whether each field shows its number.")] = False
-    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
+    order: Annotated[Unique, Doc("Names along both axes of tasks, in this order.")] = ()
+    numbers: Annotated[bool, Doc("Whether each field shows its number.")] = False
+    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
 
     def over(self, figure: "Map") -> "Map":
         """Return the figure's settings with what this panel says instead."""
@@ -92,13 +92,13 @@ class Map(Part):
 class Settings(Map, KindSettings):
     """A figure of heat maps."""
 
-    panels: Annotated[dict[str, str | Map], About("The run of each panel, by title.")] = Field(
+    panels: Annotated[dict[str, str | Map], Doc("The run of each panel, by title.")] = Field(
         default_factory=dict
     )
     range: Annotated[
         tuple[float | Literal["lowest possible"], float] | None,
-        Several,
-        About("The values at both ends of the colours, in all panels."),
+        AsTuple,
+        Doc("The values at both ends of the colours, in all panels."),
     ] = None
 
     def parts(self) -> dict[str, Map]:

@@ -9,7 +9,7 @@ from fathom.artefacts.figures.inputs import NOTE, UPDATE, VALUE, Inputs, named, 
 from fathom.artefacts.figures.settings import check_series, measurement_keys, unknown_name
 from fathom.config.figures import Figure, KindSettings
 from fathom.config.known import Known
-from fathom.config.section import About
+from fathom.config.section import Doc
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 class Settings(KindSettings):
     """A figure of labelled points."""
 
-    series: Annotated[str, About("What is projected.")]
-    points: Annotated[str, About("The axis whose places are the points.")]
-    project: Annotated[Literal["pca"], About("How the other axes become a plane.")]
-    panels: Annotated[
-        dict[str, str], Field(min_length=1), About("The run of each panel, by title.")
-    ]
+    series: Annotated[str, Doc("What is projected.")]
+    points: Annotated[str, Doc("The axis whose places are the points.")]
+    project: Annotated[Literal["pca"], Doc("How the other axes become a plane.")]
+    panels: Annotated[dict[str, str], Field(min_length=1), Doc("The run of each panel, by title.")]
 
     @property
     def runs(self) -> tuple[str, ...]:

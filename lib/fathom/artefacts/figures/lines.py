@@ -36,7 +36,7 @@ from fathom.artefacts.figures.settings import (
 )
 from fathom.config.figures import Drawn, Figure, KindSettings
 from fathom.config.known import Known, full_name
-from fathom.config.section import About, Part
+from fathom.config.section import Doc, Section
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -48,33 +48,33 @@ if TYPE_CHECKING:
 SMOOTHED = "smoothed"
 
 
-class Line(Part):
+class Line(Section):
     """A line in its long form."""
 
-    run: Annotated[str, About("The run that is drawn.")]
-    series: Annotated[str | None, About("In place of the panel's series.")] = None
+    run: Annotated[str, Doc("The run that is drawn.")]
+    series: Annotated[str | None, Doc("In place of the panel's series.")] = None
 
 
-class Panel(Part):
+class Panel(Section):
     """A panel; what it does not say is the figure's."""
 
-    series: Annotated[str | None, About("What is drawn.")] = None
-    x: Annotated[str | None, About("The axis that runs from left to right.")] = None
-    lines: Annotated[dict[str, str | Line], About("The run of each line, by label.")] = Field(
+    series: Annotated[str | None, Doc("What is drawn.")] = None
+    x: Annotated[str | None, Doc("The axis that runs from left to right.")] = None
+    lines: Annotated[dict[str, str | Line], Doc("The run of each line, by label.")] = Field(
         default_factory=dict
     )
-    at: Annotated[At | None, About("The update, share of the training, or epoch.")] = None
-    select: Annotated[dict[str, str], About("A place on an axis: first, last or a label.")] = Field(
+    at: Annotated[At | None, Doc("The update, share of the training, or epoch.")] = None
+    select: Annotated[dict[str, str], Doc("A place on an axis: first, last or a label.")] = Field(
         default_factory=dict
     )
-    line_by: Annotated[str | None, About("An axis with a line for each of its places.")] = None
-    labels: Annotated[Unique, About("Labels of these lines; evenly spread over them.")] = ()
-    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
-    reference: Annotated[float | None, About("A horizontal line.")] = None
-    colours: Annotated[dict[str, Colour], About("A line's colour, by label.")] = Field(
+    line_by: Annotated[str | None, Doc("An axis with a line for each of its places.")] = None
+    labels: Annotated[Unique, Doc("Labels of these lines; evenly spread over them.")] = ()
+    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
+    reference: Annotated[float | None, Doc("A horizontal line.")] = None
+    colours: Annotated[dict[str, Colour], Doc("A line's colour, by label.")] = Field(
         default_factory=dict
     )
-    log_y: Annotated[bool, About("Whether the vertical axis is logarithmic.")] = False
+    log_y: Annotated[bool, Doc("Whether the vertical axis is logarithmic.")] = False
 
     def over(self, figure: "Panel") -> "Panel":
         """Return the figure's panel with what this one says instead."""
@@ -91,7 +91,7 @@ class Panel(Part):
 class Settings(Panel, KindSettings):
     """A figure of lines."""
 
-    panels: Annotated[dict[str, Panel], About("Panels from left to right, by title.")] = Field(
+    panels: Annotated[dict[str, Panel], Doc("Panels from left to right, by title.")] = Field(
         default_factory=dict
     )
 

@@ -10,14 +10,14 @@ from fathom.config.figures import Figure
 from fathom.config.known import KnownRun
 from fathom.config.schema.table import Ids
 from fathom.config.schema.types import STACKS, unique
-from fathom.config.section import Form
+from fathom.config.section import Pattern
 from fathom.io.errors import FathomError, nearest, unknown
 
 Where = Callable[[tuple[str | int, ...]], str]
 # An update, a share of the training, or the end of an epoch.
 At = (
     Annotated[int, Field(ge=1)]
-    | Annotated[str, Form(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
+    | Annotated[str, Pattern(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
 )
 # Ids of a table may be numbers, here as there.
 Unique = Annotated[Ids, AfterValidator(unique)]
@@ -28,7 +28,7 @@ Colour = (
         "black", "gray", "blue", "cyan", "green", "olive", "orange", "brown", "red", "pink",
         "purple", "magenta",
     ]
-    | Annotated[str, Form(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
+    | Annotated[str, Pattern(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
 )  # fmt: skip
 # Words for a place on an axis.
 ENDS = ("first", "last")
