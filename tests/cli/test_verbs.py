@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fathom.cli
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.cli.completion import SHELLS
 from fathom.cli.verbs import VERBS, build
 from fathom.results.deletable import KINDS
@@ -57,7 +57,7 @@ def test_an_example_names_what_there_is(verb, own_project):
         *own_project.papers,
         *own_project.datasets,
         *own_project.sources,
-        *Demands(own_project, "tiny").artefacts,
+        *Needs(own_project, "tiny").artefacts,
         "artefacts",
         "runs",
         *SHELLS,

@@ -8,7 +8,7 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.judgement import judged
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import Findings
@@ -101,7 +101,7 @@ def test_each_cell_of_its_table_has_a_run_of_its_own(grown):
 
 
 def test_its_artefacts_are_listed_as_built(grown):
-    demands = Demands(grown, "tiny")
+    demands = Needs(grown, "tiny")
     for name in (f"{PAPER}_table1", f"{PAPER}_figure1"):
         assert demands.not_built(demands.artefacts[name]) == ""
 

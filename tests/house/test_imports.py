@@ -110,9 +110,7 @@ def test_imports_go_downwards():
 
 
 def test_an_upward_import_inside_a_function_is_found(small):
-    root = small(
-        {"lib/fathom/workflow/plan.py": "def f():\n    from fathom.cli import options\n"}
-    )
+    root = small({"lib/fathom/workflow/plan.py": "def f():\n    from fathom.cli import options\n"})
     assert upward(root) == [
         "lib/fathom/workflow/plan.py:2: workflow imports fathom.cli.options, "
         "which is not below it; move what is shared down, or meet in a file"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.cli.options import open_project
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, nearest
@@ -76,7 +76,7 @@ def completion(shell: Shell) -> None:
 
 def _names(project: Project) -> Mapping[str, Sequence[str]]:
     """Return the names that a verb takes, by its name, or that of its argument or option."""
-    artefacts = Demands(project, project.switches.scale).artefacts
+    artefacts = Needs(project, project.switches.scale).artefacts
     drawn = {
         verb: [name for name, artefact in artefacts.items() if artefact.verb == verb]
         for verb in ("table", "figure")

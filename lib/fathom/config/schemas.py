@@ -22,10 +22,10 @@ from fathom.config.schema.figures import KINDS as FIGURES
 from fathom.config.schema.method import CardFile
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.schema.parameters import Parameters
-from fathom.config.schema.run import Run
+from fathom.config.schema.run import RunSettings
 from fathom.config.schema.source import KINDS
 from fathom.config.schema.table import TableSettings
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.config.switches import Switches
 from fathom.config.vocabulary import ColumnsFile
 
@@ -48,7 +48,7 @@ _FORMS = {"anyOf", "type", "pattern", "minimum", "maximum", "exclusiveMinimum"}
 def schemas(project: Project) -> dict[str, dict[str, Any]]:
     """Return the schema of each kind of config file by the file's name without suffix."""
     methods = {name: card.method for name, card in project.methods.items()}
-    run = _entry(_schema(Run))
+    run = _entry(_schema(RunSettings))
     properties = run["properties"]
     properties |= _RUN_KEYS
     for key in ("method", "start"):
@@ -122,7 +122,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True)
 
 
-def _cards(*models: type[Part]) -> dict[str, Any]:
+def _cards(*models: type[Section]) -> dict[str, Any]:
     """Return the schema of cards of several classes, which are called like their files."""
     _, schema = models_json_schema([(model, "validation") for model in models], by_alias=True)
     for model in models:

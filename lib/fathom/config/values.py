@@ -57,7 +57,7 @@ _FORM = "write `measurement.qualifiers in unit`"
 
 
 @dataclass(frozen=True)
-class Value:
+class ShownValue:
     """What a cell shows.
 
     Attributes:
@@ -117,7 +117,7 @@ class Value:
         return ".".join([self.measurement, *filter(None, parts)])
 
 
-def parse(text: str, known: Iterable[str]) -> Value:
+def parse(text: str, known: Iterable[str]) -> ShownValue:
     """Read a value.
 
     Args:
@@ -145,7 +145,7 @@ def parse(text: str, known: Iterable[str]) -> Value:
     for kind in ("stack", "language"):
         if kind in QUALIFIERS_OF[name] and kind not in given:
             raise FathomError(f"{name} needs a {kind}", text, _needed(name, kind))
-    return Value(measurement=name, unit=unit, **given)
+    return ShownValue(measurement=name, unit=unit, **given)
 
 
 def _kind(word: str, kinds: Iterable[str], given: Container[str]) -> str | None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fathom.config.section import Part, Several
+from fathom.config.section import AsTuple, Section
 from fathom.config.validation import check
 from fathom.config.values import NAMES, QUALIFIERS
 from fathom.io.commands import again
@@ -37,7 +37,7 @@ class Decodable(Protocol):
         ...
 
 
-class Number(Part):
+class Number(Section):
     """A number, and what is known of its precision.
 
     Attributes:
@@ -57,7 +57,7 @@ class Number(Part):
     n: int | None = None
 
 
-class Record(Part):
+class Record(Section):
     """One measurement.
 
     Attributes:
@@ -78,7 +78,7 @@ class Record(Part):
     all: Number | None = None
     missing: dict[str, str] = Field(default_factory=dict)
     parts: dict[str, float] = Field(default_factory=dict)
-    axes: Annotated[tuple[str, ...], Several] = ()
+    axes: Annotated[tuple[str, ...], AsTuple] = ()
     labels: dict[str, list[str]] = Field(default_factory=dict)
     values: list[Any] | None = None
     how: str = ""
@@ -112,7 +112,7 @@ class Measurements(BaseModel):
     """
 
     # Not a Part, whose `identity` is what config hashes.
-    model_config = Part.model_config | ConfigDict(populate_by_name=True)
+    model_config = Section.model_config | ConfigDict(populate_by_name=True)
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     rule: str

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Adam, Training
+from fathom.config.schema.run import Adam, TrainingSettings
 
 
 class AdamW:
@@ -107,7 +107,9 @@ class AdamW:
         return [parameter for parameters, _ in self.groups for parameter in parameters]
 
 
-def theta_adam(network: Iterable[Tensor], methods: Iterable[Tensor], training: Training) -> AdamW:
+def theta_adam(
+    network: Iterable[Tensor], methods: Iterable[Tensor], training: TrainingSettings
+) -> AdamW:
     """Return the optimiser of Θ.
 
     Args:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from fathom.config.schema.run import Masking, Training
+from fathom.config.schema.run import Masking, TrainingSettings
 from fathom.data.subwords import unigram
 from fathom.data.subwords.vocabulary import SPECIAL
 from fathom.data.tensors import PAD, Tensors
@@ -39,7 +39,7 @@ class MaskedUpdateBatches:
     def __init__(
         self,
         tensors: Tensors,
-        training: Training,
+        training: TrainingSettings,
         masking: Masking,
         block_tokens: int,
         seed: int,

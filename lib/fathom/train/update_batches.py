@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Training
+from fathom.config.schema.run import TrainingSettings
 from fathom.data.tensors import Tensors
 from fathom.train.batches.fused import Batch, collate
 from fathom.train.batches.held_out import held_out_pairs, sampled_pairs
@@ -84,7 +84,7 @@ class UpdateBatches:
     def __init__(
         self,
         tensors: Tensors,
-        training: Training,
+        training: TrainingSettings,
         seed: int,
         ranks: Ranks,
         device: torch.device,

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from fathom.config.schema.table import Id, Ids
 from fathom.config.schema.types import STACKS, unique
-from fathom.config.section import About, Form, Part, Several
+from fathom.config.section import AsTuple, Doc, Pattern, Section
 from fathom.io.errors import FathomError, nearest
 
 METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
@@ -22,7 +22,7 @@ NONE, LOWEST, MASKS = "none", "lowest possible", "masks"
 # An update, a share of the training, or the end of an epoch.
 At = (
     Annotated[int, Field(ge=1)]
-    | Annotated[str, Form(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
+    | Annotated[str, Pattern(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
 )
 # Ids of a table may be numbers, here as there.
 Unique = Annotated[Ids, AfterValidator(unique)]
@@ -33,7 +33,7 @@ Colour = (
         "black", "gray", "blue", "cyan", "green", "olive", "orange", "brown", "red", "pink",
         "purple", "magenta",
     ]
-    | Annotated[str, Form(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
+    | Annotated[str, Pattern(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
 )  # fmt: skip
 
 
@@ -109,13 +109,13 @@ def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-class FigureSettings(Part):
+class FigureSettings(Section):
     """The keys that every figure has; all others belong to its kind."""
 
-    kind: Annotated[str, About("Its kind, whose keys it has besides these.")]
-    title: Annotated[str, About("A short heading.")]
-    section: Annotated[str, About("Where the paper discusses it.")]
-    caption: Annotated[str, About("What a reader must know to read it.")] = ""
+    kind: Annotated[str, Doc("Its kind, whose keys it has besides these.")]
+    title: Annotated[str, Doc("A short heading.")]
+    section: Annotated[str, Doc("Where the paper discusses it.")]
+    caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Drawn:
     rows: tuple[str, ...] = ()
 
 
-class KindSettings(Part):
+class KindSettings(Section):
     """The base of each kind's settings; title and section are read with the figure."""
 
     @property
@@ -159,33 +159,33 @@ class KindSettings(Part):
         return ()
 
 
-class Line(Part):
+class Line(Section):
     """A line in its long form."""
 
-    run: Annotated[str, About("The run that is drawn.")]
-    series: Annotated[str | None, About("In place of the panel's series.")] = None
+    run: Annotated[str, Doc("The run that is drawn.")]
+    series: Annotated[str | None, Doc("In place of the panel's series.")] = None
 
 
-class Panel(Part):
+class Panel(Section):
     """A panel; what it does not say is the figure's."""
 
-    series: Annotated[str | None, About("What is drawn.")] = None
-    x: Annotated[str | None, About("The axis that runs from left to right.")] = None
-    lines: Annotated[dict[str, str | Line], About("The run of each line, by label.")] = Field(
+    series: Annotated[str | None, Doc("What is drawn.")] = None
+    x: Annotated[str | None, Doc("The axis that runs from left to right.")] = None
+    lines: Annotated[dict[str, str | Line], Doc("The run of each line, by label.")] = Field(
         default_factory=dict
     )
-    at: Annotated[At | None, About("The update, share of the training, or epoch.")] = None
-    select: Annotated[dict[str, str], About("A place on an axis: first, last or a label.")] = Field(
+    at: Annotated[At | None, Doc("The update, share of the training, or epoch.")] = None
+    select: Annotated[dict[str, str], Doc("A place on an axis: first, last or a label.")] = Field(
         default_factory=dict
     )
-    line_by: Annotated[str | None, About("An axis with a line for each of its places.")] = None
-    labels: Annotated[Unique, About("Labels of these lines; evenly spread over them.")] = ()
-    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
-    reference: Annotated[float | None, About("A horizontal line.")] = None
-    colours: Annotated[dict[str, Colour], About("A line's colour, by label.")] = Field(
+    line_by: Annotated[str | None, Doc("An axis with a line for each of its places.")] = None
+    labels: Annotated[Unique, Doc("Labels of these lines; evenly spread over them.")] = ()
+    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
+    reference: Annotated[float | None, Doc("A horizontal line.")] = None
+    colours: Annotated[dict[str, Colour], Doc("A line's colour, by label.")] = Field(
         default_factory=dict
     )
-    log_y: Annotated[bool, About("Whether the vertical axis is logarithmic.")] = False
+    log_y: Annotated[bool, Doc("Whether the vertical axis is logarithmic.")] = False
 
     def over(self, figure: "Panel") -> "Panel":
         """Return the figure's panel with what this one says instead."""
@@ -202,7 +202,7 @@ class Panel(Part):
 class Lines(Panel, KindSettings):
     """A figure of lines."""
 
-    panels: Annotated[dict[str, Panel], About("Panels from left to right, by title.")] = Field(
+    panels: Annotated[dict[str, Panel], Doc("Panels from left to right, by title.")] = Field(
         default_factory=dict
     )
 
@@ -232,22 +232,22 @@ class Lines(Panel, KindSettings):
         )
 
 
-class Map(Part):
+class Map(Section):
     """What a panel may say; what it does not say is the figure's."""
 
-    run: Annotated[str | None, About("The run that is drawn.")] = None
-    series: Annotated[str | None, About("What is drawn.")] = None
-    rows: Annotated[str | None, About("The axis from bottom to top; none for one row a place.")] = (
+    run: Annotated[str | None, Doc("The run that is drawn.")] = None
+    series: Annotated[str | None, Doc("What is drawn.")] = None
+    rows: Annotated[str | None, Doc("The axis from bottom to top; none for one row a place.")] = (
         None
     )
-    columns: Annotated[str | None, About("The axis from left to right.")] = None
+    columns: Annotated[str | None, Doc("The axis from left to right.")] = None
     at: Annotated[
-        At | Annotated[tuple[At, ...], Several, AfterValidator(unique)] | None,
-        About("An update, a share of the training or an epoch; or several, with `rows: none`."),
+        At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None,
+        Doc("An update, a share of the training or an epoch; or several, with `rows: none`."),
     ] = None
-    order: Annotated[Unique, About("Names along both axes of tasks, in this order.")] = ()
-    numbers: Annotated[bool, About("Whether each field shows its number.")] = False
-    smooth: Annotated[int | None, Field(ge=1), About("Points of a moving median.")] = None
+    order: Annotated[Unique, Doc("Names along both axes of tasks, in this order.")] = ()
+    numbers: Annotated[bool, Doc("Whether each field shows its number.")] = False
+    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
 
     def over(self, figure: "Map") -> "Map":
         """Return the figure's settings with what this panel says instead."""
@@ -269,13 +269,13 @@ class Map(Part):
 class HeatMap(Map, KindSettings):
     """A figure of heat maps."""
 
-    panels: Annotated[dict[str, str | Map], About("The run of each panel, by title.")] = Field(
+    panels: Annotated[dict[str, str | Map], Doc("The run of each panel, by title.")] = Field(
         default_factory=dict
     )
     range: Annotated[
         tuple[float | Literal["lowest possible"], float] | None,
-        Several,
-        About("The values at both ends of the colours, in all panels."),
+        AsTuple,
+        Doc("The values at both ends of the colours, in all panels."),
     ] = None
 
     def parts(self) -> dict[str, Map]:
@@ -316,13 +316,13 @@ class HeatMap(Map, KindSettings):
 class GroupedBars(KindSettings):
     """A figure of grouped bars."""
 
-    table: Annotated[str, About("The table whose rows are drawn.")]
-    columns: Annotated[SomeNames, About("A group of bars for each; `tasks` means all tasks.")]
-    less: Annotated[Id, About("The row that is subtracted.")]
+    table: Annotated[str, Doc("The table whose rows are drawn.")]
+    columns: Annotated[SomeNames, Doc("A group of bars for each; `tasks` means all tasks.")]
+    less: Annotated[Id, Doc("The row that is subtracted.")]
     bars: Annotated[
-        dict[str, Id], Field(min_length=1), About("The row of each bar of a group, by label.")
+        dict[str, Id], Field(min_length=1), Doc("The row of each bar of a group, by label.")
     ]
-    not_drawn: Annotated[Unique, About("Rows that are in the csv alone.")] = ()
+    not_drawn: Annotated[Unique, Doc("Rows that are in the csv alone.")] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -339,12 +339,10 @@ class GroupedBars(KindSettings):
 class LabelledPoints(KindSettings):
     """A figure of labelled points."""
 
-    series: Annotated[str, About("What is projected.")]
-    points: Annotated[str, About("The axis whose places are the points.")]
-    project: Annotated[Literal["pca"], About("How the other axes become a plane.")]
-    panels: Annotated[
-        dict[str, str], Field(min_length=1), About("The run of each panel, by title.")
-    ]
+    series: Annotated[str, Doc("What is projected.")]
+    points: Annotated[str, Doc("The axis whose places are the points.")]
+    project: Annotated[Literal["pca"], Doc("How the other axes become a plane.")]
+    panels: Annotated[dict[str, str], Field(min_length=1), Doc("The run of each panel, by title.")]
 
     @property
     def runs(self) -> tuple[str, ...]:

@@ -6,28 +6,28 @@ from annotated_types import MinLen
 from pydantic import Field
 
 from fathom.config.schema.types import Count, Text
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 
 
-class VocabularySizes(Part):
+class VocabularySizes(Section):
     """The sizes of the dictionaries of some runs."""
 
-    like: Annotated[Text, About("A family of runs.yaml; the last entry that fits counts.")]
-    source: Annotated[Count, About("Entries of the source dictionary.")]
-    target: Annotated[Count, About("Entries of the target dictionary.")]
-    origin: Annotated[Text, About("How the sizes are known.")]
+    like: Annotated[Text, Doc("A family of runs.yaml; the last entry that fits counts.")]
+    source: Annotated[Count, Doc("Entries of the source dictionary.")]
+    target: Annotated[Count, Doc("Entries of the target dictionary.")]
+    origin: Annotated[Text, Doc("How the sizes are known.")]
 
 
-class Unexplained(Part):
+class Unexplained(Section):
     """Printed counts that are no count of the network."""
 
-    tables: Annotated[tuple[str, ...], Several, MinLen(1), About("Tables of the paper.")]
-    columns: Annotated[tuple[str, ...], Several, About("Columns; none: all.")] = ()
-    reason: Annotated[Text, About("What is known of it.")]
+    tables: Annotated[tuple[str, ...], AsTuple, MinLen(1), Doc("Tables of the paper.")]
+    columns: Annotated[tuple[str, ...], AsTuple, Doc("Columns; none: all.")] = ()
+    reason: Annotated[Text, Doc("What is known of it.")]
 
 
-class Parameters(Part):
+class Parameters(Section):
     """The keys of parameters.yaml."""
 
-    vocabularies: Annotated[tuple[VocabularySizes, ...], Several, MinLen(1)]
-    unexplained: Annotated[tuple[Unexplained, ...], Several] = Field(default=())
+    vocabularies: Annotated[tuple[VocabularySizes, ...], AsTuple, MinLen(1)]
+    unexplained: Annotated[tuple[Unexplained, ...], AsTuple] = Field(default=())
