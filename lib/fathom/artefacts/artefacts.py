@@ -75,6 +75,7 @@ class Artefacts:
             partial(self.paths.decoding, spec),
             self.project.datasets[spec.data.dataset].shown_as,
             _hard_gates(spec),
+            spec.decoding.average_of if spec.decoding else 1,
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:

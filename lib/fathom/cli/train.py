@@ -20,7 +20,9 @@ def train(
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
     stale = switches.retrain == "stale"
-    if not stale and (ended := training_file.already_ended(paths.training(spec, seed))):
+    record = paths.training(spec, seed)
+    if not stale and (ended := training_file.already_ended(record)):
+        training_file.restore_measured(record, spec, seed)
         report(f"{spec.folder}: {ended}")
         return
     text = paths.tensors(spec.data)

@@ -14,7 +14,7 @@ VERBS = (
     ("Ask", ("list", "show", "plan", "status", "validate", "where", "params")),
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
     ("Runs", ("train", "translate", "prune", "export", "check-learning")),
-    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
+    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing")),
     (
         "Results",
         (

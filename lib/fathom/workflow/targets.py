@@ -244,7 +244,7 @@ class Targets:
         items = [item for item in self.artefacts.values() if item.paper.name == paper]
         built = [item for item in items if item.target not in self.not_built]
         names = dict.fromkeys(run for item in items for run in item.runs if run in self.runs.built)
-        files = [path for name in names for path in self.runs.manifests(name)]
+        files = [path for name in names for path in self.runs.files(name)]
         files += [path for item in built for path in self.measured(item)]
         return list(dict.fromkeys(files))
 
@@ -265,14 +265,14 @@ class Targets:
             if path.exists()
         ]
 
-    def manifests(self) -> list[Path]:
-        """Return the manifests of all runs that are built."""
-        return [path for name in self.runs.built for path in self.runs.manifests(name)]
+    def all_results(self) -> list[Path]:
+        """Return the last files of all runs that are built."""
+        return [path for name in self.runs.built for path in self.runs.files(name)]
 
     @cached_property
-    def manifests_hash(self) -> str:
-        """Return the hash of the list of manifests: another list is compared again."""
-        return short(identity([str(path) for path in self.manifests()]))
+    def all_results_hash(self) -> str:
+        """Return the hash of the list of these files: another list is compared again."""
+        return short(identity([str(path) for path in self.all_results()]))
 
 
 def plain_text(text: str) -> str:

@@ -1,6 +1,6 @@
 """Data sets: which text of which sources makes which tasks, one card each in config/datasets.
 
-The class of a card follows its `format`, which is also the name of its reader in data/formats. A
+The class of a card follows its `format`, which is also the name of its reader in data/readers. A
 card with `not_built` describes a data set that no reader makes yet.
 """
 
@@ -111,7 +111,7 @@ class PlannedDataset(Dataset):
 class BuiltDataset(Dataset):
     """A data set that a reader makes: its sources, its rules, and what must come out."""
 
-    format: Annotated[str, Doc("The reader of its files: a file of lib/fathom/data/formats.")]
+    format: Annotated[str, Doc("The reader of its files: a file of lib/fathom/data/readers.")]
     sources: Annotated[
         dict[str, dict[str, Codes]],
         Field(min_length=1),

@@ -45,20 +45,6 @@ class Compiled(Section):
     ] = ()
 
 
-class Fluent(Section):
-    """Language packs of Firefox, a package for each language: Fluent (.ftl) and properties."""
-
-    kind: Annotated[Literal["fluent"], Doc("Language packs of Firefox.")]
-    english: Annotated[str, Doc("The source that has the pack of English.")]
-
-
-class HtmlPages(Section):
-    """HTML pages, a package for each language, in which a paragraph has the same id in all."""
-
-    kind: Annotated[Literal["html"], Doc("HTML pages in which paragraphs have an id.")]
-    english: Annotated[str, Doc("The source that has the pages in English.")]
-
-
 class Verses(Section):
     """Verses of a Bible in a SQLite database; codes are versions."""
 
@@ -74,13 +60,8 @@ class Verses(Section):
 # A word is the kind alone, without settings.
 Read = (
     Literal["po", "mo", "json"]
-    | Annotated[JsonFiles | Compiled | Fluent | HtmlPages | Verses, Field(discriminator="kind")]
+    | Annotated[JsonFiles | Compiled | Verses, Field(discriminator="kind")]
 )
-
-
-def english_of(source: str, read: Read) -> str:
-    """Return the source that has the English side of a source's text: itself, or another."""
-    return read.english if isinstance(read, Fluent | HtmlPages) else source
 
 
 def kind_of(read: Read) -> str:

@@ -47,24 +47,8 @@ class Source(Section):
         return self
 
 
-class Pinned(Source):
-    """One version of a package, whose client downloads it."""
-
-    # Types know no field that is required although its base has a default.
-    bytes: Annotated[Bytes, Doc("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    sha256: Annotated[Checksum, Doc("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    version: Annotated[
-        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_:~-]*$"), Doc("Its version, in quotes.")
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package and its version, as the client writes them."""
-        raise NotImplementedError
-
-
-class Package(Pinned):
-    """A wheel that pip downloads."""
+class Package(Source):
+    """A wheel that pip downloads, in one version."""
 
     kind: Annotated[Literal["package"], Doc("A wheel that pip downloads.")]
     package: Annotated[
@@ -72,41 +56,17 @@ class Package(Pinned):
         Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
         Doc("Its name on the package index."),
     ]
+    version: Annotated[
+        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), Doc("Its version, in quotes.")
+    ]
+    # Types know no field that is required although its base has a default.
+    bytes: Annotated[Bytes, Doc("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
+    sha256: Annotated[Checksum, Doc("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
 
     @property
-    def asked(self) -> str:
+    def pinned(self) -> str:
         """The wheel's name and version, as pip writes them."""
         return f"{self.package}=={self.version}"
-
-
-class DebianPackage(Pinned):
-    """A package that apt-get downloads."""
-
-    kind: Annotated[Literal["debian"], Doc("A package that apt-get downloads.")]
-    package: Annotated[
-        str, Field(pattern="^[a-z0-9][a-z0-9.+-]*$"), Doc("Its name in apt's lists.")
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package's name and version, as apt-get writes them."""
-        return f"{self.package}={self.version}"
-
-
-class NpmPackage(Pinned):
-    """A package that npm downloads."""
-
-    kind: Annotated[Literal["npm"], Doc("A package that npm downloads.")]
-    package: Annotated[
-        str,
-        Field(pattern="^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$"),
-        Doc("Its name in npm's registry."),
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package's name and version, as npm writes them."""
-        return f"{self.package}@{self.version}"
 
 
 class Archive(Source):
@@ -130,8 +90,6 @@ class ByHand(Source):
 
 KINDS: dict[str, type[Source]] = {
     "package": Package,
-    "debian": DebianPackage,
-    "npm": NpmPackage,
     "archive": Archive,
     "by_hand": ByHand,
 }

@@ -14,7 +14,7 @@ from fathom.decode.beam import Beam
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses
 from fathom.nn.transformer.network import Transformer
-from tests.inference.pruned_runs import built, gated, write_run, write_tensors
+from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.small_networks import (
     ENTRIES,

@@ -1,4 +1,4 @@
-"""A folder for another program: stock fairseq translates with it as we do."""
+"""What other programs get: a whole run for fairseq or CTranslate2, or one task of it."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,17 +16,28 @@ from fairseq.data.indexed_dataset import (
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import setup_task
+from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.config.paths import Paths
 from fathom.data.subwords.encode import join
 from fathom.data.subwords.sides import sides
 from fathom.decode.export.export import export
+from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
 from fathom.io.integrity import hashes, read_record
+from tests.decode.pruned_runs import (
+    ACTIVE,
+    built,
+    gated,
+    in_fairseq,
+    pruned,
+    write_run,
+    write_tensors,
+)
 from tests.support.refused import refused
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
-from tests.support.trained import CPU, save, trained_spec, write_text, write_trained
+from tests.support.trained import CPU, save, set_gates, trained_spec, write_text, write_trained
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
@@ -144,7 +155,7 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
     (result,) = translator.translate_batch([["▁ta"]], max_decoding_length=5)
     assert len(result.hypotheses[0]) <= 5
     assert "export.json" in {path.name for path in (tmp_path / "exported").iterdir()}
-    monkeypatch.setattr("fathom.decode.export.ctranslate2_search.TOLERANCE", -1.0)
+    monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
     with refused("other log-probabilities", where="bos"):
         export(mild, "ctranslate2", tmp_path / "refused", None, silent)
     assert not (tmp_path / "refused").exists()
@@ -265,3 +276,40 @@ def test_a_checkpoint_starts_with_the_token_of_the_task_that_was_asked_for(tmp_p
     export(one_to_many(tmp_path / "s", "source"), "fairseq", tmp_path / "y", "kor", silent)
     record = read_record(tmp_path / "y" / "export.json")
     assert record["target_tokens"] == {"source": {"kor": "__hangul__"}}
+
+
+SPEC = gated()
+
+
+@pytest.fixture
+def run(tmp_path):
+    paths = Paths(tmp_path, "tiny")
+    write_tensors(paths)
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE)
+    return write_run(SPEC, paths, network)
+
+
+def test_the_file_holds_nothing_that_could_run(run):
+    folder, _ = pruned(run, "bos")
+    assert get_unsafe_globals_in_checkpoint(folder / "model.pt") == []
+
+
+@pytest.mark.parametrize(("ratio", "constant"), [(0.5, 3), (1.5, 10)])
+def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
+    changes = {"cap_ratio": ratio, "cap_constant": constant}
+    spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
+    folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
+    source, target = in_fairseq(folder).max_positions()
+    longest = spec.data.max_pieces
+    assert source >= longest + 1
+    # fairseq's generator leaves one position to the end symbol.
+    assert target - 1 >= int(ratio * longest) + constant
+
+
+def test_the_settings_name_each_sides_own_layers():
+    active = {"encoder": (0, 2, 5), "decoder": (1,)}
+    found = fairseq_settings(gated({"norm": "post"}).model, active, 90)
+    assert (found["encoder_layers"], found["decoder_layers"]) == (3, 1)
+    assert not found["encoder_normalize_before"]
+    assert found["max_source_positions"] == 90

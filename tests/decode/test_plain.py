@@ -13,7 +13,7 @@ from fathom.decode.export.plain import (
     require_plain_shape,
 )
 from fathom.nn.hooks import Method
-from tests.inference.pruned_runs import ACTIVE, built, gated, write_tensors
+from tests.decode.pruned_runs import ACTIVE, built, gated, write_tensors
 from tests.support.refused import prose, refused
 from tests.support.small_corpus import TASKS
 from tests.support.small_networks import stack

@@ -23,7 +23,7 @@ from fathom.nn.arithmetic import FAIRSEQ
 from fathom.results import manifest
 from fathom.scoring.score import score
 from fathom.scoring.summarise import summarise
-from tests.inference.conftest import CPU, sentences
+from tests.decode.conftest import CPU, sentences
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
 from tests.support.trained import (

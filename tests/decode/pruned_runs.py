@@ -15,7 +15,7 @@ from fathom.config.spec import DataSpec, Spec
 from fathom.data import tensors
 from fathom.data.subwords.vocabulary import add_tokens
 from fathom.data.tensors import dictionary_path
-from fathom.decode.export.prune import prune
+from fathom.decode.export.export import prune
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import read_json
 from fathom.io.integrity import hashes, write_record

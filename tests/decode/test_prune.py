@@ -9,13 +9,13 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
 
 from fathom.config.paths import Paths
-from fathom.decode.export.prune import prune
+from fathom.decode.export.export import prune
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.methods import build as loader
 from fathom.nn.size import count_parameters
-from tests.inference.pruned_runs import (
+from tests.decode.pruned_runs import (
     ACTIVE,
     ENTRIES,
     built,
