@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fathom.config.schema.run import Batch
+from fathom.config.schema.run import BatchSettings
 from fathom.data.tensors import load
 from fathom.train.batches.sampler import Sampler
 
@@ -65,7 +65,7 @@ def of_fairseq(source: list[np.ndarray], target: list[np.ndarray], limit: int) -
 
 def of_fathom(source: list[np.ndarray], target: list[np.ndarray], limit: int) -> np.ndarray:
     """Return the same of an update of this project."""
-    batch = Batch(tokens=limit, per="task", pool=8)
+    batch = BatchSettings(tokens=limit, per="task", pool=8)
     sampler = Sampler(target, source, batch, "equal", seed=1)
     tokens = np.zeros(len(target))
     for number in range(1, UPDATES + 1):

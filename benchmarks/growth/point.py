@@ -17,7 +17,7 @@ from benchmarks.peer.contenders import Job
 from benchmarks.peer.resident import resident
 from benchmarks.peer.timing import alternate, clock, spread, timed
 from benchmarks.peer.workload import ROOT, STATIC, Shape
-from fathom.config.schema.run import Batch
+from fathom.config.schema.run import BatchSettings
 
 ROUNDS, WARM_UP, POOL = 3, 2, 8
 
@@ -60,7 +60,7 @@ def main() -> None:
     device = torch.device(point.device)
     workload = Dealt(Path(point.results), device, point.languages)
     spec = workload.spec(Shape("point", point.run, point.layers))
-    batch = Batch(tokens=point.tokens, per="update", pool=POOL)
+    batch = BatchSettings(tokens=point.tokens, per="update", pool=POOL)
     training = spec.training.model_copy(update={"batch": batch})
     spec = replace(spec, training=training)
     batches = workload.updates(workload.training(spec), ROUNDS + WARM_UP)

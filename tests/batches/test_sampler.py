@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fathom.config.schema.run import Batch
+from fathom.config.schema.run import BatchSettings
 from fathom.train.batches.sampler import Sampler, equal_mass
 from tests.support.refused import prose, refused
 
@@ -24,7 +24,7 @@ TARGET, SOURCE = made_lengths()
 
 
 def batch(tokens=TOKENS, per="task", pool=POOL):
-    return Batch(tokens=tokens, per=per, pool=pool)
+    return BatchSettings(tokens=tokens, per=per, pool=pool)
 
 
 def sampler(seed=SEED, shares="equal", one_task=False, **differences):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fathom.config.schema.run import Batch, Temperature
+from fathom.config.schema.run import BatchSettings, Temperature
 from fathom.train.batches.update_tasks import (
     AllTasks,
     OneTask,
@@ -17,7 +17,7 @@ LINES = (100, 300, 40)
 
 
 def batch(per="task"):
-    return Batch(tokens=TOKENS, per=per, pool=1)
+    return BatchSettings(tokens=TOKENS, per=per, pool=1)
 
 
 def drawn(shares="proportional", seed=SEED, lines=LINES, per="task"):

@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from fathom.config.schema.method import Card
+from fathom.config.schema.method import MethodCard
 from fathom.io.files import read_json
 from tests.cli.conftest import invoke
 from tests.support.refused import prose, says
@@ -68,7 +68,7 @@ def test_a_mistake_is_refused_before_torch_is_loaded(gated, call, monkeypatch, w
 def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monkeypatch):
     monkeypatch.chdir(gated)
     monkeypatch.setattr(
-        Card,
+        MethodCard,
         "refusal",
         lambda self, gates, settings: "no good" if gates == "hard" else None,
     )

@@ -5,14 +5,14 @@ from typing import Annotated
 import pytest
 from pydantic import ValidationError, create_model
 
-from fathom.config.section import About, Absent, Part, Several
+from fathom.config.section import AsTuple, Doc, Section, UnhashedValue
 from fathom.io.hashes import identity
 
 
-class Training(Part):
-    updates: Annotated[int, About("Updates.", unit="updates")]
+class Training(Section):
+    updates: Annotated[int, Doc("Updates.", unit="updates")]
     clip: float = 0.0
-    stacks: Annotated[tuple[str, ...], Several] = ()
+    stacks: Annotated[tuple[str, ...], AsTuple] = ()
 
 
 def hashed(part):
@@ -27,27 +27,30 @@ BASE = hashed(Training(updates=3))
 
 
 def test_a_new_setting_at_its_absent_value_keeps_the_identity():
-    new = grown(tie=(Annotated[bool, Absent(False)], False))
+    new = grown(tie=(Annotated[bool, UnhashedValue(False)], False))
     assert hashed(new(updates=3)) == BASE
     assert hashed(new(updates=3, tie=True)) != BASE
 
 
 def test_a_default_that_is_edited_moves_the_identity():
     """The absent value is not the default: it stays when the default changes."""
-    new = grown(tie=(Annotated[bool, Absent(False)], True))
+    new = grown(tie=(Annotated[bool, UnhashedValue(False)], True))
     assert hashed(new(updates=3)) != BASE
 
 
 def test_a_renamed_setting_keeps_its_old_name_in_the_identity():
-    before = create_model("Before", __base__=Part, updates=(int, ...), kl=(float, 1.0))
+    before = create_model("Before", __base__=Section, updates=(int, ...), kl=(float, 1.0))
     after = create_model(
-        "After", __base__=Part, updates=(int, ...), beta=(Annotated[float, Absent(was="kl")], 1.0)
+        "After",
+        __base__=Section,
+        updates=(int, ...),
+        beta=(Annotated[float, UnhashedValue(was="kl")], 1.0),
     )
     assert hashed(before(updates=3)) == hashed(after(updates=3))
 
 
 def test_an_absent_zero_is_not_false():
-    new = grown(share=(Annotated[float | bool, Absent(False)], 0.0))
+    new = grown(share=(Annotated[float | bool, UnhashedValue(False)], 0.0))
     assert hashed(new(updates=3)) != BASE
 
 

@@ -3,31 +3,31 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from fathom.config.section import Form, Part, Several
+from fathom.config.section import AsTuple, Pattern, Section
 from fathom.config.validation import check, field_names
 from tests.support.refused import prose, says
 
 
-class Cosine(Part):
+class Cosine(Section):
     name: Literal["cosine"]
     rate: Annotated[float, Field(gt=0)]
 
 
-class Linear(Part):
+class Linear(Section):
     name: Literal["linear"]
     rate: Annotated[float, Field(gt=0)]
     end: int
 
 
-class Training(Part):
+class Training(Section):
     updates: Annotated[int, Field(ge=1)]
     schedule: Annotated[Cosine | Linear, Field(discriminator="name")]
     precision: Literal["fp32", "bf16"] = "fp32"
     title: str = ""
-    betas: Annotated[tuple[float, float], Several] = (0.9, 0.98)
-    every: Annotated[int, Field(ge=1)] | Annotated[str, Form(r"^\d+ epochs$", "75 epochs")] = 1
-    rows: Annotated[tuple[str, ...], Several] | dict[str, str | Linear] = ()
-    place: Annotated[str, Form(r"^(here|at [0-9])$", "at 3", "here or at <n>")] = "here"
+    betas: Annotated[tuple[float, float], AsTuple] = (0.9, 0.98)
+    every: Annotated[int, Field(ge=1)] | Annotated[str, Pattern(r"^\d+ epochs$", "75 epochs")] = 1
+    rows: Annotated[tuple[str, ...], AsTuple] | dict[str, str | Linear] = ()
+    place: Annotated[str, Pattern(r"^(here|at [0-9])$", "at 3", "here or at <n>")] = "here"
 
 
 GOOD = {"updates": 3, "schedule": {"name": "cosine", "rate": 0.1}}
@@ -115,7 +115,7 @@ def test_what_is_missing_does_not_count_in_a_partial_entry():
 
 
 def test_a_missing_choice_names_its_values():
-    class Model(Part):
+    class Model(Section):
         norm: Literal["pre", "post", "none"]
         schedule: Annotated[Cosine | Linear, Field(discriminator="name")]
 

@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from fathom.config.load import load
 from fathom.config.schema import run as settings
-from fathom.config.section import About, Absent
+from fathom.config.section import Doc, UnhashedValue
 
 CARD = "config/methods/latent_layers.yaml"
 SETTING = """\
@@ -34,9 +34,9 @@ def before(own_project):
     return identities(own_project)
 
 
-@pytest.mark.parametrize("part", [settings.Model, settings.Training, settings.Data])
+@pytest.mark.parametrize("part", [settings.Model, settings.TrainingSettings, settings.DataSettings])
 def test_a_new_setting_at_its_absent_value_moves_no_identity(own_project, part):
-    field = (Annotated[bool, About("New."), Absent(False)], False)
+    field = (Annotated[bool, Doc("New."), UnhashedValue(False)], False)
     grown = create_model("Grown", __base__=part, added=field)
     key = part.__name__.lower()
     for name in own_project.entries:

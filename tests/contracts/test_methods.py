@@ -58,7 +58,7 @@ every_choice = pytest.mark.parametrize(
 )
 
 
-def example(name: str, **changes: object) -> tuple[settings.Method, settings.Model, int]:
+def example(name: str, **changes: object) -> tuple[settings.MethodSettings, settings.Model, int]:
     """Return a method at the size and settings of its card's example."""
     this = card(name)
     layers = this.about.example.layers

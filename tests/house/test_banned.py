@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config.schema import run as settings
-from fathom.config.section import Part
+from fathom.config.section import Section
 from tests.house.tree import (
     ROOT,
     Function,
@@ -30,7 +30,7 @@ SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")} | {
 SETTINGS = {
     name
     for kind in vars(settings).values()
-    if isinstance(kind, type) and issubclass(kind, Part)
+    if isinstance(kind, type) and issubclass(kind, Section)
     for name in kind.model_fields
 } | {"settings"}
 VAGUE_ERRORS = {"ValueError", "KeyError", "Exception", "AssertionError"}

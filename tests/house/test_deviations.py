@@ -9,12 +9,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from fathom.config.project import Project
-from fathom.config.schema.method import Card
+from fathom.config.schema.method import MethodCard
 from fathom.config.silent import OPEN
 from tests.house.tree import listed
 
 
-def users(project: Project, card: Card) -> list[str]:
+def users(project: Project, card: MethodCard) -> list[str]:
     """Return the papers of which a run has the method."""
     return sorted(
         {name.split("/")[0] for name in project.entries if _method(project, name) == card.name}

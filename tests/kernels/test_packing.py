@@ -75,7 +75,7 @@ def test_what_is_packed_and_padded_keeps_real_values_and_has_zeros_elsewhere():
 
 def test_surplus_rows_reach_no_batch_and_no_gradient():
     for packing in packings():
-        for way in (packing.pad, packing.real):
+        for way in (packing.pad, packing.unpadded):
             x = torch.randn(1, packing.rows, D, requires_grad=True)
             way(x).square().sum().backward()
             expected = (2 * x).masked_fill(packing.is_padding_row.unsqueeze(1), 0)
@@ -89,7 +89,7 @@ def test_gradients_are_those_of_finite_differences_twice():
     torch.autograd.gradgradcheck(packing.pack, x)
     rows = torch.randn(1, packing.rows, D, dtype=torch.float64, requires_grad=True)
     torch.autograd.gradcheck(packing.pad, rows)
-    torch.autograd.gradcheck(packing.real, rows)
+    torch.autograd.gradcheck(packing.unpadded, rows)
 
 
 def test_columns_of_a_larger_tensor_are_padded_as_their_copy():

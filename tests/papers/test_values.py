@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fathom.config.values import Value, parse
+from fathom.config.values import ShownValue, parse
 from fathom.io.errors import FathomError
 from tests.support.refused import prose, says
 
@@ -14,18 +14,18 @@ KNOWN = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pairs")
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("bleu", Value("bleu")),
-        ("bleu.valid.soft", Value("bleu", split="valid", gates="soft")),
-        ("bleu.soft.valid", Value("bleu", split="valid", gates="soft")),
-        ("bleu.window", Value("bleu", window=True)),
-        ("nll.valid in bits", Value("nll", split="valid", unit="bits")),
-        ("depth.decoder", Value("depth", stack="decoder")),
+        ("bleu", ShownValue("bleu")),
+        ("bleu.valid.soft", ShownValue("bleu", split="valid", gates="soft")),
+        ("bleu.soft.valid", ShownValue("bleu", split="valid", gates="soft")),
+        ("bleu.window", ShownValue("bleu", window=True)),
+        ("nll.valid in bits", ShownValue("nll", split="valid", unit="bits")),
+        ("depth.decoder", ShownValue("depth", stack="decoder")),
         (
             "tokens.train.en in millions",
-            Value("tokens", split="train", language="en", unit="millions"),
+            ShownValue("tokens", split="train", language="en", unit="millions"),
         ),
-        ("tokens.fr.train", Value("tokens", split="train", language="fr")),
-        ("sharing", Value("sharing")),
+        ("tokens.fr.train", ShownValue("tokens", split="train", language="fr")),
+        ("sharing", ShownValue("sharing")),
     ],
 )
 def test_qualifiers_may_have_any_order(text, value):

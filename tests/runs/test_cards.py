@@ -3,18 +3,18 @@ from typing import Literal
 import pytest
 
 from fathom.config.cards import read_card, read_card_of_kind
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.config.yaml_files import read
 from tests.support.refused import prose, says
 
 
-class Bird(Part):
+class Bird(Section):
     name: str
     kind: Literal["bird"]
     wings: int
 
 
-class Fish(Part):
+class Fish(Section):
     name: str
     kind: Literal["fish"]
     fins: int

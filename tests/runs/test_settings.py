@@ -4,21 +4,21 @@ import pytest
 from pydantic import ValidationError
 
 from fathom.config.schema import run as settings
-from fathom.config.section import Part
+from fathom.config.section import Section
 from tests.support.refused import prose
 from tests.support.specs import method, small_spec
 
 
-def parts(part=settings.Run):
+def parts(part=settings.RunSettings):
     """Yield every class of settings below a class."""
     seen = {part}
     waiting = [part]
     while waiting:
         for kind in vars(settings).values():
-            if isinstance(kind, type) and issubclass(kind, Part) and kind not in seen:
+            if isinstance(kind, type) and issubclass(kind, Section) and kind not in seen:
                 seen.add(kind)
         waiting.pop()
-    return seen - {Part}
+    return seen - {Section}
 
 
 @pytest.mark.parametrize("part", sorted(parts(), key=lambda part: part.__name__))
@@ -26,7 +26,7 @@ def test_every_setting_says_what_it_means(part):
     nested = {
         name
         for name, field in part.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Part)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
     }
     silent = {
         name

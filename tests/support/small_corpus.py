@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from fathom.config.schema.run import Data
+from fathom.config.schema.run import DataSettings
 from fathom.config.spec import DataSpec
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes, write_record
@@ -83,7 +83,7 @@ def small_data(definition: dict = DEFINITION, pieces: dict | None = None, **chan
     tree = {"dataset": "small", "direction": "many_to_one", "max_pieces": 120}
     tree |= {key: value for key, value in changes.items() if key not in _SUBWORDS}
     tree |= {"pieces_of": "other"} if pieces else {}
-    checked = Data.model_validate(tree | {"subwords": subwords})
+    checked = DataSettings.model_validate(tree | {"subwords": subwords})
     tasks = tuple(task for task, _ in definition["tasks"])
     return DataSpec(checked, tasks, definition, pieces)
 

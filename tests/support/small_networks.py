@@ -46,13 +46,13 @@ def stack(name: str = "encoder", layers: int = 3, tasks: int = 2, **changes: obj
 
 def method(
     name: str, stacks: tuple[str, ...] = ("encoder", "decoder"), **values: object
-) -> settings.Method:
+) -> settings.MethodSettings:
     """Return a method on some stacks, with its card's defaults and some settings of its own."""
     return specs.method(name, stacks=stacks, **values)
 
 
 def network(
-    chosen: settings.Method, model: settings.Model | None = None, tasks: int = 2
+    chosen: settings.MethodSettings, model: settings.Model | None = None, tasks: int = 2
 ) -> Network:
     """Return a network whose weights do not depend on its method."""
     torch.manual_seed(7)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.schema import run as settings
-from fathom.config.schema.method import Card, read_card
+from fathom.config.schema.method import MethodCard, read_card
 from fathom.config.spec import DataSpec, Spec, StartSpec
 from fathom.config.yaml_files import read
 
@@ -46,14 +46,14 @@ TREE: dict[str, Any] = {
 
 
 @cache
-def card(name: str) -> Card:
+def card(name: str) -> MethodCard:
     """Return the real card of a method."""
     read_one, findings = read_card(name, read(ROOT / f"config/methods/{name}.yaml", ROOT))
     assert read_one is not None, findings
     return read_one
 
 
-def method(name: str, **values: Any) -> settings.Method:
+def method(name: str, **values: Any) -> settings.MethodSettings:
     """Return a method with its card's defaults and some settings of its own."""
     return card(name).method.model_validate({"name": name, **values})
 
@@ -90,7 +90,7 @@ def small_spec(
     """
     tree = merged(TREE, changes or {})
     chosen = tree.pop("method")
-    checked = settings.Run.model_validate({**tree, "method": method(**chosen)})
+    checked = settings.RunSettings.model_validate({**tree, "method": method(**chosen)})
     return Spec(
         paper=paper,
         run=run,

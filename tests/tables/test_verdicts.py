@@ -11,7 +11,7 @@ from fathom.artefacts.table.verdicts import (
     with_difference,
 )
 from fathom.config.cells import Cell
-from fathom.config.values import Value
+from fathom.config.values import ShownValue
 from fathom.config.vocabulary import Tolerance
 from tests.support.small_tables import reported
 
@@ -25,7 +25,7 @@ def cell(**changes):
         "id": "6/6",
         "kind": "run",
         "source": "p/small",
-        "value": Value("bleu"),
+        "value": ShownValue("bleu"),
         "task": "bos",
         "tasks": (),
         "gates": "plain",

@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from fathom.config.schema.run import Training
+from fathom.config.schema.run import TrainingSettings
 from fathom.config.schema.schedules import Noam, Polynomial
 from fathom.train.schedules import (
     SCHEDULES,
@@ -16,7 +16,7 @@ from fathom.train.schedules import (
 
 
 def test_every_schedule_of_the_settings_has_a_function_with_its_keywords():
-    union = Training.model_fields["schedule"].annotation
+    union = TrainingSettings.model_fields["schedule"].annotation
     classes = {get_args(each.model_fields["name"].annotation)[0]: each for each in get_args(union)}
     assert classes.keys() == SCHEDULES.keys()
     for name, function in SCHEDULES.items():

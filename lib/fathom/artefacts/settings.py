@@ -8,9 +8,9 @@ from fathom.config.families import read_families, read_runs
 from fathom.config.figures import FigureSettings
 from fathom.config.inheritance import Entry
 from fathom.config.project import Project
-from fathom.config.schema.method import Card
-from fathom.config.schema.run import Method, Run
-from fathom.config.section import Part
+from fathom.config.schema.method import MethodCard
+from fathom.config.schema.run import MethodSettings, RunSettings
+from fathom.config.section import Section
 from fathom.config.validation import models_in
 
 _HEAD = """\
@@ -30,7 +30,7 @@ def page(project: Project) -> str:
     """Return the page as Markdown."""
     given = _given(project)
     lines = [_HEAD]
-    for title, part, above in _parts(Run, ()):
+    for title, part, above in _parts(RunSettings, ()):
         lines += [f"## {title}", "", _docstring(part), ""]
         for name, field in part.model_fields.items():
             if _inner(field.annotation):
@@ -51,30 +51,32 @@ def page(project: Project) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _parts(part: type[Part], above: tuple[str, ...]) -> Iterator[tuple[str, type[Part], tuple]]:
+def _parts(
+    part: type[Section], above: tuple[str, ...]
+) -> Iterator[tuple[str, type[Section], tuple]]:
     """Yield heading, class and key path of each class of settings below one."""
     yield ".".join(above) or "run", part, above
     for name, field in part.model_fields.items():
         inner = _inner(field.annotation)
         for one in inner:
-            if one is Method:
+            if one is MethodSettings:
                 continue
             tag = f" ({_tag(one)})" if _tag(one) else ""
             for title, below, path in _parts(one, (*above, name)):
                 yield title + tag, below, path
 
 
-def _tag(part: type[Part]) -> str:
+def _tag(part: type[Section]) -> str:
     """Return the name of a schedule's class, by which config chooses it; empty for others."""
     name = part.model_fields.get("name")
     options = get_args(name.annotation) if name else ()
     return str(options[0]) if options else ""
 
 
-def _inner(annotation: Any) -> list[type[Part]]:
+def _inner(annotation: Any) -> list[type[Section]]:
     """Return the classes of settings that a field may hold, where it holds nothing else."""
     options = get_args(annotation) or (annotation,)
-    parts = [one for one in options if isinstance(one, type) and issubclass(one, Part)]
+    parts = [one for one in options if isinstance(one, type) and issubclass(one, Section)]
     others = [one for one in options if one not in parts and one is not type(None)]
     return [] if others else parts
 
@@ -93,12 +95,12 @@ def _allowed(annotation: Any) -> str:
     names = [str(value) for value in _choices(annotation)]
     if len(names) < 2:
         return ""
-    if any(isinstance(one, type) and issubclass(one, Part) for one in get_args(annotation)):
+    if any(isinstance(one, type) and issubclass(one, Section) for one in get_args(annotation)):
         names.append("a mapping")
     return f"; {'any' if get_origin(annotation) is tuple else 'one'} of {', '.join(names)}"
 
 
-def _docstring(part: type[Part]) -> str:
+def _docstring(part: type[Section]) -> str:
     return (part.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " ")
 
 
@@ -129,7 +131,7 @@ def _of(given: Mapping[str, list[str]], chosen: str) -> dict[str, list[str]]:
     return {value: places for value, places in own.items() if places}
 
 
-def _method(name: str, card: Card, given: Mapping[str, Mapping[str, list[str]]]) -> list[str]:
+def _method(name: str, card: MethodCard, given: Mapping[str, Mapping[str, list[str]]]) -> list[str]:
     lines = [f"## method {name}", "", card.about.summary, ""]
     for key, setting in card.about.settings.items():
         unit = f"; scaled by {setting.unit}" if setting.unit else ""
@@ -142,7 +144,7 @@ def _method(name: str, card: Card, given: Mapping[str, Mapping[str, list[str]]])
     return [*lines, ""]
 
 
-def _keys(title: str, part: type[Part]) -> list[str]:
+def _keys(title: str, part: type[Section]) -> list[str]:
     """Return the keys of a class of figures.yaml, and those of a part's long form."""
     lines = [f"## {title}", "", _docstring(part), ""]
     for name, field in part.model_fields.items():
@@ -197,6 +199,6 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple | list):
         return f"[{', '.join(_text(item) for item in value)}]"
-    if isinstance(value, Part):
+    if isinstance(value, Section):
         return f"{{{', '.join(f'{k}: {_text(v)}' for k, v in value)}}}"
     return str(value) or '""'

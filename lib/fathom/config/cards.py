@@ -2,12 +2,12 @@
 
 from typing import TypeVar
 
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, brief, nearest
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=Section)
 
 
 def read_card(model: type[P], name: str, file: YamlFile) -> tuple[P | None, list[FathomError]]:

@@ -13,7 +13,7 @@ from fathom.config.blocks import Block, BlockColumn, BlockRow
 from fathom.config.known import Known, KnownRun
 from fathom.config.places import placeholders, substitute
 from fathom.config.schema.table import TableEntry
-from fathom.config.values import Value, parse
+from fathom.config.values import ShownValue, parse
 from fathom.config.yaml_files import KeyPath
 from fathom.io.errors import FathomError, nearest, unknown
 
@@ -47,7 +47,7 @@ class Cell:
     id: str
     kind: Kind
     source: str
-    value: Value | None
+    value: ShownValue | None
     task: str | None
     tasks: tuple[str, ...]
     gates: str
@@ -127,7 +127,7 @@ class _Place:
         """Return file, line and key of a key of the table."""
         return self.table.entry.where(path)
 
-    def value(self) -> Value:
+    def value(self) -> ShownValue:
         """Return what the cell shows: the row's value, or the column's, or the table's."""
         row, column = self.row, self.column
         if row.row.value and column.value:
@@ -145,7 +145,7 @@ class _Place:
         except FathomError as error:
             raise FathomError(error.what, self.where(path), error.remedy) from None
 
-    def run(self, value: Value) -> tuple[str, KnownRun, str]:
+    def run(self, value: ShownValue) -> tuple[str, KnownRun, str]:
         """Return the run's full name, what is known of it, and its name as written."""
         own = self.row.row.runs().get(self.column.id)
         pattern = own or self.row.row.run
@@ -164,7 +164,7 @@ class _Place:
             raise FathomError(what, self.where(path), "name a `corpus`, or another value")
         return name, known, pattern
 
-    def _corpus(self, value: Value) -> tuple[str, ...]:
+    def _corpus(self, value: ShownValue) -> tuple[str, ...]:
         """Return the tasks of the block's corpus."""
         corpus, where = self.block.corpus or "", self.where((*self.block.path, "corpus"))
         if corpus not in self.known.corpora:
@@ -179,7 +179,7 @@ class _Place:
             raise FathomError(what, self.where(line.path), nearest(line.id, tasks))
         return tasks
 
-    def available(self, value: Value, run: KnownRun) -> bool:
+    def available(self, value: ShownValue, run: KnownRun) -> bool:
         """Return whether a run has this value at all; a printed cell must have it."""
         if self.table.vocabulary.measurement(value).of == "gates":
             return run.gated and (not value.stack or not run.stacks or value.stack in run.stacks)
@@ -194,7 +194,7 @@ class _Place:
         self,
         kind: Kind,
         source: str = "",
-        value: Value | None = None,
+        value: ShownValue | None = None,
         tasks: tuple[str, ...] = (),
         gates: str = "",
     ) -> Cell:

@@ -5,8 +5,15 @@ from typing import Any
 
 from fathom.config import plain
 from fathom.config.inheritance import Entry
-from fathom.config.schema.method import Card
-from fathom.config.schema.run import Decoding, Masking, Model, Run, Subwords, Training
+from fathom.config.schema.method import MethodCard
+from fathom.config.schema.run import (
+    Decoding,
+    Masking,
+    Model,
+    RunSettings,
+    Subwords,
+    TrainingSettings,
+)
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest
 
@@ -32,7 +39,7 @@ TAKES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 
 
-def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+def findings(run: RunSettings, card: MethodCard, entry: Entry) -> Iterator[FathomError]:
     """Yield what does not go together, each where its value is given.
 
     Args:
@@ -50,7 +57,7 @@ def findings(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
     yield from _decoding(run, card, entry)
 
 
-def _warmup(training: Training, entry: Entry) -> Iterator[FathomError]:
+def _warmup(training: TrainingSettings, entry: Entry) -> Iterator[FathomError]:
     """Yield a learning rate that never reaches its peak; a run may also count epochs."""
     warmup, updates = training.schedule.settings.get("warmup", 0), training.updates
     if isinstance(updates, int) and warmup > updates:
@@ -79,14 +86,14 @@ def _shape(model: Model, entry: Entry) -> Iterator[FathomError]:
         yield FathomError(what, entry.where(("model", "embedding")), f"write {model.width}")
 
 
-def _tables(run: Run, entry: Entry) -> Iterator[FathomError]:
+def _tables(run: RunSettings, entry: Entry) -> Iterator[FathomError]:
     if run.model.tie_embeddings == "all" and not dictionaries_are_one(run.data.subwords):
         what = "one table for both sides needs one dictionary for both sides"
         remedy = "write decoder or none, or give data.subwords joint pieces alone"
         yield FathomError(what, entry.where(("model", "tie_embeddings")), remedy)
 
 
-def _target_token(run: Run, entry: Entry) -> Iterator[FathomError]:
+def _target_token(run: RunSettings, entry: Entry) -> Iterator[FathomError]:
     if run.data.target_token != "none" and run.data.direction != "one_to_many":
         what = "only one-to-many translation has several target languages to name"
         yield FathomError(what, entry.where(("data", "target_token")), "write none")
@@ -104,7 +111,7 @@ def shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _method(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+def _method(run: RunSettings, card: MethodCard, entry: Entry) -> Iterator[FathomError]:
     norm, norms = run.model.norm, card.about.norms
     if norm not in norms and run.model.architecture != "rnmt_plus":
         what = f"'{card.name}' does not work with the norm '{norm}'"
@@ -122,7 +129,7 @@ def _method(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
         )
 
 
-def _stacks(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+def _stacks(run: RunSettings, card: MethodCard, entry: Entry) -> Iterator[FathomError]:
     """Yield settings that count layers and act on no stack, or count more than it has."""
     layers = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}
     for name, setting in card.about.settings.items():
@@ -140,7 +147,7 @@ def _stacks(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
             yield FathomError(what, where, f"write {most} or less")
 
 
-def _masking(run: Run, entry: Entry) -> Iterator[FathomError]:
+def _masking(run: RunSettings, entry: Entry) -> Iterator[FathomError]:
     masking: Masking | None = run.masking
     masked = run.model.architecture == "masked_lm"
     if masking is not None and not masked:
@@ -163,7 +170,7 @@ def _masking(run: Run, entry: Entry) -> Iterator[FathomError]:
         )
 
 
-def _decoding(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
+def _decoding(run: RunSettings, card: MethodCard, entry: Entry) -> Iterator[FathomError]:
     decoding: Decoding | None = run.decoding
     if (decoding is None) != (run.model.decoder_layers == 0):
         what, remedy = "no beam search is given", "add decoding"
@@ -187,7 +194,7 @@ def _decoding(run: Run, card: Card, entry: Entry) -> Iterator[FathomError]:
             )
 
 
-def _saves(training: Training, decoding: Decoding, entry: Entry) -> Iterator[FathomError]:
+def _saves(training: TrainingSettings, decoding: Decoding, entry: Entry) -> Iterator[FathomError]:
     """Yield a training that is too short to save as many weights as are averaged."""
     every, count = training.save_every or training.validate_every, decoding.average_of
     if isinstance(training.updates, str):

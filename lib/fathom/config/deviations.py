@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 from fathom.config.setting_paths import unknown_part
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
@@ -18,24 +18,24 @@ _OF_ENTRIES = ("like", "layers")
 OF_PAPER = ("metric", "marks")
 
 
-class DeviationSettings(Part):
+class DeviationSettings(Section):
     """The form of an entry."""
 
-    title: Annotated[str, About("A few words that name the choice.")]
-    paper: Annotated[str, About("What the paper says, with the place, or that it is silent.")]
-    released: Annotated[str, About("What the released code does, where there is any.")] = ""
-    ours: Annotated[str, About("What is done here, at the paper's own scale.")]
-    why: Annotated[str, About("What speaks for it.")]
+    title: Annotated[str, Doc("A few words that name the choice.")]
+    paper: Annotated[str, Doc("What the paper says, with the place, or that it is silent.")]
+    released: Annotated[str, Doc("What the released code does, where there is any.")] = ""
+    ours: Annotated[str, Doc("What is done here, at the paper's own scale.")]
+    why: Annotated[str, Doc("What speaks for it.")]
     applies: Annotated[
         tuple[str, ...],
-        Several,
+        AsTuple,
         Field(min_length=1),
-        About("Families, methods, tables, figures, or `paper` for all of it; never runs."),
+        Doc("Families, methods, tables, figures, or `paper` for all of it; never runs."),
     ]
     settings: Annotated[
         tuple[str, ...],
-        Several,
-        About("What it decides, as training.clip or metric.tokenize."),
+        AsTuple,
+        Doc("What it decides, as training.clip or metric.tokenize."),
     ] = ()
 
 
@@ -109,7 +109,7 @@ def findings(
 def setting_findings(
     deviations: Iterable[Deviation],
     files: Mapping[str, YamlFile],
-    methods: Mapping[str, type[Part]],
+    methods: Mapping[str, type[Section]],
 ) -> Iterator[FathomError]:
     """Yield the paths of entries that name no setting, with the nearest valid one.
 
@@ -128,7 +128,7 @@ def setting_findings(
 
 
 def _unknown(
-    dotted: str, paper: YamlFile | None, methods: Mapping[str, type[Part]]
+    dotted: str, paper: YamlFile | None, methods: Mapping[str, type[Section]]
 ) -> tuple[str, Collection[str]] | None:
     """Return the part of a path that neither runs nor paper.yaml have, and what is possible."""
     first, *others = dotted.split(".")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from fathom.config.inheritance import Entry, Sections
-from fathom.config.schema.run import Run
+from fathom.config.schema.run import RunSettings
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.io.errors import FathomError, Partly, brief, nearest
@@ -35,7 +35,7 @@ def family_findings(families: Iterable[Entry]) -> Iterator[FathomError]:
     """Yield what is wrong in families that can be read, whether or not a run uses them."""
     for family in families:
         values = {key: value for key, value in family.values.items() if key != "method"}
-        yield from check(Run, values, family.where, partial=True)[1]
+        yield from check(RunSettings, values, family.where, partial=True)[1]
 
 
 def _sections(file: YamlFile) -> Sections:

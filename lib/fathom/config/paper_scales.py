@@ -9,21 +9,21 @@ from pydantic import Field
 from fathom.config.layered_files import layered
 from fathom.config.scales import Rule
 from fathom.config.schema.types import Count
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
 from fathom.io.errors import FathomError, unknown
 
 
-class PaperScale(Part):
+class PaperScale(Section):
     """The keys of a scale in a paper's scales.yaml."""
 
-    datasets: Annotated[dict[str, str], About("The data set that substitutes another.")] = Field(
+    datasets: Annotated[dict[str, str], Doc("The data set that substitutes another.")] = Field(
         default_factory=dict
     )
-    updates: Annotated[dict[str, Count], About("Updates by group.")] = Field(default_factory=dict)
+    updates: Annotated[dict[str, Count], Doc("Updates by group.")] = Field(default_factory=dict)
     rules: Annotated[
-        tuple[Rule, ...], Several, About("Rules for the paper's runs, after the scale's own.")
+        tuple[Rule, ...], AsTuple, Doc("Rules for the paper's runs, after the scale's own.")
     ] = ()
 
 

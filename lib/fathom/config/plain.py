@@ -5,8 +5,8 @@ Settings say this before anything is trained. `decode/export/plain.py` looks at 
 
 from collections.abc import Iterator
 
-from fathom.config.schema.method import Card
-from fathom.config.schema.run import Method, Model
+from fathom.config.schema.method import MethodCard
+from fathom.config.schema.run import MethodSettings, Model
 from fathom.config.schema.types import STACKS
 from fathom.io.errors import FathomError
 
@@ -26,7 +26,9 @@ def beyond(model: Model) -> Iterator[str]:
     yield from (what for what, there in foreign.items() if there)
 
 
-def findings(model: Model, method: Method, card: Card, where: str) -> Iterator[FathomError]:
+def findings(
+    model: Model, method: MethodSettings, card: MethodCard, where: str
+) -> Iterator[FathomError]:
     """Yield what keeps a run from a translation by CTranslate2, whatever its gates.
 
     Args:
@@ -41,7 +43,7 @@ def findings(model: Model, method: Method, card: Card, where: str) -> Iterator[F
         yield FathomError(f"no plain Transformer: the method {card.name}", where, REMEDY)
 
 
-def require_plain_gates(card: Card, gates: str, where: str, remedy: str) -> None:
+def require_plain_gates(card: MethodCard, gates: str, where: str, remedy: str) -> None:
     """Refuse gates with which a method adds something to the layers that it keeps.
 
     Args:

@@ -13,15 +13,15 @@ from fathom.config.known import Known, KnownRun
 from fathom.config.resolve import Resolved, resolve
 from fathom.config.scales import Scale, scaled
 from fathom.config.schema.dataset import Dataset
-from fathom.config.schema.method import Card
-from fathom.config.schema.run import Run
+from fathom.config.schema.method import MethodCard
+from fathom.config.schema.run import RunSettings
 from fathom.config.schema.source import Source
 from fathom.config.spec import DataSpec, Spec, StartSpec
 from fathom.config.switches import Switches
 from fathom.io.errors import FathomError, Findings, nearest, shortened, unknown
 
 if TYPE_CHECKING:
-    from fathom.artefacts.claims.claims import Claim
+    from fathom.config.claims import Claim
     from fathom.config.paper import Paper
 
 
@@ -44,7 +44,7 @@ class Project:
     scales: Mapping[str, Scale]
     sources: Mapping[str, Source]
     datasets: Mapping[str, Dataset]
-    methods: Mapping[str, Card]
+    methods: Mapping[str, MethodCard]
     entries: Mapping[str, Entry]
     families: Mapping[str, tuple[str, ...]]
     contents: Contents = field(repr=False)
@@ -115,7 +115,7 @@ class Project:
     def _resolved(self) -> dict[tuple[str, str | None], Resolved]:
         return {}
 
-    def run(self, name: str, scale: str | None = None) -> Run:
+    def run(self, name: str, scale: str | None = None) -> RunSettings:
         """Return a run's checked settings.
 
         Raises:
@@ -160,7 +160,7 @@ class Project:
     def _specs(self) -> dict[tuple[str, str], Spec]:
         return {}
 
-    def _data(self, run: Run, entry: Entry) -> DataSpec:
+    def _data(self, run: RunSettings, entry: Entry) -> DataSpec:
         definitions = {}
         for key in ("dataset", "pieces_of"):
             name = getattr(run.data, key)
@@ -350,5 +350,5 @@ class _Unresolved(Collection[str]):
         return sum(1 for _ in self)
 
 
-def _seeds(run: Run) -> tuple[int, ...]:
+def _seeds(run: RunSettings) -> tuple[int, ...]:
     return tuple(range(1, run.seeds + 1)) if isinstance(run.seeds, int) else run.seeds

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from fathom.config.inheritance import Entry
 from fathom.config.schema.types import Text
-from fathom.config.section import About, Part
+from fathom.config.section import Doc, Section
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, brief, nearest
 
@@ -29,11 +29,11 @@ _COMPUTE: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 
 
-class Requirement(Part):
+class Requirement(Section):
     """A rule without which a method does nothing or cannot be built."""
 
-    rule: Annotated[Text, About("A comparison of settings, `width`, `tasks` and `updates`.")]
-    reason: Annotated[Text, About("What happens where it does not hold.")]
+    rule: Annotated[Text, Doc("A comparison of settings, `width`, `tasks` and `updates`.")]
+    reason: Annotated[Text, Doc("What happens where it does not hold.")]
 
     @property
     def names(self) -> list[str]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fathom.config.inheritance import Entry
-from fathom.config.schema.method import Card, stack_findings
-from fathom.config.schema.run import Run
+from fathom.config.schema.method import MethodCard, stack_findings
+from fathom.config.schema.run import RunSettings
 from fathom.config.validation import check
 from fathom.io.errors import FathomError, brief, nearest, unknown
 
@@ -20,11 +20,11 @@ class Resolved:
     """
 
     entry: Entry
-    run: Run | None
+    run: RunSettings | None
     findings: tuple[FathomError, ...] = ()
 
 
-def resolve(entry: Entry, cards: Mapping[str, Card]) -> Resolved:
+def resolve(entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
     """Check a run's entry.
 
     Args:
@@ -45,12 +45,12 @@ def resolve(entry: Entry, cards: Mapping[str, Card]) -> Resolved:
     if method is not None:
         findings += stack_findings(card, method.stacks, entry.where(("method", "stacks")))
     values["method"] = method or card.method(name=name)
-    run, wrong = check(Run, values, entry.where)
+    run, wrong = check(RunSettings, values, entry.where)
     findings += wrong
     return Resolved(entry, None if findings else run, tuple(findings))
 
 
-def _with_preset(entry: Entry, card: Card) -> tuple[Entry, list[FathomError]]:
+def _with_preset(entry: Entry, card: MethodCard) -> tuple[Entry, list[FathomError]]:
     """Write out the preset that a run names; the run's own settings win."""
     preset, method = entry.get(("method", "preset")), entry.node.get(("method",))
     if preset is None or method is None:

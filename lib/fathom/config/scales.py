@@ -9,9 +9,9 @@ from pydantic import Field, field_validator
 
 from fathom.config.inheritance import Entry
 from fathom.config.places import Place
-from fathom.config.schema.run import Run
+from fathom.config.schema.run import RunSettings
 from fathom.config.schema.types import Count, Positive, Seeds, Text
-from fathom.config.section import About, Part, Several, fields_of, plain
+from fathom.config.section import AsTuple, Doc, Section, fields_of, plain
 from fathom.config.setting_paths import unknown_part
 from fathom.config.validation import check
 from fathom.config.yaml_files import KeyPath, YamlFile
@@ -23,44 +23,42 @@ _UPDATES = ("training", "updates")
 _ASKED = ("like", "run", "paper")
 
 
-class Rule(Part):
+class Rule(Section):
     """Settings of the runs that fit: `when` holds at the paper's own scale."""
 
     when: Annotated[
         dict[str, Any],
-        About("A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`."),
+        Doc("A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`."),
     ] = Field(default_factory=dict)
-    set: Annotated[dict[str, Any], MinLen(1), About("The value at each path.")]
+    set: Annotated[dict[str, Any], MinLen(1), Doc("The value at each path.")]
 
 
-class CheckLearning(Part):
+class CheckLearning(Section):
     """The run that shows whether a scale works at all."""
 
-    run: Annotated[Text, About("The run that must learn, `<paper>/<run>`.")]
-    nats_below_unigram: Annotated[Positive, About("How much it must learn (nats a token).")]
+    run: Annotated[Text, Doc("The run that must learn, `<paper>/<run>`.")]
+    nats_below_unigram: Annotated[Positive, Doc("How much it must learn (nats a token).")]
 
 
-class Scale(Part):
+class Scale(Section):
     """The keys of config/scales/<name>.yaml; a scale that gives none is the papers' own."""
 
-    title: Annotated[Text, About("One sentence: what is cut down.")]
+    title: Annotated[Text, Doc("One sentence: what is cut down.")]
     like: Annotated[
-        Text | None, About("Another scale, whose keys and rules come before this one's.")
+        Text | None, Doc("Another scale, whose keys and rules come before this one's.")
     ] = None
-    seeds: Annotated[Seeds | None, About("The seeds of every run; null: the papers'.")] = None
+    seeds: Annotated[Seeds | None, Doc("The seeds of every run; null: the papers'.")] = None
     times: Annotated[
-        dict[str, str], About("The ratio of every setting with the unit layers or width.")
+        dict[str, str], Doc("The ratio of every setting with the unit layers or width.")
     ] = Field(default_factory=dict)
-    datasets: Annotated[dict[str, str], About("The data set that substitutes another.")] = Field(
+    datasets: Annotated[dict[str, str], Doc("The data set that substitutes another.")] = Field(
         default_factory=dict
     )
     updates: Annotated[
         dict[str, dict[str, Count]],
-        About("Updates by paper and group; settings in updates follow the run's own ratio."),
+        Doc("Updates by paper and group; settings in updates follow the run's own ratio."),
     ] = Field(default_factory=dict)
-    rules: Annotated[
-        tuple[Rule, ...], Several, About("From top to bottom; a later rule wins.")
-    ] = ()
+    rules: Annotated[tuple[Rule, ...], AsTuple, Doc("From top to bottom; a later rule wins.")] = ()
     check_learning: Annotated[CheckLearning | None, Field()] = None
 
     @field_validator("times")
@@ -76,7 +74,7 @@ class Scale(Part):
 
 def scaled(
     entry: Entry,
-    paper: Run,
+    paper: RunSettings,
     name: tuple[str, str],
     scale: Scale,
     file: YamlFile,
@@ -115,7 +113,7 @@ def scaled(
     return entry
 
 
-def applies(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool:
+def applies(rule: Rule, entry: Entry, paper: RunSettings, name: tuple[str, str]) -> bool:
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
     origins = _origins(entry, name)
     return all(
@@ -129,7 +127,7 @@ def applies(rule: Rule, entry: Entry, paper: Run, name: tuple[str, str]) -> bool
 
 
 def missing_values(
-    rule: Rule, runs: Iterable[tuple[Entry, Run, tuple[str, str]]]
+    rule: Rule, runs: Iterable[tuple[Entry, RunSettings, tuple[str, str]]]
 ) -> Iterator[tuple[str, Any, list[Any]]]:
     """Yield the key and the value of a rule's `when` that no run has, and those that runs have.
 
@@ -149,21 +147,21 @@ def missing_values(
                 yield key, given, [value for value in known if value is not None]
 
 
-def units(run: Run) -> Iterator[tuple[KeyPath, str, Any]]:
+def units(run: RunSettings) -> Iterator[tuple[KeyPath, str, Any]]:
     """Yield path, unit and value of each setting of a run that has a unit."""
-    waiting: list[tuple[KeyPath, Part]] = [((), run)]
+    waiting: list[tuple[KeyPath, Section]] = [((), run)]
     while waiting:
         above, part = waiting.pop()
         for key, field in fields_of(type(part)).items():
             value, extra = getattr(part, key), field.json_schema_extra
-            if isinstance(value, Part):
+            if isinstance(value, Section):
                 waiting.append(((*above, key), value))
             elif isinstance(extra, dict) and "unit" in extra and value is not None:
                 yield (*above, key), str(extra["unit"]), value
 
 
 def _by_unit(
-    paper: Run, scale: Scale, paper_name: str, top: Place
+    paper: RunSettings, scale: Scale, paper_name: str, top: Place
 ) -> dict[KeyPath, tuple[Any, Place]]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
     changes: dict[KeyPath, tuple[Any, Place]] = {}
@@ -196,7 +194,7 @@ def _given(entry: Entry) -> set[KeyPath]:
     return {("method", key) for key in (method.value if method else {})}
 
 
-def _has(paper: Run, path: KeyPath) -> bool:
+def _has(paper: RunSettings, path: KeyPath) -> bool:
     return len(path) == 2 and path[1] in type(paper.method).model_fields
 
 
@@ -217,7 +215,7 @@ def read_scale(file: YamlFile) -> tuple[Scale | None, list[FathomError]]:
 
 
 def path_findings(
-    scale: Scale, file: YamlFile, methods: Mapping[str, type[Part]]
+    scale: Scale, file: YamlFile, methods: Mapping[str, type[Section]]
 ) -> Iterator[FathomError]:
     """Yield the paths of rules that no run can have, with the nearest valid one.
 

@@ -11,21 +11,21 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from fathom.artefacts.claims.claims import ClaimSettings
-from fathom.artefacts.figures import kinds
-from fathom.artefacts.parameters import Parameters
 from fathom.config.deviations import DeviationSettings
 from fathom.config.figures import form
 from fathom.config.paper_scales import PaperScale
 from fathom.config.project import Project
 from fathom.config.scales import Scale
+from fathom.config.schema.claims import ClaimSettings
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
+from fathom.config.schema.figures import KINDS as FIGURES
 from fathom.config.schema.method import CardFile
 from fathom.config.schema.paper import PaperSettings
-from fathom.config.schema.run import Run
+from fathom.config.schema.parameters import Parameters
+from fathom.config.schema.run import RunSettings
 from fathom.config.schema.source import KINDS
 from fathom.config.schema.table import TableSettings
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.config.switches import Switches
 from fathom.config.vocabulary import ColumnsFile
 
@@ -48,7 +48,7 @@ _FORMS = {"anyOf", "type", "pattern", "minimum", "maximum", "exclusiveMinimum"}
 def schemas(project: Project) -> dict[str, dict[str, Any]]:
     """Return the schema of each kind of config file by the file's name without suffix."""
     methods = {name: card.method for name, card in project.methods.items()}
-    run = _entry(_schema(Run))
+    run = _entry(_schema(RunSettings))
     properties = run["properties"]
     properties |= _RUN_KEYS
     for key in ("method", "start"):
@@ -91,7 +91,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
 def _figures() -> dict[str, Any]:
     """Return the schema of figures.yaml: an entry has the keys of its kind."""
     options, definitions = [], {}
-    for name, kind in kinds.classes().items():
+    for name, kind in FIGURES.items():
         schema = _entry(_schema(form(kind)))
         definitions |= schema.pop("$defs", {})
         schema["properties"]["kind"] = {"const": name, "description": str(kind.__doc__)}
@@ -122,7 +122,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True)
 
 
-def _cards(*models: type[Part]) -> dict[str, Any]:
+def _cards(*models: type[Section]) -> dict[str, Any]:
     """Return the schema of cards of several classes, which are called like their files."""
     _, schema = models_json_schema([(model, "validation") for model in models], by_alias=True)
     for model in models:

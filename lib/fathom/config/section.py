@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 from pydantic.fields import FieldInfo
 
 # A tuple may be written as a list; its items stay strict.
-Several = Strict(False)
+AsTuple = Strict(False)
 # What pydantic calls a text that is not of its form.
 FORM = "form"
 
 
-def About(text: str, unit: str | None = None, source: str = "") -> Any:
+def Doc(text: str, unit: str | None = None, source: str = "") -> Any:
     """Describe a setting; all of it also appears in the generated JSON Schema.
 
     Args:
@@ -29,7 +29,7 @@ def About(text: str, unit: str | None = None, source: str = "") -> Any:
     return Field(description=text, json_schema_extra=extra or None)
 
 
-class Form:
+class Pattern:
     """The form of a text, with an example that messages print, or with what may be written."""
 
     def __init__(self, pattern: str, example: str, words: str = ""):
@@ -55,7 +55,7 @@ class _Nothing:
 NOTHING = _Nothing()
 
 
-class Absent:
+class UnhashedValue:
     """What the code did before a setting existed; the identity leaves that value out.
 
     It is written once, when a setting is added, and never changed. It is not the default: an edited
@@ -72,7 +72,7 @@ class Absent:
         self.value, self.was = value, was
 
 
-class Part(BaseModel):
+class Section(BaseModel):
     """A part of config: strict, frozen, without unknown keys, NaN and infinity.
 
     A whole number in a float field becomes a float; 14000.0 is no whole number; `yes` is no text.
@@ -94,7 +94,10 @@ class Part(BaseModel):
         for name, field in fields_of(type(self)).items():
             if field.exclude:
                 continue
-            mark = next((item for item in field.metadata if isinstance(item, Absent)), Absent())
+            mark = next(
+                (item for item in field.metadata if isinstance(item, UnhashedValue)),
+                UnhashedValue(),
+            )
             value = plain(getattr(self, name))
             if mark.value is NOTHING or not _same(value, plain(mark.value)):
                 hashed[mark.was or name] = value
@@ -109,7 +112,7 @@ def fields_of(part: type[BaseModel]) -> dict[str, FieldInfo]:
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it, parts as what is hashed of them; −0.0 becomes 0.0."""
-    if isinstance(value, Part):
+    if isinstance(value, Section):
         return value.identity()
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from fathom.config.schema.run import Run
-from fathom.config.section import Part
+from fathom.config.schema.run import RunSettings
+from fathom.config.section import Section
 from fathom.config.validation import field_names
 
 
-def unknown_part(dotted: str, methods: Mapping[str, type[Part]]) -> tuple[str, list[str]] | None:
+def unknown_part(dotted: str, methods: Mapping[str, type[Section]]) -> tuple[str, list[str]] | None:
     """Return the part of a path that no run can have, with the names that are possible there.
 
     Args:
@@ -19,7 +19,7 @@ def unknown_part(dotted: str, methods: Mapping[str, type[Part]]) -> tuple[str, l
         if path[:length] == ("method",):
             names = {name for method in methods.values() for name in method.model_fields}
         else:
-            names = set(field_names(Run, path[:length]))
+            names = set(field_names(RunSettings, path[:length]))
         if part not in names:
             return part, sorted(names)
     return None

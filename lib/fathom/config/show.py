@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathom.config.project import Project
-from fathom.config.section import Part, plain
+from fathom.config.section import Section, plain
 from fathom.config.yaml_files import KeyPath
 
 DEFAULT = "default"
@@ -60,17 +60,17 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
     return settings
 
 
-def leaves(part: Part, above: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+def leaves(part: Section, above: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     """Yield path and value of each setting; a part that is null is one value."""
     for key in type(part).model_fields:
         value = getattr(part, key)
-        if isinstance(value, Part):
+        if isinstance(value, Section):
             yield from leaves(value, (*above, key))
         else:
             yield (*above, key), plain(value)
 
 
-def _default_source(run: Part, path: KeyPath) -> str:
+def _default_source(run: Section, path: KeyPath) -> str:
     """Return where the default of a class is from."""
     part: Any = run
     for key in path[:-1]:

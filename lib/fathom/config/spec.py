@@ -24,7 +24,7 @@ class DataSpec:
         pieces_definition: that of the data set whose pieces are used; None for its own.
     """
 
-    settings: settings.Data
+    settings: settings.DataSettings
     tasks: tuple[str, ...]
     definition: dict[str, Any] = field(repr=False)
     pieces_definition: dict[str, Any] | None = field(default=None, repr=False)
@@ -155,8 +155,8 @@ class Spec:
     run: str
     data: DataSpec
     model: settings.Model
-    method: settings.Method
-    training: settings.Training
+    method: settings.MethodSettings
+    training: settings.TrainingSettings
     outcome: settings.Outcome
     masking: settings.Masking | None
     start: StartSpec | None

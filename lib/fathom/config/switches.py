@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator
 
 from fathom.config.schema.types import MOST_SEEDS, SEED_LIMIT, Count, Text, Whole
-from fathom.config.section import About, Form, Part
+from fathom.config.section import Doc, Pattern, Section
 from fathom.config.yaml_files import KeyPath, YamlFile, read
 from fathom.io.errors import FathomError, brief
 
@@ -152,64 +152,64 @@ def one_or_several(value: Any) -> tuple[Any, ...]:
 _Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
 
 
-class Switches(Part):
+class Switches(Section):
     """The keys of config/config.yaml, and of `--config key=value`."""
 
-    scale: Annotated[Text, About("A scale of config/scales.")]
+    scale: Annotated[Text, Doc("A scale of config/scales.")]
     results: Annotated[
         str,
         _Typed,
         AfterValidator(results_folder),
-        About("The folder of everything that is made."),
+        Doc("The folder of everything that is made."),
     ] = "results"
     device: Annotated[
         str,
-        Form(DEVICE, "cuda:1", DEVICES),
-        About("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
+        Pattern(DEVICE, "cuda:1", DEVICES),
+        Doc("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
     ] = "auto"
     kernels: Annotated[
         Literal["fast", "fairseq"],
-        About("fast computes real tokens alone; fairseq is its own layers, the reference."),
+        Doc("fast computes real tokens alone; fairseq is its own layers, the reference."),
     ] = "fast"
     compile: Annotated[
-        bool, About("Compile each layer with torch.compile, in training with fast kernels.")
+        bool, Doc("Compile each layer with torch.compile, in training with fast kernels.")
     ] = False
     seeds: Annotated[
         tuple[int, ...] | None,
         BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
-        About("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5."),
+        Doc("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5."),
     ] = None
     row: Annotated[
-        Text | None, _Typed, About("The row that a target such as `<table>_row` trains: 12/12.")
+        Text | None, _Typed, Doc("The row that a target such as `<table>_row` trains: 12/12.")
     ] = None
     papers: Annotated[
         tuple[str, ...],
         BeforeValidator(one_or_several, json_schema_input_type=str | list[str]),
-        About("Folders of papers outside config/papers, relative to the working folder."),
+        Doc("Folders of papers outside config/papers, relative to the working folder."),
     ] = ()
     gpu_hours: Annotated[
         Count | None,
-        About("On a cluster, refuse a start whose trainings ask for more GPU-hours."),
+        Doc("On a cluster, refuse a start whose trainings ask for more GPU-hours."),
     ] = None
     retrain: Annotated[
         Literal["stale"] | None,
-        About("stale: train runs of an older recipe again, from the start."),
+        Doc("stale: train runs of an older recipe again, from the start."),
     ] = None
     tokens_per_device: Annotated[
-        Count, About("Target tokens of a micro-batch, at most: memory, not results.")
+        Count, Doc("Target tokens of a micro-batch, at most: memory, not results.")
     ] = 16384
     micro_batches: Annotated[
         Whole,
-        About("An update has a multiple of N micro-batches; 0 for the number of processes."),
+        Doc("An update has a multiple of N micro-batches; 0 for the number of processes."),
     ] = 0
-    log_every: Annotated[Count, About("Updates between rows of metrics.tsv.")] = 25
+    log_every: Annotated[Count, Doc("Updates between rows of metrics.tsv.")] = 25
     save_minutes: Annotated[
-        Whole, About("The state is saved every N minutes between validations too; 0 for never.")
+        Whole, Doc("The state is saved every N minutes between validations too; 0 for never.")
     ] = 10
-    diagnose_first: Annotated[Whole, About("Diagnostics are recorded for the first N updates.")] = (
+    diagnose_first: Annotated[Whole, Doc("Diagnostics are recorded for the first N updates.")] = (
         1000
     )
-    diagnose_every: Annotated[Whole, About("Then for every N-th update; 0 records none.")] = 100
+    diagnose_every: Annotated[Whole, Doc("Then for every N-th update; 0 records none.")] = 100
 
 
 def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None) -> list[YamlFile]:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from fathom.config.section import About, Part
+from fathom.config.section import Doc, Section
 from fathom.config.validation import check
-from fathom.config.values import QUALIFIERS_OF, Value, parse
+from fathom.config.values import QUALIFIERS_OF, ShownValue, parse
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Findings, nearest
 
@@ -50,21 +50,21 @@ class Tolerance:
         )
 
 
-class Measurement(Part):
+class Measurement(Section):
     """A measurement that a table may show."""
 
     of: Annotated[
         Literal["run", "network", "gates", "corpus"],
-        About("What has it: a run with a result, any network, a run's gates, or a corpus."),
+        Doc("What has it: a run with a result, any network, a run's gates, or a corpus."),
     ]
-    title: Annotated[str, About("As a column's heading.")] = ""
-    unit: Annotated[str, About("The unit in which it is measured.")] = ""
-    decimals: Annotated[int, Field(ge=0), About("Digits where the paper prints none.")] = 2
-    better: Annotated[Literal["higher", "lower"] | None, About("Which end is good.")] = None
-    within: Annotated[float | int | str | None, About("How far a cell may be off.")] = None
-    within_task: Annotated[
-        float | int | str | None, About("The same for the cell of one task.")
-    ] = None
+    title: Annotated[str, Doc("As a column's heading.")] = ""
+    unit: Annotated[str, Doc("The unit in which it is measured.")] = ""
+    decimals: Annotated[int, Field(ge=0), Doc("Digits where the paper prints none.")] = 2
+    better: Annotated[Literal["higher", "lower"] | None, Doc("Which end is good.")] = None
+    within: Annotated[float | int | str | None, Doc("How far a cell may be off.")] = None
+    within_task: Annotated[float | int | str | None, Doc("The same for the cell of one task.")] = (
+        None
+    )
 
     @field_validator("within", "within_task")
     @classmethod
@@ -83,14 +83,14 @@ class Measurement(Part):
         return None if within is None else Tolerance.parse(within)
 
 
-class Column(Part):
+class Column(Section):
     """A column that several tables have."""
 
-    title: Annotated[str, About("Its printed heading.")]
-    value: Annotated[str | None, About("What it shows; without one, the table's value.")] = None
+    title: Annotated[str, Doc("Its printed heading.")]
+    value: Annotated[str | None, Doc("What it shows; without one, the table's value.")] = None
 
 
-class ColumnsFile(Part):
+class ColumnsFile(Section):
     """The form of config/columns.yaml."""
 
     measurements: dict[str, Measurement]
@@ -104,7 +104,7 @@ class Vocabulary:
     measurements: Mapping[str, Measurement]
     columns: Mapping[str, Column]
 
-    def measurement(self, value: Value) -> Measurement:
+    def measurement(self, value: ShownValue) -> Measurement:
         """Return the measurement that a value shows."""
         return self.measurements[value.measurement]
 

@@ -7,7 +7,7 @@ import torch
 
 from fathom import nn as models
 from fathom.config.schema.method import METHODS, module_names
-from fathom.config.schema.run import Method as MethodSettings
+from fathom.config.schema.run import MethodSettings as MethodSettings
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError, nearest
 from fathom.nn.hooks import Method

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Part, Several
+from fathom.config.section import AsTuple, Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import read_record, write_record
@@ -32,7 +32,7 @@ class DecodingFile(BaseModel):
         versions: of packages.
     """
 
-    model_config = Part.model_config
+    model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     identity: str
@@ -40,12 +40,12 @@ class DecodingFile(BaseModel):
     gates: str
     recipe: int
     settings: dict[str, Any]
-    weights: Annotated[tuple[int, ...], Several]
+    weights: Annotated[tuple[int, ...], AsTuple]
     outcome: Outcome
     reason: str
     tasks: dict[str, int]
     files: dict[str, str]
-    no_layer: Annotated[tuple[str, ...], Several]
+    no_layer: Annotated[tuple[str, ...], AsTuple]
     versions: dict[str, str]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.io.commands import again
 from fathom.io.integrity import read_record, write_record
 from fathom.results import recipe
@@ -20,7 +20,7 @@ __all__ = ["FINISHED", "Data", "Manifest", "read", "write"]
 ATTEMPTS_KEPT = 50
 
 
-class Data(Part):
+class Data(Section):
     """The text that was trained on and tested with.
 
     Attributes:
@@ -58,7 +58,7 @@ class Manifest(BaseModel):
         files: SHA-256 of the run's files; those of a decoding name and hash its hypotheses.
     """
 
-    model_config = Part.model_config
+    model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     run: str

@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fathom.config.section import Part, Several
+from fathom.config.section import AsTuple, Section
 from fathom.config.validation import check
+from fathom.config.values import NAMES, QUALIFIERS
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, Findings, nearest
 from fathom.io.hashes import short
@@ -25,42 +26,6 @@ P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2
 FINISHED = "finished"
 Outcome = Literal["finished", "diverged", "failed_to_train"]
-# The words of each qualifier; a language and a tokenizer may be any word.
-QUALIFIERS: dict[str, tuple[str, ...] | None] = {
-    "split": ("train", "valid", "test"),
-    "stack": ("encoder", "decoder"),
-    "gates": ("plain", "soft", "hard"),
-    "window": ("window",),
-    "language": None,
-    "tokenizer": None,
-}
-# The rule that makes each measurement, and its qualifiers. A key may leave out `window`.
-NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "parameters": ("training", ()),
-    "last_validation": ("training", ()),
-    "unigram_nll": ("training", ()),
-    "bleu": ("scores", ("split", "gates", "window", "tokenizer")),
-    "chrf": ("scores", ("split", "gates", "window")),
-    "right_language": ("scores", ("split", "gates")),
-    "reference_language": ("scores", ("split", "gates")),
-    "equal_hypotheses": ("scores", ("split", "gates")),
-    "nll": ("likelihood", ("split", "gates")),
-    "perplexity": ("likelihood", ("split", "gates")),
-    "gates": ("gates", ("stack",)),
-    "depth": ("gates", ("stack",)),
-    "depth_probability": ("gates", ("stack",)),
-    "abs_alpha": ("gates", ("stack",)),
-    "undecided": ("gates", ("stack",)),
-    "sharing": ("sharing", ()),
-    "similarity": ("sharing", ()),
-    "masks": ("sharing", ()),
-    "pairs": ("statistics", ("split",)),
-    "sentences": ("statistics", ("split",)),
-    "share": ("statistics", ("split",)),
-    "tokens": ("statistics", ("split", "language")),
-    "types": ("statistics", ("split", "language")),
-    "own_types": ("statistics", ("split", "language")),
-}
 RULES = (*dict.fromkeys(rule for rule, _ in NAMES.values()), "window")
 
 
@@ -72,7 +37,7 @@ class Decodable(Protocol):
         ...
 
 
-class Number(Part):
+class Number(Section):
     """A number, and what is known of its precision.
 
     Attributes:
@@ -92,7 +57,7 @@ class Number(Part):
     n: int | None = None
 
 
-class Record(Part):
+class Record(Section):
     """One measurement.
 
     Attributes:
@@ -113,7 +78,7 @@ class Record(Part):
     all: Number | None = None
     missing: dict[str, str] = Field(default_factory=dict)
     parts: dict[str, float] = Field(default_factory=dict)
-    axes: Annotated[tuple[str, ...], Several] = ()
+    axes: Annotated[tuple[str, ...], AsTuple] = ()
     labels: dict[str, list[str]] = Field(default_factory=dict)
     values: list[Any] | None = None
     how: str = ""
@@ -147,7 +112,7 @@ class Measurements(BaseModel):
     """
 
     # Not a Part, whose `identity` is what config hashes.
-    model_config = Part.model_config | ConfigDict(populate_by_name=True)
+    model_config = Section.model_config | ConfigDict(populate_by_name=True)
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     rule: str

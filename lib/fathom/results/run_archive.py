@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import sha256
@@ -40,7 +40,7 @@ class Card(BaseModel):
         files: SHA-256 by path from the run's folder.
     """
 
-    model_config = Part.model_config
+    model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     run: str

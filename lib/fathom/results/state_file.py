@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.results.measurements import Outcome
@@ -19,7 +19,7 @@ STATE_FILE = "state.json"
 TRAINING, SAVED, OUT_OF_MEMORY, FAILED = "training", "saved", "out_of_memory", "failed"
 
 
-class State(Part):
+class State(Section):
     """How far a training is.
 
     Attributes:

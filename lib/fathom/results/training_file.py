@@ -7,10 +7,11 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, read_record, write_record
+from fathom.results import measurements
 from fathom.results.measurements import (
     FINISHED,
     SCHEMA,
@@ -39,7 +40,7 @@ class Run(Protocol):
         ...
 
 
-class Ended(Part):
+class Ended(Section):
     """How a training ended.
 
     Attributes:
@@ -63,14 +64,14 @@ class Ended(Part):
         return f"{self.kind.replace('_', ' ')} ({self.reason})"
 
 
-class Validation(Part):
+class Validation(Section):
     """The last validation: NLL in nats a token over all tasks, and by task."""
 
     nll: float
     by_task: dict[str, float]
 
 
-class Totals(Part):
+class Totals(Section):
     """What all attempts together took; target tokens without padding."""
 
     updates: int
@@ -104,7 +105,7 @@ class TrainingFile(BaseModel):
         files: SHA-256 of the run's files: settings, series and, where it finished, weights.
     """
 
-    model_config = Part.model_config
+    model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     outcome: Ended
@@ -204,6 +205,23 @@ def measured(training: TrainingFile, run: Run, seed: int) -> Measurements:
             every = Number(value=validation.nll)
             records["last_validation"] = Record(unit=NATS, tasks=tasks, all=every)
     return of_run(training, run, seed, "training", {}, records)
+
+
+def restore_measured(path: Path, run: Run, seed: int) -> None:
+    """Write again what a training measured by itself, where that file is lost or damaged.
+
+    Args:
+        path: of training.json.
+        run: the run's spec.
+        seed: of the training.
+    """
+    expected, place = measured(read(path), run, seed), path.parent / "measurements/training.json"
+    try:
+        same = measurements.read(place) == expected
+    except FathomError:
+        same = False
+    if not same:
+        measurements.write(place, expected)
 
 
 def of_run(

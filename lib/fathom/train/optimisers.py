@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from fathom.config.schema.run import Adam, Training
+from fathom.config.schema.run import Adam, TrainingSettings
 from fathom.nn.hooks import ParameterGroup
 
 
@@ -198,6 +198,8 @@ class AdamW:
         return [parameter for parameters, _ in self.groups for parameter in parameters]
 
 
-def theta_adam(network: Iterable[Tensor], methods: Iterable[Tensor], training: Training) -> AdamW:
+def theta_adam(
+    network: Iterable[Tensor], methods: Iterable[Tensor], training: TrainingSettings
+) -> AdamW:
     """Return the optimiser of Θ."""
     return AdamW([(network, training.weight_decay), (methods, 0.0)], training.adam)

@@ -11,7 +11,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Training
+from fathom.config.schema.run import TrainingSettings
 from fathom.nn.hooks import Loss, stream_seed
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import Network
@@ -66,7 +66,7 @@ class TwoLevel:
     def __init__(
         self,
         network: Network,
-        training: Training,
+        training: TrainingSettings,
         schedule: schedules.LearningRate,
         seed: int,
         ranks: Ranks,

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Masking, Training
+from fathom.config.schema.run import Masking, TrainingSettings
 from fathom.data.subwords import unigram
 from fathom.data.subwords.vocabulary import SPECIAL
 from fathom.data.tensors import PAD, Tensors
@@ -97,7 +97,7 @@ class UpdateBatches:
     def __init__(
         self,
         tensors: Tensors,
-        training: Training,
+        training: TrainingSettings,
         seed: int,
         ranks: Ranks,
         device: torch.device,
@@ -151,7 +151,7 @@ class MaskedUpdateBatches:
     def __init__(
         self,
         tensors: Tensors,
-        training: Training,
+        training: TrainingSettings,
         masking: Masking,
         block_tokens: int,
         seed: int,

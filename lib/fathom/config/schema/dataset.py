@@ -1,6 +1,6 @@
 """Data sets: which text of which sources makes which tasks, one card each in config/datasets.
 
-The class of a card follows its `format`, which is also the name of its reader in data/formats. A
+The class of a card follows its `format`, which is also the name of its reader in data/readers. A
 card with `not_built` describes a data set that no reader makes yet.
 """
 
@@ -25,7 +25,7 @@ from fathom.config.schema.text_rules import (
     TalkCleaning,
     number_of,
 )
-from fathom.config.section import About, Part, Several, plain
+from fathom.config.section import AsTuple, Doc, Section, plain
 from fathom.io.hashes import identity, short
 
 SPLITS = ("train", "valid", "test")
@@ -35,30 +35,30 @@ Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Codes = Annotated[tuple[str, ...], *Names]
 
 
-class Dataset(Part):
+class Dataset(Section):
     """Tasks and their languages: what every card has."""
 
-    name: Annotated[str, About("The name of the card's file.")]
-    title: Annotated[str, About("What the data set is, in one line.")]
-    citation: Annotated[str, About("Where it is from, as a text would cite it.")]
-    licence: Annotated[str, About("The terms of its text.")]
-    tasks: Annotated[tuple[Task, ...], *Names, About("The tasks, in the paper's order.")]
+    name: Annotated[str, Doc("The name of the card's file.")]
+    title: Annotated[str, Doc("What the data set is, in one line.")]
+    citation: Annotated[str, Doc("Where it is from, as a text would cite it.")]
+    licence: Annotated[str, Doc("The terms of its text.")]
+    tasks: Annotated[tuple[Task, ...], *Names, Doc("The tasks, in the paper's order.")]
     languages: Annotated[
         dict[str, Language],
         Field(default_factory=dict),
-        About("The language of each task that has another name."),
+        Doc("The language of each task that has another name."),
     ]
     pivot: Annotated[
-        Language | None, About("The language that all tasks share; without it there are no pairs.")
+        Language | None, Doc("The language that all tasks share; without it there are no pairs.")
     ] = None
     translates: Annotated[
-        Annotated[tuple[Language, Language], Several] | None,
-        About("Source and target language, where all tasks have the same two."),
+        Annotated[tuple[Language, Language], AsTuple] | None,
+        Doc("Source and target language, where all tasks have the same two."),
     ] = None
     shown_as: Annotated[
         dict[str, str],
         Field(default_factory=dict),
-        About("What tables and figures call a task whose text is not what its name says."),
+        Doc("What tables and figures call a task whose text is not what its name says."),
     ]
 
     def language(self, task: str) -> str:
@@ -96,7 +96,7 @@ class Dataset(Part):
 class PlannedDataset(Dataset):
     """A data set that no reader makes yet; a run on it is refused with the reason."""
 
-    reason: Annotated[str, Field(alias="not_built"), About("Why the text cannot be made yet.")]
+    reason: Annotated[str, Field(alias="not_built"), Doc("Why the text cannot be made yet.")]
 
     @property
     def not_built(self) -> str:
@@ -111,20 +111,20 @@ class PlannedDataset(Dataset):
 class BuiltDataset(Dataset):
     """A data set that a reader makes: its sources, its rules, and what must come out."""
 
-    format: Annotated[str, About("The reader of its files: a file of lib/fathom/data/formats.")]
+    format: Annotated[str, Doc("The reader of its files: a file of lib/fathom/data/readers.")]
     sources: Annotated[
         dict[str, dict[str, Codes]],
         Field(min_length=1),
-        About("Files of config/sources, and the codes of each task or language in them."),
+        Doc("Files of config/sources, and the codes of each task or language in them."),
     ]
-    cleaning: Annotated[Part, About("What is dropped; corpus.json counts it by rule.")]
-    split: Annotated[Part, About("Which text is for training, validation and test.")]
+    cleaning: Annotated[Section, Doc("What is dropped; corpus.json counts it by rule.")]
+    split: Annotated[Section, Doc("Which text is for training, validation and test.")]
     max_shared: Annotated[
         float,
         Field(ge=0, le=1),
-        About("Two tasks that share more of their sentences count as the same text."),
+        Doc("Two tasks that share more of their sentences count as the same text."),
     ]
-    expected: Annotated[dict[str, Counts], About("How much text each task must have.")]
+    expected: Annotated[dict[str, Counts], Doc("How much text each task must have.")]
 
     # The splits that tell whether two tasks have the same text.
     compared: ClassVar[tuple[str, ...]] = SPLITS
@@ -173,7 +173,7 @@ class DealtDataset(BuiltDataset):
     parts: Annotated[
         dict[Task, Annotated[tuple[Task, ...], *Names]],
         Field(default_factory=dict),
-        About(
+        Doc(
             "Texts of several tasks: each task has a part of the training text, and all have the "
             "same validation and test."
         ),
@@ -192,20 +192,20 @@ class DealtDataset(BuiltDataset):
 class MessageDataset(BuiltDataset):
     """Pairs of English messages and their translations, from message catalogues."""
 
-    format: Annotated[Literal["gettext"], About("Message catalogues inside wheels.")]
+    format: Annotated[Literal["gettext"], Doc("Message catalogues inside wheels.")]
     # Types know no field that is required although its base has a default.
-    pivot: Annotated[Language, About("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
-    cleaning: Annotated[MessageCleaning, About("What is dropped.")]
-    split: Annotated[KeyHash, About("By the hash of the English sentence.")]
+    pivot: Annotated[Language, Doc("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
 
 
 class LineDataset(BuiltDataset):
     """Sentences without pairs, from message catalogues: translations, and the messages."""
 
-    format: Annotated[Literal["gettext_lines"], About("Message catalogues, each side alone.")]
-    messages: Annotated[Task, About("The task whose sentences are the messages themselves.")]
-    cleaning: Annotated[MessageCleaning, About("What is dropped.")]
-    split: Annotated[KeyHash, About("By the hash of the sentence.")]
+    format: Annotated[Literal["gettext_lines"], Doc("Message catalogues, each side alone.")]
+    messages: Annotated[Task, Doc("The task whose sentences are the messages themselves.")]
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text, with the task of the messages."""
@@ -215,15 +215,15 @@ class LineDataset(BuiltDataset):
 class PackageDataset(DealtDataset):
     """Pairs inside packages, each read in its own way: a task may be one package's messages."""
 
-    format: Annotated[Literal["packages"], About("Packages, each read in its own way.")]
+    format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
     # As above.
-    pivot: Annotated[Language, About("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
+    pivot: Annotated[Language, Doc("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
     reads: Annotated[
         dict[str, Read],
-        About("How each source is read: catalogues as text or compiled, JSON, or verses."),
+        Doc("How each source is read: catalogues as text or compiled, JSON, or verses."),
     ]
-    cleaning: Annotated[MessageCleaning, About("What is dropped.")]
-    split: Annotated[KeyHash, About("By the hash of the English sentence.")]
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
 
     @property
     def english(self) -> str:
@@ -238,11 +238,11 @@ class PackageDataset(DealtDataset):
 class PackageLineDataset(BuiltDataset):
     """Sentences without pairs inside packages: translations, and the English texts themselves."""
 
-    format: Annotated[Literal["package_lines"], About("Packages, each side of a pair alone.")]
-    messages: Annotated[Task, About("The task whose sentences are the English texts themselves.")]
-    reads: Annotated[dict[str, Read], About("How each source is read, as in `packages`.")]
-    cleaning: Annotated[MessageCleaning, About("What is dropped.")]
-    split: Annotated[KeyHash, About("By the hash of the sentence.")]
+    format: Annotated[Literal["package_lines"], Doc("Packages, each side of a pair alone.")]
+    messages: Annotated[Task, Doc("The task whose sentences are the English texts themselves.")]
+    reads: Annotated[dict[str, Read], Doc("How each source is read, as in `packages`.")]
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
 
     @property
     def english(self) -> str:
@@ -258,23 +258,23 @@ class PackageLineDataset(BuiltDataset):
 class TalkDataset(BuiltDataset):
     """The TED talks."""
 
-    format: Annotated[Literal["ted"], About("The TED talks archive of Qi et al.")]
+    format: Annotated[Literal["ted"], Doc("The TED talks archive of Qi et al.")]
     # As above.
-    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
-    cleaning: Annotated[TalkCleaning, About("What is dropped.")]
-    split: Annotated[Published, About("As the archive has it.")]
+    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    cleaning: Annotated[TalkCleaning, Doc("What is dropped.")]
+    split: Annotated[Published, Doc("As the archive has it.")]
 
 
 class NumberedDataset(DealtDataset):
     """Pairs of plain text, chosen by the published numbers of their lines."""
 
     format: Annotated[
-        Literal["line_numbers"], About("Plain text on two sides, and numbers of lines.")
+        Literal["line_numbers"], Doc("Plain text on two sides, and numbers of lines.")
     ]
     # As above.
-    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
-    cleaning: Annotated[NoCleaning, About("What is dropped.")] = NoCleaning()
-    split: Annotated[LineNumbers, About("By published numbers of lines.")]
+    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    cleaning: Annotated[NoCleaning, Doc("What is dropped.")] = NoCleaning()
+    split: Annotated[LineNumbers, Doc("By published numbers of lines.")]
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text, with the order in which the lines are counted."""
@@ -284,15 +284,15 @@ class NumberedDataset(DealtDataset):
 class ParallelDataset(BuiltDataset):
     """Pairs of plain text or of sgm, in a file for each side."""
 
-    format: Annotated[Literal["parallel"], About("Text or sgm with a file for each side.")]
+    format: Annotated[Literal["parallel"], Doc("Text or sgm with a file for each side.")]
     # As above.
-    pivot: Annotated[Language, About("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
     pieces: Annotated[
         Literal["marked"] | None,
-        About("marked: the text comes cut into pieces; `@@` ends each but the last of a word."),
+        Doc("marked: the text comes cut into pieces; `@@` ends each but the last of a word."),
     ] = None
-    cleaning: Annotated[NoCleaning, About("What is dropped.")] = NoCleaning()
-    split: Annotated[ByFile, About("By file.")]
+    cleaning: Annotated[NoCleaning, Doc("What is dropped.")] = NoCleaning()
+    split: Annotated[ByFile, Doc("By file.")]
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text, with how it is cut into pieces."""
@@ -302,13 +302,13 @@ class ParallelDataset(BuiltDataset):
 class WikipediaDataset(BuiltDataset):
     """Sentences of Wikipedia's articles, without pairs; how many a dump has is not known before."""
 
-    format: Annotated[Literal["wikipedia"], About("Dumps of Wikipedia, one for each language.")]
-    cleaning: Annotated[ArticleCleaning, About("What is dropped.")]
-    split: Annotated[HeldOut, About("By the hashes of sentences and of titles.")]
+    format: Annotated[Literal["wikipedia"], Doc("Dumps of Wikipedia, one for each language.")]
+    cleaning: Annotated[ArticleCleaning, Doc("What is dropped.")]
+    split: Annotated[HeldOut, Doc("By the hashes of sentences and of titles.")]
     expected: Annotated[
         dict[str, Counts],
         Field(default_factory=dict),
-        About("How much text a task must have, where that is known of its dump."),
+        Doc("How much text a task must have, where that is known of its dump."),
     ]
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.

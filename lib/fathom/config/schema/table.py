@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from fathom.config.inheritance import Entry
-from fathom.config.section import About, Part, Several
+from fathom.config.section import AsTuple, Doc, Section
 from fathom.config.vocabulary import Vocabulary
 
 
@@ -17,19 +17,19 @@ def _text(value: Any) -> Any:
 
 
 Id = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer"]})]
-Ids = Annotated[tuple[Id, ...], Several]
+Ids = Annotated[tuple[Id, ...], AsTuple]
 
 
-class Metric(Part):
+class Metric(Section):
     """How a paper or a table scores."""
 
     tokenize: Annotated[
         Literal["13a", "none", "intl", "char", "moses", "zh", "ja-mecab", "ko-mecab", "flores200"]
         | None,
-        About("sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers."),
+        Doc("sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers."),
     ] = None
-    unknown_for: Annotated[Ids, About("Tasks whose metric in the paper is not known.")] = ()
-    note: Annotated[str, About("Why this is the paper's metric.")] = ""
+    unknown_for: Annotated[Ids, Doc("Tasks whose metric in the paper is not known.")] = ()
+    note: Annotated[str, Doc("Why this is the paper's metric.")] = ""
 
     def over(self, other: "Metric | None") -> "Metric":
         """Return this metric with what another one, a table's or a block's, says instead."""
@@ -43,21 +43,21 @@ class Metric(Part):
 GAIN, DIFFERENCE, WITH_DIFFERENCE = "gain", "difference", "with difference"
 
 
-class Mark(Part):
+class Mark(Section):
     """What a mark on a printed cell means."""
 
     means: Annotated[
         Literal["gain", "difference", "with difference"],
-        About("A significant gain over `to`; the number is a difference; one is printed with it."),
+        Doc("A significant gain over `to`; the number is a difference; one is printed with it."),
     ]
-    to: Annotated[str, About("A row, a column or a run.")]
-    test: Annotated[Literal["paired_bootstrap"] | None, About("Of significance.")] = None
-    draws: Annotated[int | None, Field(ge=1), About("Samples of the bootstrap.")] = None
+    to: Annotated[str, Doc("A row, a column or a run.")]
+    test: Annotated[Literal["paired_bootstrap"] | None, Doc("Of significance.")] = None
+    draws: Annotated[int | None, Field(ge=1), Doc("Samples of the bootstrap.")] = None
     share: Annotated[
-        float | None, Field(gt=0, le=1), About("Of the test set's sentences in a sample.")
+        float | None, Field(gt=0, le=1), Doc("Of the test set's sentences in a sample.")
     ] = None
     level: Annotated[
-        float | None, Field(gt=0, lt=1), About("Share of the samples that must agree.")
+        float | None, Field(gt=0, lt=1), Doc("Share of the samples that must agree.")
     ] = None
 
 
@@ -72,15 +72,15 @@ def _explained(value: Any) -> Any:
 Marks = dict[str, Annotated[Mark, BeforeValidator(_explained)]]
 
 
-class Row(Part):
+class Row(Section):
     """A row in its long form; a key that is a column names the run of that cell alone."""
 
-    model_config = Part.model_config | ConfigDict(extra="allow")
+    model_config = Section.model_config | ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, str] = Field(init=False)
 
-    run: Annotated[str | None, About("The run of its cells.")] = None
-    value: Annotated[str | None, About("What its cells show.")] = None
-    empty: Annotated[Ids, About("Columns in which the paper prints N/A.")] = ()
+    run: Annotated[str | None, Doc("The run of its cells.")] = None
+    value: Annotated[str | None, Doc("What its cells show.")] = None
+    empty: Annotated[Ids, Doc("Columns in which the paper prints N/A.")] = ()
 
     def runs(self) -> dict[str, str]:
         """Return the run of each column that has one of its own."""
@@ -100,34 +100,34 @@ Columns = Ids | dict[str, str]
 Gates = Literal["soft", "hard"]
 
 
-class Ours(Part):
+class Ours(Section):
     """What is printed next to the paper's cells."""
 
-    columns: Annotated[Columns, About("Columns of ours.")] = ()
-    rows: Annotated[dict[str, RowValue], About("Rows of ours.")] = Field(default_factory=dict)
+    columns: Annotated[Columns, Doc("Columns of ours.")] = ()
+    rows: Annotated[dict[str, RowValue], Doc("Rows of ours.")] = Field(default_factory=dict)
 
 
-class Block(Part):
+class Block(Section):
     """A part of a table; what it does not say is the table's."""
 
     rows: Rows | None = None
     columns: Columns | None = None
-    corpus: Annotated[str | None, About("A data set, in a table without runs.")] = None
-    with_: Annotated[dict[str, Id], Field(alias="with"), About("For `<name>` in run names.")] = (
-        Field(default_factory=dict)
+    corpus: Annotated[str | None, Doc("A data set, in a table without runs.")] = None
+    with_: Annotated[dict[str, Id], Field(alias="with"), Doc("For `<name>` in run names.")] = Field(
+        default_factory=dict
     )
-    value: Annotated[str | None, About("What cells show where row and column do not say.")] = None
-    gates: Annotated[Gates | None, About("The gates of scores where the value names none.")] = None
+    value: Annotated[str | None, Doc("What cells show where row and column do not say.")] = None
+    gates: Annotated[Gates | None, Doc("The gates of scores where the value names none.")] = None
     metric: Metric | None = None
 
 
-class First(Part):
+class First(Section):
     """The row that is trained first, and the band in which one of its cells must be."""
 
-    model_config = Part.model_config | ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Annotated[tuple[float, float], Several]] = Field(init=False)
+    model_config = Section.model_config | ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Annotated[tuple[float, float], AsTuple]] = Field(init=False)
 
-    row: Annotated[Id, About("The row; other rows warn until it is in its band.")]
+    row: Annotated[Id, Doc("The row; other rows warn until it is in its band.")]
 
     @property
     def bands(self) -> dict[str, tuple[float, float]]:
@@ -138,15 +138,15 @@ class First(Part):
 class TableSettings(Block):
     """A table."""
 
-    title: Annotated[str, About("A short heading.")]
-    section: Annotated[str, About("Where the paper discusses it.")]
-    caption: Annotated[str, About("What a reader must know to read it.")] = ""
-    blocks: Annotated[dict[str, Block], About("Parts of the table, by heading.")] = Field(
+    title: Annotated[str, Doc("A short heading.")]
+    section: Annotated[str, Doc("Where the paper discusses it.")]
+    caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
+    blocks: Annotated[dict[str, Block], Doc("Parts of the table, by heading.")] = Field(
         default_factory=dict
     )
-    ours: Annotated[Ours, About("What is printed next to the paper's cells.")] = Ours()
-    unequal: Annotated[str, About("Why rows are trained unequally long.")] = ""
-    marks: Annotated[Marks | None, About("What marks mean; default: the paper's.")] = None
+    ours: Annotated[Ours, Doc("What is printed next to the paper's cells.")] = Ours()
+    unequal: Annotated[str, Doc("Why rows are trained unequally long.")] = ""
+    marks: Annotated[Marks | None, Doc("What marks mean; default: the paper's.")] = None
     first: First | None = None
 
     @field_validator("first")

@@ -5,64 +5,64 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from fathom.config.schema.types import unique
-from fathom.config.section import About, Form, Part, Several
+from fathom.config.section import AsTuple, Doc, Pattern, Section
 
 PerMille = Annotated[int, Field(ge=0, le=1000)]
-Count = Annotated[int, Field(ge=0)] | Annotated[str, Form(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
+Count = Annotated[int, Field(ge=0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
 
 
 Members = tuple[Annotated[str, Field(min_length=1)], ...]
-Names = (Several, Field(min_length=1), AfterValidator(unique))
+Names = (AsTuple, Field(min_length=1), AfterValidator(unique))
 
 
-class MessageCleaning(Part):
+class MessageCleaning(Section):
     """What is dropped of message catalogues; lengths are characters."""
 
     equal_plurals: Annotated[
         Literal["both", "plural"],
-        About("Pairs of a message with equal translations for one and for many: both, or one."),
+        Doc("Pairs of a message with equal translations for one and for many: both, or one."),
     ]
-    max_characters: Annotated[int, Field(ge=1), About("The most characters of either side.")]
+    max_characters: Annotated[int, Field(ge=1), Doc("The most characters of either side.")]
     max_ratio: Annotated[
-        float, Field(ge=1), About("The most characters of the translation per character of English")
+        float, Field(ge=1), Doc("The most characters of the translation per character of English")
     ]
     min_ratio: Annotated[
-        float, Field(ge=0, le=1), About("The fewest characters of it per character of English.")
+        float, Field(ge=0, le=1), Doc("The fewest characters of it per character of English.")
     ]
     ratio_from: Annotated[
-        int, Field(ge=1), About("The ratios count from this many characters of English on.")
+        int, Field(ge=1), Doc("The ratios count from this many characters of English on.")
     ]
 
 
-class ArticleCleaning(Part):
+class ArticleCleaning(Section):
     """What is dropped of the sentences of articles."""
 
-    max_characters: Annotated[int, Field(ge=1), About("The most characters of a sentence.")]
+    max_characters: Annotated[int, Field(ge=1), Doc("The most characters of a sentence.")]
 
 
-class TalkCleaning(Part):
+class TalkCleaning(Section):
     """What is dropped of the TED talks."""
 
     missing_marks: Annotated[
         tuple[Annotated[str, Field(min_length=1)], ...],
         *Names,
-        About("Text that marks a cell without translation, anywhere in the cell."),
+        Doc("Text that marks a cell without translation, anywhere in the cell."),
     ]
 
 
-class NoCleaning(Part):
+class NoCleaning(Section):
     """Nothing is dropped but pairs of the training text without text on one side."""
 
 
-class KeyHash(Part):
+class KeyHash(Section):
     """A split by the SHA-256 of salt and normalised sentence, the same for all tasks."""
 
-    by: Annotated[Literal["key_hash"], About("By the hash of the normalised sentence.")]
+    by: Annotated[Literal["key_hash"], Doc("By the hash of the normalised sentence.")]
     salt: Annotated[
-        str, Field(min_length=1), About("Hashed before the sentence; another salt, another split.")
+        str, Field(min_length=1), Doc("Hashed before the sentence; another salt, another split.")
     ]
-    test_per_mille: Annotated[PerMille, About("Thousandths of the sentences that are for test.")]
-    valid_per_mille: Annotated[PerMille, About("Thousandths that are for validation.")]
+    test_per_mille: Annotated[PerMille, Doc("Thousandths of the sentences that are for test.")]
+    valid_per_mille: Annotated[PerMille, Doc("Thousandths that are for validation.")]
 
     @model_validator(mode="after")
     def _leave_some_for_training(self) -> "KeyHash":
@@ -71,45 +71,45 @@ class KeyHash(Part):
         return self
 
 
-class Files(Part):
+class Files(Section):
     """A file for each split."""
 
-    train: Annotated[str, Field(min_length=1), About("For training.")]
-    valid: Annotated[str, Field(min_length=1), About("For validation.")]
-    test: Annotated[str, Field(min_length=1), About("For test.")]
+    train: Annotated[str, Field(min_length=1), Doc("For training.")]
+    valid: Annotated[str, Field(min_length=1), Doc("For validation.")]
+    test: Annotated[str, Field(min_length=1), Doc("For test.")]
 
 
-class Published(Part):
+class Published(Section):
     """The split of the source."""
 
-    by: Annotated[Literal["published"], About("As the source has it.")]
+    by: Annotated[Literal["published"], Doc("As the source has it.")]
 
 
-class LineNumbers(Part):
+class LineNumbers(Section):
     """A split by published numbers of lines, which count from 0."""
 
-    by: Annotated[Literal["line_numbers"], About("By published numbers of lines.")]
-    source: Annotated[str, About("The source that has the files of numbers, one on each line.")]
+    by: Annotated[Literal["line_numbers"], Doc("By published numbers of lines.")]
+    source: Annotated[str, Doc("The source that has the files of numbers, one on each line.")]
     files: Annotated[
         dict[str, Files],
         Field(min_length=1),
-        About("The files of each task, by the end of their paths."),
+        Doc("The files of each task, by the end of their paths."),
     ]
     clean: Annotated[
         bool,
-        About("Whether a pair that is also in validation or test is left out of training."),
+        Doc("Whether a pair that is also in validation or test is left out of training."),
     ] = False
 
 
-class ByFile(Part):
+class ByFile(Section):
     """A split by file: some are for validation, some for test, all others for training."""
 
-    by: Annotated[Literal["file"], About("By file.")]
-    valid: Annotated[Members, *Names, About("For validation, by the names on the task's side.")]
-    test: Annotated[Members, *Names, About("For test, by the names on the task's side.")]
+    by: Annotated[Literal["file"], Doc("By file.")]
+    valid: Annotated[Members, *Names, Doc("For validation, by the names on the task's side.")]
+    test: Annotated[Members, *Names, Doc("For test, by the names on the task's side.")]
     clean: Annotated[
         bool,
-        About("Whether a pair that is also in validation or test is left out of training."),
+        Doc("Whether a pair that is also in validation or test is left out of training."),
     ] = False
 
     def split_of(self, name: str) -> str:
@@ -117,19 +117,19 @@ class ByFile(Part):
         return "valid" if name in self.valid else "test" if name in self.test else "train"
 
 
-class HeldOut(Part):
+class HeldOut(Section):
     """Sentences are held out by their hash; articles are drawn for training by their title's."""
 
-    by: Annotated[Literal["held_out"], About("Some distinct sentences are held out, by hash.")]
+    by: Annotated[Literal["held_out"], Doc("Some distinct sentences are held out, by hash.")]
     salt: Annotated[
-        str, Field(min_length=1), About("Hashed before the text; another salt, another split.")
+        str, Field(min_length=1), Doc("Hashed before the text; another salt, another split.")
     ]
-    valid: Annotated[int, Field(ge=1), About("Sentences for validation.")]
-    test: Annotated[int, Field(ge=1), About("Sentences for test.")]
+    valid: Annotated[int, Field(ge=1), Doc("Sentences for validation.")]
+    test: Annotated[int, Field(ge=1), Doc("Sentences for test.")]
     train: Annotated[
         dict[str, Count],
         Field(default_factory=dict),
-        About("The most sentences for training of each task; without a number all are taken."),
+        Doc("The most sentences for training of each task; without a number all are taken."),
     ]
 
     @property
@@ -155,9 +155,9 @@ def number_of(count: int | str) -> tuple[int, int]:
     return int(integer + decimals) * unit, unit
 
 
-class Counts(Part):
+class Counts(Section):
     """How many pairs or sentences a task has, exactly or as papers print it: 5.64k, 4.5M."""
 
-    train: Annotated[Count, About("For training.")]
-    valid: Annotated[Count, About("For validation.")]
-    test: Annotated[Count, About("For test.")]
+    train: Annotated[Count, Doc("For training.")]
+    valid: Annotated[Count, Doc("For validation.")]
+    test: Annotated[Count, Doc("For test.")]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeVar, get_args
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import AfterValidator
 
-from fathom.config.section import Form, Several
+from fathom.config.section import AsTuple, Pattern
 
 # The largest integer that JSON and floats hold exactly.
 MOST = 2**53
@@ -22,7 +22,7 @@ NotNegative = Annotated[float, Ge(0)]
 StackName = Literal["encoder", "decoder"]
 STACKS: tuple[StackName, ...] = get_args(StackName)
 Text = Annotated[str, MinLen(1)]
-Name = Annotated[str, Form(r"^[a-z][a-z0-9_]*$", "o2m_related")]
+Name = Annotated[str, Pattern(r"^[a-z][a-z0-9_]*$", "o2m_related")]
 Seed = Annotated[int, Ge(0), Lt(SEED_LIMIT)]
 T = TypeVar("T")
 
@@ -42,5 +42,5 @@ def unique(values: tuple[T, ...]) -> tuple[T, ...]:
 # A number n is the seeds 1 to n. A seed that is there twice would count twice in means.
 Seeds = (
     Annotated[int, Ge(1), Le(MOST_SEEDS)]
-    | Annotated[tuple[Seed, ...], Several, MinLen(1), MaxLen(MOST_SEEDS), AfterValidator(unique)]
+    | Annotated[tuple[Seed, ...], AsTuple, MinLen(1), MaxLen(MOST_SEEDS), AfterValidator(unique)]
 )

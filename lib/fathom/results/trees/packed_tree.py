@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Part
+from fathom.config.section import Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json
@@ -33,7 +33,7 @@ class Card(BaseModel):
         files: SHA-256 by path from the folder of results.
     """
 
-    model_config = Part.model_config
+    model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
     scale: str

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fathom.config.schema.run import Batch
+from fathom.config.schema.run import BatchSettings
 from fathom.io.errors import FathomError
 from fathom.train.batches.update_tasks import Shares, tasks_of_updates
 
@@ -92,7 +92,7 @@ class Sampler:
         self,
         target_lengths: Sequence[np.ndarray],
         source_lengths: Sequence[np.ndarray],
-        batch: Batch,
+        batch: BatchSettings,
         shares: Shares,
         seed: int,
         one_task: bool = False,

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from fathom.config.schema.run import Batch, Temperature
+from fathom.config.schema.run import BatchSettings, Temperature
 
 # The second word of the draw's seed; the others are in sampler.py, masked_batches.py, held_out.py.
 _TASKS = 4
@@ -99,14 +99,14 @@ class OneTask(AllTasks):
 
 
 def tasks_of_updates(
-    lines: Sequence[int], batch: Batch, shares: Shares, seed: int, one_task: bool
+    lines: Sequence[int], batch: BatchSettings, shares: Shares, seed: int, one_task: bool
 ) -> AllTasks:
     """Return which of N tasks each update of a run holds."""
     tokens = task_tokens(lines, batch, shares)
     return OneTask(batch.tokens, tokens, seed) if one_task else AllTasks(tokens)
 
 
-def task_tokens(lines: Sequence[int], batch: Batch, shares: Shares) -> list[float]:
+def task_tokens(lines: Sequence[int], batch: BatchSettings, shares: Shares) -> list[float]:
     """Return the target tokens of each of N tasks in an update of all."""
     total = batch.tokens * (len(lines) if batch.per == "task" else 1)
     if isinstance(shares, Temperature):
