@@ -6,7 +6,7 @@ import torch
 from fathom.methods.latent_layers.equations import depth_of, hard_gates
 
 
-def test_a_hard_gate_is_open_from_its_threshold_on():
+def test_a_hard_gate_is_open_from_its_threshold_on():  # [latent_depth pruning]
     alpha = torch.tensor([[0.0, 1e-3, -1e-3], [9.0, -9.0, 2.0]])
     assert hard_gates(alpha, 0.5).tolist() == [[1, 1, 0], [1, 0, 1]]
     assert hard_gates(alpha, 0.9).tolist() == [[0, 0, 0], [1, 0, 0]]

@@ -40,7 +40,7 @@ def random_masks(tasks: int, sites: int, groups: int, kept: int) -> torch.Tensor
     return (order < kept).float()
 
 
-def test_similarity_counts_the_groups_that_both_keep():
+def test_similarity_counts_the_groups_that_both_keep():  # [lamgd similarity]
     a = torch.tensor([[1, 1, 0, 0], [1, 0, 1, 0]])
     b = torch.tensor([[1, 0, 1, 0], [1, 0, 1, 0]])
     c = torch.tensor([[0, 0, 1, 1], [0, 1, 0, 1]])
