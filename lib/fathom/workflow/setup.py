@@ -55,6 +55,9 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     check = head and not is_checked(state, Path.cwd())
     loaded = load(project, check=check, layers=given)
     if check:
+        from fathom.artefacts.check import require
+
+        require(loaded)
         remember_checked(state, Path.cwd())
     switches = loaded.switches
     this = f"{os.getpid()} {project} {switches}"

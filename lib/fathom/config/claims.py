@@ -1,34 +1,15 @@
-"""Claims of a paper: claims.yaml read, each sentence with its expressions."""
+"""Claims of a paper: claims.yaml read, each sentence with the texts of its expressions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import Field
-
-from fathom.artefacts.claims.expressions import Expression, Reference, parse, references
 from fathom.config.inheritance import combinations
 from fathom.config.places import Place, placeholders, substitute
-from fathom.config.section import Doc, Section
+from fathom.config.schema.claims import Answer, ClaimSettings
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Findings, Partly, nearest
-
-Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
-
-
-class ClaimSettings(Section):
-    """The form of an entry of claims.yaml."""
-
-    sentence: Annotated[str, Field(min_length=1), Doc("As in the paper.")]
-    section: Annotated[str, Doc("Where it is.")]
-    for_: Annotated[Any, Field(alias="for"), Doc("One claim for each combination.")] = None
-    claim: Annotated[str, Doc("What must hold.")]
-    guard: Annotated[str | None, Doc("Where it is false, the claim is undecided.")] = None
-    supports: Annotated[
-        Answer | dict[str, Answer],
-        Doc("The answer of the paper's own cells: one word, or one for each part."),
-    ]
 
 
 @dataclass(frozen=True)
@@ -37,32 +18,19 @@ class ClaimPart:
 
     Attributes:
         name: the values of `for`, joined by slashes; empty without `for`.
-        claim: what must hold.
-        guard: where it is false, the claim is undecided; None without one.
+        text: what must hold, names of `for` replaced.
+        guard_text: where it is false, the claim is undecided; empty without a guard.
         supports: what the paper's own cells answer.
-        text, guard_text: both as written, names of `for` replaced; empty without a guard.
         where, guard_where, supports_where: file, line and key of each.
     """
 
     name: str
-    claim: Expression
-    guard: Expression | None
-    supports: Answer
     text: str
     guard_text: str
+    supports: Answer
     where: str
     guard_where: str
     supports_where: str
-
-    def placed(self) -> Iterator[tuple[Expression, str]]:
-        """Yield the claim, and the guard if it has one, each with its place."""
-        yield self.claim, self.where
-        if self.guard is not None:
-            yield self.guard, self.guard_where
-
-    def shown(self) -> Iterator[Reference]:
-        """Yield everything that it takes from tables and figures."""
-        return (shown for expression, _ in self.placed() for shown in references(expression))
 
 
 @dataclass(frozen=True)
@@ -81,11 +49,6 @@ class Claim:
     sentence: str
     section: str
     parts: tuple[ClaimPart, ...]
-
-    @property
-    def artefacts(self) -> tuple[str, ...]:
-        """The names of the tables and figures that it needs."""
-        return tuple(dict.fromkeys(shown.artefact for part in self.parts for shown in part.shown()))
 
 
 def load(file: YamlFile, paper: str) -> dict[str, Claim]:
@@ -126,13 +89,10 @@ def _claim(name: str, settings: ClaimSettings, file: YamlFile, paper: str) -> Cl
     for part, chosen in by_name.items():
         try:
             guard_text = _text(settings.guard or "", chosen, file, (name, "guard"))
-            guard = parse(guard_text, guard_where) if guard_text else None
             text = _text(settings.claim, chosen, file, (name, "claim"))
             claim_parts.append(
                 ClaimPart(
                     name=part,
-                    claim=parse(text, where),
-                    guard=guard,
                     supports=_supports(settings, part),
                     text=text,
                     guard_text=guard_text,
