@@ -19,7 +19,7 @@ def test_an_equation_is_found_by_its_number(call):
     (line,) = answer.out.removesuffix("\n").split("\n")
     assert line.startswith("[latent_depth Eq. 5] Gumbel-softmax sample of a layer's gate: lib/")
     assert "lib/fathom/methods/latent_layers/" in line
-    assert "tested at tests/methods/latent_layers/" in line
+    assert "tested at tests/methods/test_latent_" in line
 
 
 def test_an_algorithm_is_found_as_well(call):
