@@ -58,13 +58,3 @@ def test_a_scale_measures_the_data_set_that_stands_for_another(tmp_path):
     made = targets(tmp_path)
     name, other = next(iter(made.project.scale("tiny").datasets.items()))
     assert made.corpora.statistics(name) == made.corpora.statistics(other)
-
-
-def test_only_text_that_is_read_as_a_stream_asks_for_several_processors(tmp_path):
-    corpora = targets(tmp_path, "paper").corpora
-    threads = {
-        name: corpora.preparing_threads(corpora.folder(name))
-        for name in ("wikipedia25", "ted8_diverse")
-    }
-    assert threads["wikipedia25"] > 1
-    assert threads["ted8_diverse"] == 1

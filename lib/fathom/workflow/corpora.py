@@ -13,9 +13,6 @@ from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
 from fathom.workflow.memory import stream_memory, text_memory
 
-# Processors for the pages of a dump. Fewer where the machine or the job has fewer.
-_PARSERS = 8
-
 
 @dataclass(frozen=True)
 class Corpora:
@@ -70,12 +67,8 @@ class Corpora:
         """Return the memory of preparing a corpus from its sources, in MB."""
         return stream_memory(records) if self._streamed(folder) else text_memory(records)
 
-    def preparing_threads(self, folder: str) -> int:
-        """Return how many processors preparing a corpus asks for, at most."""
-        return _PARSERS if self._streamed(folder) else 1
-
     def _streamed(self, folder: str) -> bool:
-        """Return whether sources are read as a stream, by one process for each processor."""
+        """Return whether sources are read as a stream."""
         return isinstance(getattr(self.dataset(folder), "split", None), HeldOut)
 
     def learning_memory(self, folder: str, records: list[str]) -> int:

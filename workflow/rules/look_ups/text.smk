@@ -27,11 +27,6 @@ def preparing_memory_of(wildcards, input):
     return setup.ask(CORPORA.preparing_memory, wildcards.data, input)
 
 
-def preparing_threads_of(wildcards):
-    """Return how many processors preparing a corpus asks for."""
-    return setup.ask(CORPORA.preparing_threads, wildcards.data)
-
-
 def learning_memory_of(wildcards, input):
     """Return the memory that training subword models asks for, in MB."""
     return setup.ask(CORPORA.learning_memory, wildcards.data, input)
