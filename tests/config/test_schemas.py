@@ -8,7 +8,6 @@ from fathom.config.schemas import schemas, text
 from tests.config.conftest import PROJECT
 from tests.support.specs import ROOT
 
-
 # What these are is said by the class of what they name.
 NAMES = ("name", "kind", "by", "start", "like", "for", "families", "runs")
 
