@@ -232,7 +232,6 @@ WORDS = {
     # The small corpus has no sources; tests/cli/test_page.py draws pages.
     "page": ("--help",),
     "diff": ("results", "results"),
-    "completion": ("bash",),
     "pack": (RUN,),
     "unpack": ("run.zip", "--help"),
 }

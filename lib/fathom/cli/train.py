@@ -2,7 +2,7 @@
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report, suggest
 from fathom.cli.run_options import open_run
-from fathom.cluster.schedulers import is_live
+from fathom.cluster.slurm import job_state
 from fathom.decode.ready import require_made
 from fathom.results import training_file
 
@@ -43,6 +43,6 @@ def train(
         micro_batches=switches.micro_batches,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
-    train_run(spec, seed, folders, options, report, is_live)
+    train_run(spec, seed, folders, options, report, job_state)
     verb = "likelihood" if spec.decoding is None else "translate"
     suggest(paths.command(verb, spec.name, seed))
