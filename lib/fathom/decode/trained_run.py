@@ -23,8 +23,8 @@ from fathom.nn.arithmetic import FAST
 from fathom.nn.average import final_weights, saved_updates, weights_path
 from fathom.nn.network import Network
 from fathom.nn.weights import load_weights, put_weights
-from fathom.results import training_file
-from fathom.results.training_file import Ended, TrainingFile
+from fathom.results import training_record
+from fathom.results.training_record import Ended, TrainingRecord
 
 
 class TrainedRun:
@@ -51,9 +51,9 @@ class TrainedRun:
         self._loaded: int | None = None
 
     @cached_property
-    def training(self) -> TrainingFile:
+    def training(self) -> TrainingRecord:
         """What its training.json says."""
-        return training_file.read(self.folder / "training.json")
+        return training_record.read(self.folder / "training.json")
 
     @property
     def outcome(self) -> Ended:

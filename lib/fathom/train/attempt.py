@@ -7,8 +7,8 @@ from typing import Any
 
 from fathom.io.locks import Held
 from fathom.results.recipe import RECIPE
-from fathom.results.state_file import SAVED, TRAINING, State, write_state
-from fathom.results.training_file import Ended
+from fathom.results.run_state import SAVED, TRAINING, State, write_state
+from fathom.results.training_record import Ended
 from fathom.train.attempts import Attempts
 from fathom.train.environment import host_facts
 

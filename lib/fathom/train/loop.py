@@ -13,7 +13,7 @@ from fathom.methods.build import build
 from fathom.nn import arithmetic
 from fathom.nn.arithmetic import FAST
 from fathom.nn.network import Network
-from fathom.results.training_file import Ended
+from fathom.results.training_record import Ended
 from fathom.train import environment, outcomes, schedules, training_state
 from fathom.train.ahead import Ahead
 from fathom.train.attempt import Attempt

@@ -6,8 +6,8 @@ from pathlib import Path
 from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded
 from fathom.nn.average import saved_updates
-from fathom.results import training_file
-from fathom.results.training_file import WEIGHTS, unfit_weights
+from fathom.results import training_record
+from fathom.results.training_record import WEIGHTS, unfit_weights
 from fathom.train.training_state import delete_states_after, set_aside
 
 
@@ -25,7 +25,7 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
     """
     path = folder / "training.json"
     try:
-        ended = training_file.read(path)
+        ended = training_record.read(path)
     except FathomError as error:
         report(f"{error.where}: {error.what}; resuming")
         path.unlink(missing_ok=True)

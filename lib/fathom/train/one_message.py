@@ -11,7 +11,7 @@ from typing import Self
 
 from fathom.io.errors import FathomError
 from fathom.io.memory import is_out_of_memory
-from fathom.results.state_file import FAILED, OUT_OF_MEMORY, State, fail, read_state
+from fathom.results.run_state import FAILED, OUT_OF_MEMORY, State, fail, read_state
 from fathom.train.attempt import Attempt
 from fathom.train.ranks import Lost, Ranks
 

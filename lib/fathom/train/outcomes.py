@@ -3,7 +3,7 @@
 import math
 
 from fathom.config.schema.run import Outcome
-from fathom.results.training_file import Ended
+from fathom.results.training_record import Ended
 
 
 class DivergenceWatch:

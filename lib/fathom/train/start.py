@@ -7,7 +7,7 @@ from torch import nn
 from fathom.config.spec import StartSpec
 from fathom.io.errors import FathomError
 from fathom.nn.average import final_weights
-from fathom.results.training_file import Ended, read
+from fathom.results.training_record import Ended, read
 
 # Part of the names of all parameters that belong to a method.
 _OWN = ".method."

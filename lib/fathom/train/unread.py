@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fathom.results.training_file import Ended
+from fathom.results.training_record import Ended
 from fathom.train.outcomes import DivergenceWatch
 from fathom.train.two_level import Result, read_together
 

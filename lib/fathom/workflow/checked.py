@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.config.switches import FILE, merge, one_or_several
 from fathom.config.yaml_files import YamlFile, read
 from fathom.io.hashes import identity
-from fathom.results.code_sources import PACKAGE, hashed
+from fathom.results.recipe import PACKAGE, hashed
 
 MARKER = Path(".snakemake") / "fathom_checked"
 
