@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fathom.artefacts.needs import Artefact, Needs
+from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import BuiltDataset, Dataset
@@ -15,7 +16,6 @@ from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
 from fathom.io.integrity import read_record
-from fathom.results.measurements import file_name, file_of
 from fathom.results.recipe import RECIPE
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}

@@ -10,23 +10,18 @@ from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.io.errors import FathomError
 from fathom.io.files import leftovers
-from fathom.results import training_file
-from fathom.results.training_file import WEIGHTS
+from fathom.results import training_record
+from fathom.results.training_record import WEIGHTS
 
 DAMAGED = "*.damaged"
 
 
 @dataclass(frozen=True)
 class Deletable:
-    """A file or folder that may be deleted.
-
-    Attributes:
-        path: the file or folder.
-        bytes: on disk.
-    """
+    """A file or folder that may be deleted."""
 
     path: Path
-    bytes: int
+    bytes: int  # on disk
 
     def delete(self) -> None:
         """Delete it; of a link, the link alone."""
@@ -40,7 +35,7 @@ def states(_: Project, results: Path) -> Iterator[Path]:
     """Yield states from which ended trainings would resume, and weights that nothing decodes."""
     for ended in sorted(results.glob("runs/*/*/*/training.json")):
         try:
-            recorded = training_file.read(ended).weights
+            recorded = training_record.read(ended).weights
         except FathomError:
             continue
         folder = ended.parent / WEIGHTS
@@ -77,13 +72,7 @@ KINDS: dict[str, Callable[[Project, Path], Iterator[Path]]] = {
 
 
 def deletable(kind: str, project: Project, results: Path) -> list[Deletable]:
-    """Return what may be deleted.
-
-    Args:
-        kind: of KINDS.
-        project: its config says what is used.
-        results: the folder of results.
-    """
+    """Return what may be deleted of a kind; the project's config says what is used."""
     return [Deletable(path, _bytes(path)) for path in KINDS[kind](project, results)]
 
 

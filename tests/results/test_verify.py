@@ -11,9 +11,9 @@ from fathom.decode.translate import translate
 from fathom.io.files import write_lines, write_text
 from fathom.io.integrity import hashes, read_record, write_record
 from fathom.nn.weights import write_checkpoint
+from fathom.results.training_record import restore_measured
 from fathom.results.verify import verify
 from fathom.scoring.score import score
-from fathom.scoring.summarise import summarise
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.trained import trained_spec, write_trained
@@ -24,7 +24,7 @@ SPEC = trained_spec()
 
 @pytest.fixture(scope="session")
 def original(tmp_path_factory):
-    """Results from a source to a manifest."""
+    """Results from a source to scores."""
     paths = Paths(tmp_path_factory.mktemp("verified"), "tiny")
     write_data(paths)
     source = paths.source("talks")
@@ -39,7 +39,7 @@ def original(tmp_path_factory):
     write_record(record, read_record(record) | files)
     translate(run, [("test", "plain")], silent)
     score(SPEC, 1, "test", "plain", paths, silent)
-    summarise(SPEC, 1, paths, silent)
+    restore_measured(record, SPEC, 1)
     return paths
 
 
@@ -80,7 +80,7 @@ CHANGES = [
     ("tensors/*/bos/train.target.bin", delete, "fathom encode"),
     ("corpora/*/kor/test.eng", edit, "fathom prepare"),
     ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
-    ("runs/*/*/1/manifest.json", edit, "fathom summarise"),
+    ("runs/*/*/1/measurements/training.json", cut, "fathom train"),
     ("runs/*/*/1/metrics.tsv", cut, "fathom train"),
     ("subwords/*/foreign.model", exchange, "fathom subwords"),
     ("tensors/*/dictionary.source.txt", cut, "fathom encode"),
@@ -88,7 +88,6 @@ CHANGES = [
     # And others, alone.
     ("runs/*/*/1/training.json", edit, "fathom train"),
     ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
-    ("runs/*/*/1/measurements/training.json", cut, "fathom summarise"),
     ("runs/*/*/1/decodings/*/decoding.json", edit, "fathom translate"),
     ("runs/*/*/1/decodings/*/scoring.json", edit, "fathom score"),
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
@@ -116,7 +115,7 @@ def check_order(verified, results):
     """Check that each command comes after those that make what it reads."""
     stages = [one.remedy.split("fathom ")[-1].split()[0] for one in verified.in_order(results)]
     assert stages[:5] == ["fetch", "prepare", "subwords", "encode", "encode"]
-    assert stages[-1] == "summarise"
+    assert not {"fetch", "prepare", "subwords", "encode"} & {*stages[5:]}
 
 
 def test_results_as_they_were_written_fit(paths):
@@ -175,7 +174,7 @@ def as_dead_link(path):
     ("pattern", "command"),
     [
         ("runs/*/*/1/measurements/scores.*.json", "fathom score"),
-        ("runs/*/*/1/manifest.json", "fathom summarise"),
+        ("runs/*/*/1/decodings/*/decoding.json", "fathom translate"),
         ("subwords/*/subwords.json", "fathom subwords"),
     ],
 )
@@ -193,7 +192,6 @@ def test_a_run_of_other_encoded_text_is_named(paths):
     """Every file was as its record says, so nothing was found."""
     record = paths.training(SPEC, 1)
     write_record(record, read_record(record) | {"tensors_sha256": "0" * 64})
-    summarise(SPEC, 1, paths, silent)
     (finding,) = verify([paths.results]).in_order(paths.results)
     folder = paths.tensors(SPEC.data)
     command = f"rm -r {record.parent} && fathom train {SPEC.name}"
@@ -204,14 +202,19 @@ def test_a_run_of_other_encoded_text_is_named(paths):
     assert set(verify([paths.results]).findings) == {record.with_name("spec.yaml")}
 
 
-def test_a_record_that_was_made_again_leaves_those_that_repeat_it_too_old(paths):
-    record = paths.training(SPEC, 1)
-    totals = {"totals": {"updates": 5, "target_tokens": 960, "seconds": 2.5}}
-    write_record(record, read_record(record) | totals)
+def test_a_record_that_was_made_again_leaves_those_that_name_it_too_old(paths):
+    (record,) = paths.results.glob("runs/*/*/1/decodings/*/decoding.json")
+    write_record(record, read_record(record) | {"versions": {"torch": "2.14.0"}})
     findings = verify([paths.results]).findings
-    assert set(findings) == {paths.manifest(SPEC, 1)}
-    says("older", "training.json", remedy="fathom summarise").check([*findings.values()])
-    summarise(SPEC, 1, paths, silent)
+    assert set(findings) == {record.with_name("scoring.json")}
+    says("older", "decoding.json", remedy="fathom score").check([*findings.values()])
+    score(SPEC, 1, "test", "plain", paths, silent)
+    assert verify([paths.results]).findings == {}
+
+
+def test_a_manifest_of_an_earlier_version_is_not_compared(paths):
+    path = paths.training(SPEC, 1).with_name("manifest.json")
+    write_record(path, {"files": {"training.json": "0" * 64}})
     assert verify([paths.results]).findings == {}
 
 
@@ -223,7 +226,6 @@ def test_the_text_of_a_run_alone_is_compared_where_it_alone_is_given(paths):
 
 def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
     paths.training(SPEC, 1).unlink()
-    paths.manifest(SPEC, 1).unlink()
     plant(paths, "runs/*/*/1/metrics.tsv", cut)
     (paths.tensors(SPEC.data) / "tensors.json").unlink()
     assert verify([paths.results]).findings == {}
