@@ -9,10 +9,10 @@ LOOP = "run_layers"
 
 
 def second_loops(root: Path) -> list[str]:
-    """Return the `for` statements over a stack's layers under models/, except those of LOOP."""
+    """Return the `for` statements over a stack's layers under nn/, except those of LOOP."""
     found = []
     for source in library(root):
-        if source.room != "models":
+        if source.room != "nn":
             continue
         allowed = {
             id(inner)

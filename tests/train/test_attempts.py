@@ -11,8 +11,8 @@ from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER, only_writer
 from fathom.io.signals import Stopped
 from fathom.results.recipe import RECIPE
-from fathom.results.state_file import FAILED, OUT_OF_MEMORY, fail, read_state
-from fathom.results.training_file import Ended
+from fathom.results.run_state import FAILED, OUT_OF_MEMORY, fail, read_state
+from fathom.results.training_record import Ended
 from fathom.train import train as one_message
 from fathom.train.attempts import DAMAGED, Attempt, Attempts, recipe_of, recorded
 from fathom.train.ranks import PeerLost, Ranks

@@ -14,7 +14,7 @@ from fathom.artefacts.figures.inputs import VALUE, RunFiles
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.sources import NOT_RUN, Source
 from fathom.config.schema.figures import UPDATE, series_named
-from fathom.results import training_file
+from fathom.results import training_record
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -141,7 +141,7 @@ def _ended(path: Path) -> tuple[float | None, str]:
     """Return the unigram baseline of a training, and how it ended where it has no result."""
     if not path.is_file():
         return None, "has not ended"
-    file = training_file.read(path)
+    file = training_record.read(path)
     return file.unigram_nll, "" if file.outcome.finished else file.outcome.words
 
 

@@ -14,7 +14,7 @@ from fathom.config.spec import Spec
 from fathom.io.errors import FathomError
 from fathom.io.hashes import identity
 from fathom.io.integrity import read_record, write_record
-from fathom.results.code_sources import PACKAGE, hashed
+from fathom.results.recipe import PACKAGE, hashed
 
 # The packages whose layers have parameters.
 _LAYERS = ("torch", "fairseq-fixed")

@@ -170,7 +170,7 @@ class Diagnostics:
     def state(self) -> list:
         """Return what was recorded and is not written yet, as a checkpoint keeps it."""
         return [
-            (update, [(each.name, each.axes, each.labels) for each in quantities], values)
+            (update, [(q.name, q.axes, q.labels) for q in quantities], values)
             for update, quantities, values in self._read()
         ]
 

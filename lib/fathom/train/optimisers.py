@@ -176,7 +176,7 @@ class AdamW:
         return {
             "state": {numbers[parameter]: state for parameter, state in self.state.items()},
             "param_groups": [
-                {"weight_decay": decay, "params": [numbers[each] for each in parameters]} | settings
+                {"weight_decay": decay, "params": [numbers[p] for p in parameters]} | settings
                 for parameters, decay in self.groups
             ],
         }

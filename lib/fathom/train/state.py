@@ -22,9 +22,9 @@ from fathom.nn.weights import (
     weights_path,
     write_checkpoint,
 )
-from fathom.results import training_file
+from fathom.results import training_record
 from fathom.results.recipe import RECIPE
-from fathom.results.training_file import WEIGHTS, Ended, unfit_weights
+from fathom.results.training_record import WEIGHTS, Ended, unfit_weights
 from fathom.train.attempts import recipe_of, recorded
 
 FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
@@ -116,7 +116,7 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
     """
     path = folder / "training.json"
     try:
-        ended = training_file.read(path)
+        ended = training_record.read(path)
     except FathomError as error:
         report(f"{error.where}: {error.what}; resuming")
         path.unlink(missing_ok=True)
@@ -155,7 +155,7 @@ def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> Non
     The parameters of the network's method keep their values; with `start.freeze` only they are
     trained.
     """
-    files = training_file.read(folder / "training.json").weights
+    files = training_record.read(folder / "training.json").weights
     weights = final_weights(folder / "checkpoints", files, start.average_of)
     names = network.state_dict().keys()
     unfilled = [name for name in names - weights.keys() if _OF_METHOD not in name]
@@ -186,7 +186,7 @@ def inherited(start: StartSpec, folder: Path) -> Ended | None:
     path = folder / "training.json"
     if not path.exists():
         raise FathomError("the training has not ended", str(folder), f"train {start.name} first")
-    outcome = training_file.read(path).outcome
+    outcome = training_record.read(path).outcome
     if outcome.finished:
         return None
     reason = f"{start.name}, from which it starts: {outcome.reason}"

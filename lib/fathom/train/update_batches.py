@@ -40,7 +40,8 @@ from fathom.train.batches.sampler import Member, Sampler
 from fathom.train.batches.update_tasks import tasks_of_updates
 from fathom.train.ranks import Ranks
 
-B, P = TypeVar("B"), TypeVar("P")
+B = TypeVar("B")
+P = TypeVar("P")
 # The second word of every seed: hidden pieces are independent of the order of blocks, and of the
 # hidden pieces of held-out text.
 _TRAINING = 2

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fathom.artefacts.page.runs import Run, Training
-from fathom.results.training_file import device_seconds
+from fathom.results.training_record import device_seconds
 
 WATTS_OF_A_THREAD = 8.0
 WATTS_OF_A_GPU = 400.0

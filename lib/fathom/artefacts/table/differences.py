@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from fathom.artefacts.table.counts import counts_of, same_references, statistics_of, tasks_of
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import Source
+from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
-from fathom.results.measurements import words_of
 from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:
