@@ -78,16 +78,6 @@ class Source:
         """Return `file:line` of a node or line number."""
         return f"{self.name}:{node if isinstance(node, int) else node.lineno}"
 
-    @cached_property
-    def docstrings(self) -> set[int]:
-        """The identities of the string nodes that are docstrings."""
-        return {
-            id(node.body[0].value)
-            for node in self.nodes
-            if isinstance(node, ast.Module | ast.ClassDef | Function)
-            and ast.get_docstring(node, clean=False) is not None
-        }
-
 
 def files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py",)) -> list[Path]:
     """Return the files with one of the suffixes under folders of a root, sorted."""
@@ -119,10 +109,7 @@ def rule_files(root: Path) -> list[Path]:
 
 
 def imported(source: Source) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield each import statement with each dotted name it takes, also inside functions.
-
-    `from fathom.records import errors` gives fathom.io.errors.
-    """
+    """Yield each import statement with each dotted name that it takes, also inside functions."""
     for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
