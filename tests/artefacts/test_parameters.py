@@ -88,7 +88,6 @@ def test_other_code_counts_again(sizes, counted, monkeypatch):
     assert len(counted) == 2
 
 
-
 def test_a_damaged_file_counts_again(sizes, counted, tmp_path):
     remembered(sizes)
     path = tmp_path / "network_sizes.json"
