@@ -1,6 +1,6 @@
 """Write docs/settings.md: every setting's meaning, type, default, and what each paper gives.
 
-    python -m docs.settings
+python -m docs.settings
 """
 
 from collections.abc import Iterator, Mapping

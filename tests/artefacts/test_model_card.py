@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from fathom.artefacts.model_card import model_card
+from fathom.config.measurement_keys import rule_of
 from fathom.config.paths import Paths
-from fathom.results.measurements import Measurements, rule_of
-from fathom.results.training_file import TrainingFile
+from fathom.results.measurements import Measurements
+from fathom.results.training_record import TrainingRecord
 from fathom.results.tree import RunResults
 from tests.support.own_project import own_project
 from tests.support.run_files import training
@@ -43,7 +44,7 @@ def card():
             )
             for rule in ("training", "scores")
         }
-        record = TrainingFile.model_validate(training())
+        record = TrainingRecord.model_validate(training())
         found = RunResults(Path("1"), run, 1, record, files)
         paths = Paths(Path("results"), scale)
         return model_card(project, project.spec(run, scale), paths, found)

@@ -17,6 +17,7 @@ from fathom.config import reported
 from fathom.config.cells import Cell
 from fathom.config.figures import Figure
 from fathom.config.known import full_name
+from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -25,7 +26,6 @@ from fathom.config.spec import Spec
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
-from fathom.results.measurements import file_of
 
 NAMED = 3  # missing runs that a message names
 

@@ -18,7 +18,7 @@ from fathom.config.cells import Cell
 from fathom.config.schema.figures import UPDATE, series_named
 from fathom.io.errors import FathomError
 from fathom.io.metrics import Row
-from fathom.results import training_file
+from fathom.results import training_record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -249,7 +249,7 @@ def _ended(path: Path) -> tuple[float | None, str]:
     """Return the unigram baseline of a training, and how it ended where it has no result."""
     if not path.is_file():
         return None, "has not ended"
-    file = training_file.read(path)
+    file = training_record.read(path)
     return file.unigram_nll, "" if file.outcome.finished else file.outcome.words
 
 

@@ -12,7 +12,7 @@ from fathom.config.schema.dataset import Dataset
 from fathom.config.show import describe
 from fathom.config.spec import Spec
 from fathom.results.measurements import Number, Record
-from fathom.results.training_file import device_seconds
+from fathom.results.training_record import device_seconds
 from fathom.results.tree import RunResults
 
 # What is listed of the test sentences.

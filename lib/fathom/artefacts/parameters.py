@@ -25,7 +25,7 @@ from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Findings, unknown
 from fathom.io.hashes import identity
 from fathom.io.integrity import read_record, write_record
-from fathom.results.code_sources import PACKAGE, hashed
+from fathom.results.recipe import PACKAGE, hashed
 
 KEY = "parameters"
 AGREEMENT = 0.01  # a share of the printed number

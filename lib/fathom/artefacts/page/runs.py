@@ -14,8 +14,8 @@ from fathom.config.deviations import Deviation
 from fathom.config.known import full_name
 from fathom.config.paper import Paper
 from fathom.config.show import Setting, describe
-from fathom.results import training_file
-from fathom.results.training_file import TrainingFile, device_seconds
+from fathom.results import training_record
+from fathom.results.training_record import TrainingRecord, device_seconds
 
 WATTS_OF_A_THREAD = 8.0
 WATTS_OF_A_GPU = 400.0
@@ -37,7 +37,7 @@ class Training:
 
     seed: int
     folder: Path
-    file: TrainingFile | None  # None before it has ended
+    file: TrainingRecord | None  # None before it has ended
     logs: tuple[Path, ...]  # what its jobs printed
 
     @property
@@ -171,7 +171,7 @@ def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> Run
 def _training(artefacts: Artefacts, name: str, seed: int) -> Training:
     spec, paths = artefacts.project.spec(name, artefacts.scale), artefacts.paths
     path = paths.training(spec, seed)
-    file = training_file.read(path) if path.is_file() else None
+    file = training_record.read(path) if path.is_file() else None
     # Snakemake's logs have the names of the rule, the paper, and the run's folder with the seed.
     job = f"logs/*/{spec.paper}/{spec.folder}.{seed}"
     printed = sorted((*paths.results.glob(f"{job}.log"), *paths.results.glob(f"{job}.*.log")))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from fathom.artefacts.table.results import CellResult, Number, number
 from fathom.artefacts.table.sources import Source
 from fathom.config.cells import Cell
+from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
 from fathom.io.errors import FathomError
-from fathom.results.measurements import words_of
 from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:

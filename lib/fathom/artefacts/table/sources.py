@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathom.config.measurement_keys import words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.results.measurements import FINISHED, Measurements, Record, read, words_of
+from fathom.results.measurements import FINISHED, Measurements, Record, read
 from fathom.results.recipe import stale
 
 if TYPE_CHECKING:
