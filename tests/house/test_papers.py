@@ -45,6 +45,8 @@ def _named(source: Source, word: re.Pattern[str], remedy: str) -> list[str]:
     """Return identifiers and strings that have the word; a sentence is prose, and may have it."""
     findings = []
     for node in source.nodes:
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("fathom"):
+            continue
         texts = [getattr(node, part, None) for part in ("id", "attr", "arg", "name", "module")]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             texts += [] if " " in node.value else [node.value]

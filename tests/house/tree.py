@@ -7,10 +7,9 @@ from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What is made, fetched or cached; no rule looks into it.
+# What is made, fetched or cached under the root; no rule looks into it.
 OUTSIDE = {".git", ".venv", ".snakemake", ".hypothesis", ".pytest_cache", ".ruff_cache"}
-OUTSIDE |= {".venv-peers", "results", "__pycache__", "fathom.egg-info", "build"}
-OUTSIDE |= {".venv-docs", "site"}
+OUTSIDE |= {".venv-peers", ".venv-docs", "results", "build", "site"}
 # The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
 LEVELS = {
     "io": 0,
@@ -87,7 +86,7 @@ def files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py",)) -> li
         for path in found
         if path.is_file()
         and path.suffix in suffixes
-        and not OUTSIDE & set(path.relative_to(root).parts)
+        and path.relative_to(root).parts[0] not in OUTSIDE
     )
 
 
