@@ -28,10 +28,12 @@ SUFFIXES |= {".cff", ".sh", ".json"}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_generated_page_is_fresh(own_project, name):
-    path = ROOT / name
-    written = path.read_text(encoding="utf-8") if path.exists() else "missing"
-    assert written == PAGES[name](own_project), f"{name} is stale; run make pages"
+def test_a_generated_page_can_be_made_and_one_that_git_keeps_is_fresh(own_project, name):
+    page = PAGES[name](own_project)
+    assert page
+    if not name.startswith("config/schemas/"):
+        written = (ROOT / name).read_text(encoding="utf-8")
+        assert written == page, f"{name} is stale; run make pages"
 
 
 def test_the_readme_says_what_can_be_run_today():
