@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from fathom.results.deletable import KINDS
+from fathom.results.clean import KINDS
 from tests.support.small_project import GATED, RUN
 from tests.support.small_trees import edit as edit_tree
 from tests.support.small_trees import write_tree

@@ -21,8 +21,8 @@ from fathom.cli.options import data_named, open_project, open_scale
 from fathom.cli.verbs import VERBS, build
 from fathom.io.errors import FathomError, Findings
 from fathom.io.signals import SIGNALS, Stopped
-from fathom.results.code_sources import PACKAGE
-from fathom.results.deletable import KINDS
+from fathom.results.clean import KINDS
+from fathom.results.recipe import PACKAGE
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 from tests.support.stopped_jobs import HEARD

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,9 @@ from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, Findings, nearest
+
+if TYPE_CHECKING:
+    from fathom.artefacts.parameters import NetworkSizes, PrintedCount
 
 # Fields by name.
 Rows = dict[str, dict[str, Any]]
@@ -261,8 +264,7 @@ def params(
 
     Example: fathom params lamgd
     """
-    from fathom.artefacts.network_sizes import NetworkSizes
-    from fathom.artefacts.parameters import printed
+    from fathom.artefacts.parameters import NetworkSizes, printed_counts
     from fathom.config.paper import find
 
     project, paths = open_scale(None, results, check=True)
@@ -271,7 +273,7 @@ def params(
     chosen = find(project.papers, table, "table")[1] if table else None
     counts = [
         count
-        for count in printed(project)
+        for count in printed_counts(project)
         if count.paper in papers
         and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
     ]
@@ -286,11 +288,11 @@ def params(
     if lines:
         report(f"{len(lines)} printed counts: {summary}")
     else:
-        others = {f"{count.paper}_{count.table}" for count in printed(project)}
+        others = {f"{count.paper}_{count.table}" for count in printed_counts(project)}
         report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 
-def _compared(count: Any, sizes: Any) -> dict[str, Any]:
+def _compared(count: "PrintedCount", sizes: "NetworkSizes") -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
     entries = (count.source_entries, count.target_entries)
     ours = sizes.total(count.spec, *entries)

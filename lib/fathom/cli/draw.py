@@ -22,13 +22,12 @@ from fathom.io.errors import FathomError, nearest
 from fathom.io.files import write_text
 
 if TYPE_CHECKING:
-    from rich.table import Table as Grid
-
     from fathom.artefacts.artefacts import Artefacts
     from fathom.artefacts.table.sources import Source
-    from fathom.artefacts.table.view import BlockView, TableView
+    from fathom.artefacts.table.view import TableView
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
+_STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
 
 
 def _records(frame: Any) -> Any:
@@ -81,42 +80,24 @@ def print_table(table: "TableView") -> None:
     """Print a table; where the terminal is too narrow, without ±."""
     from rich.console import Console
 
+    from fathom.artefacts.table.formats import terminal
+
     console = Console(highlight=False)
     console.print(table.title, style="bold", markup=False)
-    wide = console.options.update(max_width=1000)
     narrow = False
     for block in table.blocks:
         if block.heading:
             console.print(f"\n{block.heading}", style="bold", markup=False)
-        grid = _grid(block, spreads=True)
-        if console.measure(grid, options=wide).maximum > console.width:
-            grid, narrow = _grid(block, spreads=False), True
-        console.print(grid)
+        lines, without_spreads = terminal(block, console.width)
+        narrow = narrow or without_spreads
+        for line, kind in lines:
+            style = _STYLES.get(kind, "dim")
+            console.print(line, style=style, markup=False, no_wrap=True, overflow="ignore")
+        console.print()
     for note in (table.caption, *table.notes):
         console.print(note, style="dim", markup=False)
     if narrow:
         console.print("The terminal is narrow: ± is in the files.", style="dim", markup=False)
-
-
-def _grid(block: "BlockView", spreads: bool) -> "Grid":
-    """Return a block for the terminal; columns wrap between words and never inside a number."""
-    from rich import box
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    rows = [
-        [row.label, *(cell.full if spreads else cell.text for cell in row.cells)]
-        for row in block.rows
-    ]
-    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for at, title in enumerate(("", *block.columns)):
-        words = [word for row in ([title] * (at + 1), *rows) for word in row[at].split()]
-        longest = max(map(len, words), default=1)
-        justify = "right" if at else "left"
-        grid.add_column(Text(title), justify=justify, no_wrap=not at, min_width=longest)
-    for row, texts in zip(block.rows, rows, strict=True):
-        grid.add_row(*map(Text, texts), style="" if row.kind == "result" else "dim")
-    return grid
 
 
 def figure(
@@ -197,7 +178,7 @@ def curves(
 
 def _write_events(source: "Source", folder: Path) -> None:
     """Write the metrics of all seeds of a run that were started for TensorBoard."""
-    from fathom.artefacts.tensorboard import write_events
+    from fathom.artefacts.curves import write_events
     from fathom.io import metrics
 
     for seed in source.folders:
@@ -212,7 +193,7 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
     Raises:
         FathomError: If there is no such run or table, or the table shows no runs.
     """
-    from fathom.artefacts.page.curves import run_labels
+    from fathom.artefacts.curves import run_labels
     from fathom.config.paper import find
     from fathom.io.hashes import identity, short
 
@@ -253,8 +234,9 @@ def compare(
 
     Example: fathom compare --table latent_depth_table5 --json
     """
-    from fathom.artefacts import comparison, deviations
+    from fathom.artefacts import deviations
     from fathom.artefacts.table.comparison import counts, lines, write_csv
+    from fathom.artefacts.table.formats import average_lines, comparison_page
     from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
@@ -267,10 +249,11 @@ def compare(
     every = [compared for of_paper in tables.values() for compared in of_paper]
     path = artefacts.paths.compare
     write_csv(lines(every), path)
-    write_text(path.with_suffix(".html"), comparison.page(papers, tables))
+    references = {name: paper.reference for name, paper in papers.items()}
+    write_text(path.with_suffix(".html"), comparison_page(references, tables))
     write_text(path.with_name("deviations.md"), deviations.page(papers))
     shown = [compared for compared in every if chosen in (None, compared.table)]
-    answer(as_json, _records(lines(shown)), comparison.averages(shown))
+    answer(as_json, _records(lines(shown)), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")
     suggest(f"fathom page --scale {artefacts.scale}")

@@ -11,12 +11,12 @@ from fathom.cli.terminal import answer, report, suggest
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, nearest
-from fathom.results.deletable import KINDS
+from fathom.results.clean import KINDS
 
 First = Annotated[
     Path, typer.Argument(metavar="A", help="A folder of results, or `fathom pack`'s file of all.")
 ]
-Second = Annotated[Path, typer.Argument(metavar="B", help="Another one.")]
+Second = Annotated[Path, typer.Argument(metavar="B", help="Another.")]
 Table = Annotated[
     str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
 ]
@@ -67,15 +67,15 @@ def diff(
     code 1 if there is any. A number that a table and compare.csv both have is named
     once. Times, code and devices are named apart.
 
-    Example: fathom diff results-tiny.zip results --tolerance 0.01
+    Example: fathom diff results-tiny.tar.gz results --tolerance 0.01
     """
-    from fathom.results.trees.compared import compare, lines, record
-    from fathom.results.trees.packed_tree import opened
+    from fathom.results.archive import opened_tree
+    from fathom.results.diff import compare
 
-    with opened(first) as one, opened(second) as two:
-        compared = compare(one, two, tolerance, table=table or "", scale=scale or "", costs=costs)
-    content = {"a": str(first), "b": str(second)} | record(compared)
-    answer(as_json, content, lines(compared))
+    with opened_tree(first) as a, opened_tree(second) as b:
+        compared = compare(a, b, tolerance, table=table or "", scale=scale or "", costs=costs)
+    content = {"a": str(first), "b": str(second)} | compared.as_json()
+    answer(as_json, content, compared.lines())
     if not compared.equal:
         raise typer.Exit(1)
 
@@ -133,7 +133,9 @@ RunOrScale = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="The file. Default, here: <run>-<hash>.<seed>.zip, or results-<scale>.zip."),
+    typer.Option(
+        help="The file. Default, here: <run>-<hash>.<seed>.tar.gz, or results-<scale>.tar.gz."
+    ),
 ]
 
 
@@ -152,22 +154,22 @@ def pack(
 
     Example: fathom pack m2o_diverse_12_12
     """
-    from fathom.results import run_archive
-    from fathom.results.results_files import results_files
-    from fathom.results.trees import packed_tree
+    from fathom.results.archive import SUFFIX, files_of_scale, pack_results, pack_run
 
     if run is not None:
         opened = open_run(run, scale, results)
-        archive = _free(out or Path(f"{opened.spec.folder}.{seed}.zip"))
-        _report_packed(archive, len(run_archive.pack(opened.spec, seed, opened.paths, archive)))
+        archive = _free(out or Path(f"{opened.spec.folder}.{seed}{SUFFIX}"))
+        record = pack_run(opened.spec, seed, opened.paths, archive)
+        _report_packed(archive, len(record.files))
         return
     project, paths = open_scale(scale, results, check=True)
-    archive = _free(out or Path(f"results-{paths.scale}.zip"))
-    names, not_ended = results_files(project, paths)
+    archive = _free(out or Path(f"results-{paths.scale}{SUFFIX}"))
+    names, not_ended = files_of_scale(project, paths)
     if not any(file.startswith(("runs/", f"{paths.scale}/")) for file in names):
         remedy = f"train first: snakemake all --config scale={paths.scale}"
         raise FathomError(f"no results of scale {paths.scale}", paths.searched, remedy)
-    _report_packed(archive, len(packed_tree.pack(paths.results, names, paths.scale, archive)))
+    record = pack_results(paths.results, names, paths.scale, archive)
+    _report_packed(archive, len(record.files))
     if not_ended:
         more = f" and {len(not_ended) - _NAMED} more" if len(not_ended) > _NAMED else ""
         report(f"left out, not ended: {', '.join(not_ended[:_NAMED])}{more}")
@@ -199,25 +201,26 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
     the same, and every file is the one that was packed. All results of a scale are
     written to a new folder, named as the file or by --results. Nothing is overwritten.
 
-    Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.zip
+    Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.tar.gz
     """
-    from fathom.results import run_archive
-    from fathom.results.trees import packed_tree
+    from fathom.results import archive as packed
 
-    of_all = [archive for archive in archives if packed_tree.holds_results(archive)]
-    of_runs = [archive for archive in archives if archive not in of_all]
+    records = [(archive, packed.read(archive)) for archive in archives]
+    of_runs = [(archive, record) for archive, record in records if record.run]
     if of_runs:
         project, paths = open_scale(scale, results)
         # All places are checked before anything is written.
-        places = [run_archive.place(project, paths, archive) for archive in of_runs]
-        for archive, place in zip(of_runs, places, strict=True):
-            run_archive.unpack(archive, place)
-            report(f"{place.folder}: {len(place.card.files)} files")
-    for archive in of_all:
-        folder = Path(results or archive.stem)
-        card = packed_tree.unpack(archive, folder)
-        options = f"--scale {card.scale} --results {folder}"
-        report(f"{folder}: {len(card.files)} files; read them with fathom compare {options}")
+        folders = [packed.place(project, paths, archive, record) for archive, record in of_runs]
+        for (archive, record), folder in zip(of_runs, folders, strict=True):
+            packed.unpack(archive, record, folder)
+            report(f"{folder}: {len(record.files)} files")
+    for archive, record in records:
+        if record.run is None:
+            folder = Path(results or archive.name.removesuffix(packed.SUFFIX))
+            packed.unpack_results(archive, record, folder)
+            options = f"--scale {record.scale} --results {folder}"
+            read_by = f"read them with fathom compare {options}"
+            report(f"{folder}: {len(record.files)} files; {read_by}")
 
 
 Kinds = Annotated[
@@ -237,7 +240,7 @@ def clean(
 
     Example: fathom clean states --yes
     """
-    from fathom.results.deletable import deletable
+    from fathom.results.clean import deletable
 
     for kind in kinds or ():
         if kind not in KINDS:

@@ -78,15 +78,15 @@ def likelihood(
     kind, text = opened.one_gates(gates), one_split(split)
     require_weights(spec, seed, opened.paths)
     from fathom.decode import likelihood
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
 
     def records() -> dict[str, Record]:
         sums = likelihood.likelihood(opened.trained(seed, device), text, kind)
         return likelihood.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
 
     report = report_of(f"{spec.folder} {text}, {kind}")
-    measured = measure(spec, seed, opened.paths, "likelihood", records, report, text, kind)
-    for line in likelihood.table(measured):
+    file = MeasurementFile(spec, seed, opened.paths, "likelihood", text, kind)
+    for line in likelihood.table(file.measure(records, report)):
         print(line)
 
 
@@ -115,12 +115,12 @@ def best_window(
     opened.require_decodable(kind)
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
     from fathom.scoring.window import best_window
 
     report = report_of(f"{spec.folder} {kind}")
     if not ended.finished:
-        measure(spec, seed, paths, "window", dict, report, None, kind)
+        MeasurementFile(spec, seed, paths, "window", gates=kind).measure(dict, report)
         return
     from fathom.decode.checkpoint_translations import CheckpointTranslations, consecutive_updates
 
@@ -146,7 +146,7 @@ def gates(
         remedy = "choose a run of latent layers"
         raise FathomError("its method has no gates", spec.name, remedy)
     require_weights(spec, seed, opened.paths)
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import gate_records
@@ -154,7 +154,7 @@ def gates(
         return gate_records(opened.trained(seed, device))
 
     settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
-    measure(spec, seed, opened.paths, "gates", records, report, settings=settings)
+    MeasurementFile(spec, seed, opened.paths, "gates").measure(records, report, settings)
 
 
 def sharing(
@@ -167,7 +167,7 @@ def sharing(
     opened = open_run(run, scale, results, device)
     spec = opened.spec
     require_weights(spec, seed, opened.paths)
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import sharing_records
@@ -175,4 +175,4 @@ def sharing(
         return sharing_records(opened.trained(seed, device))
 
     settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
-    measure(spec, seed, opened.paths, "sharing", records, report, settings=settings)
+    MeasurementFile(spec, seed, opened.paths, "sharing").measure(records, report, settings)

@@ -56,14 +56,14 @@ def train(
     Example: fathom train m2o_diverse_12_12 --scale tiny --seed 1
     """
     from fathom.cluster.slurm import job_state
-    from fathom.results import training_file
+    from fathom.results import training_record
 
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
     stale = switches.retrain == "stale"
     record = paths.training(spec, seed)
-    if not stale and (ended := training_file.already_ended(record)):
-        training_file.restore_measured(record, spec, seed)
+    if not stale and (ended := training_record.already_ended(record)):
+        training_record.restore_measured(record, spec, seed)
         report(f"{spec.folder}: {ended}")
         return
     text = paths.tensors(spec.data)
