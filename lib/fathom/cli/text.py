@@ -71,7 +71,7 @@ def subwords(data: DataName, scale: Scale = None, results: Results = None) -> No
 
     Example: fathom subwords po_wheels_diverse
     """
-    from fathom.data.subwords.train import train
+    from fathom.data.subwords import train
 
     project, paths = open_scale(scale, results)
     spec = data_named(project, data, paths.scale, attrgetter("subwords_folder"))
