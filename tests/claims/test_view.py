@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.artefacts.claims.evidence import Evidence
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.view import (
     AGAINST,

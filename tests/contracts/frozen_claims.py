@@ -16,7 +16,7 @@ import numpy as np
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.figures import kinds
-from fathom.artefacts.judgement import judged
+from fathom.artefacts.claims.judged import judged
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.reported import read

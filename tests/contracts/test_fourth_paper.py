@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.judgement import judged
+from fathom.artefacts.claims.judged import judged
 from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fathom.artefacts.claims.evidence import Evidence
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.page.claims import SHOWN, SIGNS, bar, page_claims, sign_of
 
