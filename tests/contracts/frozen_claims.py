@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.figures import kinds
 from fathom.artefacts.claims.judged import judged
+from fathom.artefacts.figures import kinds
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.reported import read

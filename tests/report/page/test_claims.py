@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.claims import SHOWN, SIGNS, bar, page_claims, sign_of
 
 FACT = Evidence("table “a” 3 > 2", "holds")

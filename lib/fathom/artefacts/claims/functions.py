@@ -59,7 +59,7 @@ def mean(values: Any) -> Number:
     if isinstance(values, Curve):
         return values.number("mean", lambda points: points.mean())
     items = items_of(values)
-    return added(items) * 1 / len(items)
+    return added(items) * (1 / len(items))
 
 
 def median(values: Any) -> Number:
@@ -77,13 +77,13 @@ def median(values: Any) -> Number:
         return added(Sum({term: 1.0}) for term in named)
     ordered = sorted(items, key=lambda item: item.value)
     middle = ordered[(len(items) - 1) // 2 : len(items) // 2 + 1]
-    return added(middle) * 1 / len(middle)
+    return added(middle) * (1 / len(middle))
 
 
 def spread(values: Any) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
-        return values.number("spread", lambda points: points.max() - points.min())
+        return values.number("spread", lambda points: float(points.max()) - float(points.min()))
     items = _several(values, "spread")
     return Largest(1, items).plus(-Largest(-1, items))
 
@@ -192,6 +192,7 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "min": partial(_extreme, -1, "minimum"),
     "abs": abs_,
 } | {one.__name__: one for one in (mean, median, spread, first, last, end, sd, agreement, others)}
+WORDS = ("sd", "others")  # those that take an axis or a label
 TRUTHS: dict[str, Callable[..., Truth]] = {
     "rising": partial(_ordered, "<", "rising"),
     "falling": partial(_ordered, ">", "falling"),
@@ -270,4 +271,4 @@ def given(value: Any) -> str:
     """Return how messages call an argument."""
     if isinstance(value, Curve):
         return ("one number", "a curve", "a picture")[len(value.axes)]
-    return {Slice: "several numbers", str: "a word"}.get(type(value), "one number")
+    return "several numbers" if isinstance(value, Slice) else "one number"

@@ -15,7 +15,7 @@ from inspect import signature
 from itertools import pairwise
 from typing import Any, Protocol
 
-from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
+from fathom.artefacts.claims.functions import NUMBERS, TRUTHS, WORDS
 from fathom.artefacts.claims.numbers import Unfit
 from fathom.artefacts.claims.truths import Intervals, Operator, Truth, compare, every, some
 from fathom.io.errors import FathomError, brief, nearest
@@ -152,7 +152,7 @@ class _Evaluation:
             raise Unfit(f"no function '{name}'", nearest(name, (*NUMBERS, *TRUTHS)))
         given = [
             part.value
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            if name in WORDS and isinstance(part, ast.Constant) and isinstance(part.value, str)
             else self.number(part)
             for part in node.args
         ]

@@ -278,8 +278,6 @@ def items_of(value: Any) -> tuple[Number, ...]:
         raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
     if isinstance(value, Slice):
         return value.items
-    if isinstance(value, str):
-        raise Unfit(f"'{value}' is not a number", 'write a cell as table["row", "column"]')
     return (value,) if isinstance(value, Sum | Largest) else (Sum(constant=value),)
 
 
