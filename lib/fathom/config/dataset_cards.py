@@ -217,14 +217,14 @@ def _side_findings(dataset: ParallelDataset, file: YamlFile) -> Iterator[FathomE
 
 
 def _wikipedia_findings(dataset: WikipediaDataset, file: YamlFile) -> Iterator[FathomError]:
-    """Yield a pivot, tasks of several dumps, and limits of what is no task."""
+    """Yield a pivot, tasks of several wikis, and limits of what is no task."""
     if dataset.pivot is not None:
         where = file.where(("pivot",))
         yield FathomError("sentences without pairs have no pivot", where, "delete it")
     for task in dataset.tasks:
-        dumps = [code for source in dataset.sources for code in dataset.codes(source, task)]
-        if len(dumps) > 1:
-            what = f"{len(dumps)} dumps of '{task}': {', '.join(dumps)}"
+        wikis = [code for source in dataset.sources for code in dataset.codes(source, task)]
+        if len(wikis) > 1:
+            what = f"{len(wikis)} wikis of '{task}': {', '.join(wikis)}"
             yield FathomError(what, file.where(("sources",)), "give each task one code")
     for task in dataset.split.train:
         if task not in dataset.tasks:

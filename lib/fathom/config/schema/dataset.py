@@ -153,18 +153,13 @@ class BuiltDataset(Dataset):
         return super().definition(sources) | {
             "format": self.format,
             "sources": {
-                source: _checksum(sources[source])
+                source: sources[source].identity()
                 | {"codes": {task: list(codes) for task, codes in codes_of.items()}}
                 for source, codes_of in self.sources.items()
             },
             "cleaning": self.cleaning.identity(),
             "split": self.split.identity(),
         }
-
-
-def _checksum(source: Source) -> dict[str, Any]:
-    """Return what identifies a source: its published checksum, or else its name alone."""
-    return {"sha256": source.sha256} | ({} if source.sha256 else {"file": source.file})
 
 
 class DealtDataset(BuiltDataset):
@@ -300,15 +295,15 @@ class ParallelDataset(BuiltDataset):
 
 
 class WikipediaDataset(BuiltDataset):
-    """Sentences of Wikipedia's articles, without pairs; how many a dump has is not known before."""
+    """Sentences of Wikipedia's articles, without pairs; how many there are is not known before."""
 
-    format: Annotated[Literal["wikipedia"], Doc("Dumps of Wikipedia, one for each language.")]
+    format: Annotated[Literal["wikipedia"], Doc("The published plain text of Wikipedia.")]
     cleaning: Annotated[ArticleCleaning, Doc("What is dropped.")]
-    split: Annotated[HeldOut, Doc("By the hashes of sentences and of titles.")]
+    split: Annotated[HeldOut, Doc("By the hashes of sentences.")]
     expected: Annotated[
         dict[str, Counts],
         Field(default_factory=dict),
-        Doc("How much text a task must have, where that is known of its dump."),
+        Doc("How much text a task must have, where that is known."),
     ]
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.

@@ -118,7 +118,7 @@ class ByFile(Section):
 
 
 class HeldOut(Section):
-    """Sentences are held out by their hash; articles are drawn for training by their title's."""
+    """Of the sentences that are read, those with the least hashes are held out."""
 
     by: Annotated[Literal["held_out"], Doc("Some distinct sentences are held out, by hash.")]
     salt: Annotated[

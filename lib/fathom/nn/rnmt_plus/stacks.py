@@ -1,0 +1,298 @@
+"""The encoder and the decoder of RNMT+.
+
+The encoder is bidirectional, and the last layer's output is projected. In the decoder the first
+layer queries the source, and all others read its context.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
+
+import torch
+from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
+from torch import Tensor, nn
+
+from fathom.config.schema.run import Model
+from fathom.nn.hooks import Method
+from fathom.nn.rnmt_plus.cells import INIT, AdditiveAttention, LstmLayer, PreparedSource, step
+from fathom.nn.stack import (
+    DictionaryLike,
+    Memory,
+    Observer,
+    Residual,
+    State,
+    reordered,
+    residual,
+    run_layers,
+    tasks_of,
+)
+
+# The first layer, from 0, whose input is added to its output.
+FIRST_RESIDUAL = 2
+# Sentences may have any length; fairseq wants a number.
+LONGEST = 100_000
+# The key of the state of earlier steps.
+PAST = "past"
+
+
+class BidirectionalLayer(nn.Module):
+    """One encoder layer, which concatenates the outputs of both directions."""
+
+    def __init__(self, inputs: int, model: Model, residual: Residual):
+        super().__init__()
+        self.lstm = LstmLayer(inputs, model.width, directions=2)
+        self.dropout = nn.Dropout(model.dropout)
+        self.residual = residual
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """Return the layer's output for x; both are (S, B, 2c), and `padding` is (S, B)."""
+        y, _ = self.lstm(x[..., : self.lstm.inputs], padding)
+        return self.residual("recurrence", x, self.dropout(y))
+
+
+class RnmtEncoder(FairseqEncoder):
+    """A stack of bidirectional layers, and the projection of its output.
+
+    Every tensor between layers is 2c wide. The embeddings are repeated to that width, so that a
+    method can use them in place of the first layer's output; the first layer reads one copy.
+
+    Attributes:
+        observer: if set, called with the embeddings and each layer's output, (S, B, 2c) each.
+    """
+
+    def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
+        super().__init__(dictionary)
+        self.method = method
+        self.task: int | None = None
+        self.observer: Observer | None = None
+        self.embed_tokens = recurrent_table(dictionary, model.width)
+        self.dropout = nn.Dropout(model.dropout)
+        self.layers = nn.ModuleList(
+            BidirectionalLayer(
+                2 * model.width if layer else model.width,
+                model,
+                recurrent_residual(model, method, layer),
+            )
+            for layer in range(model.encoder_layers)
+        )
+        self.projection = nn.Linear(2 * model.width, model.width)
+        nn.init.xavier_uniform_(self.projection.weight)
+        nn.init.zeros_(self.projection.bias)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        tasks: Tensor | None = None,
+    ) -> Memory:
+        """Encode a batch; fairseq's generator passes the first two arguments by name.
+
+        Args:
+            src_tokens: (B, S) right-padded.
+            src_lengths: not used.
+            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
+
+        Returns:
+            "encoder_out": the one memory that the decoder attends to, (S, B, c);
+            "encoder_padding_mask": one tensor (B, S), true at padding.
+        """
+        padding = src_tokens.eq(self.dictionary.pad())
+        steps_padding = padding.t()
+        self.method.begin(tasks_of(src_tokens, tasks, self.task))
+        x = self.dropout(self.embed_tokens(src_tokens)).transpose(0, 1)  # (S, B, c)
+        outputs = [torch.cat([x, x], dim=-1)]  # (S, B, 2c)
+        run_layers(self.method, self.layers, outputs, lambda _, layer, x: layer(x, steps_padding))
+        if self.observer:
+            self.observer(outputs)
+        (memory,) = self.method.memory(outputs, 1)
+        return {"encoder_out": [self.projection(memory)], "encoder_padding_mask": [padding]}
+
+    def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
+        """Return the sentences of an encoded batch whose indices are in `new_order`."""
+        return reordered(encoder_out, new_order)
+
+    def max_positions(self) -> int:
+        """Return a length that is longer than any source (pieces)."""
+        return LONGEST
+
+
+def recurrent_table(vocabulary: DictionaryLike, width: int) -> nn.Embedding:
+    """Return a table of embeddings (V, c), uniform, zero at padding; they are not scaled."""
+    table = nn.Embedding(len(vocabulary), width, padding_idx=vocabulary.pad())
+    nn.init.uniform_(table.weight, -INIT, INIT)
+    nn.init.zeros_(table.weight[vocabulary.pad()])
+    return table
+
+
+def recurrent_residual(model: Model, method: Method, layer: int) -> Residual:
+    """Return how a layer adds its output to its input; the first two layers do not."""
+    if layer < FIRST_RESIDUAL:
+        return lambda part, x, fx: fx
+    return residual(model, method, layer)
+
+
+@dataclass
+class RnmtPass:
+    """What the layers of one forward pass share."""
+
+    source: PreparedSource  # what the first layer attends to
+    past: dict[str, Tensor]  # what a later step needs, by name, (B, …) each; empty at first
+    contexts: Tensor = field(init=False)  # (T, B, c) of all steps, set by the first layer
+
+
+class QueryLayer(nn.Module):
+    """The first layer: it reads the previous step's context, and its output queries this step's.
+
+    Its output has no dropout.
+    """
+
+    def __init__(self, model: Model):
+        super().__init__()
+        self.lstm = LstmLayer(2 * model.width, model.width, directions=1)
+        self.attention = AdditiveAttention(model.width, model.heads, model.attention_dropout)
+
+    def forward(self, x: Tensor, shared: RnmtPass) -> Tensor:
+        """Return the layer's output for embeddings x, (T, B, c), and store the contexts.
+
+        Each step needs the context of the previous one, so the steps are computed one by one.
+        """
+        width, source, past = x.size(-1), shared.source, shared.past
+        (weight,), (scale,), (bias,) = self.lstm.weight, self.lstm.scale, self.lstm.bias
+        # The matrix's rows belong to [x; context before; m before].
+        steps = x @ weight[:width]
+        recurrent = weight[width:].to(steps.dtype)
+        zeros = x.new_zeros(x.shape[1:])
+        m, c = past.get("m0", zeros), past.get("c0", zeros)
+        context = past["context"] if "context" in past else self.attention(zeros, source)
+        outputs, contexts = [], []
+        for a in steps.unbind():
+            carried = torch.cat([context, m], dim=-1).to(a.dtype)
+            m, c = step(torch.addmm(a, carried, recurrent), c, scale, bias)
+            context = self.attention(m, source)
+            outputs.append(m)
+            contexts.append(context)
+        past |= {"m0": m, "c0": c, "context": context}
+        shared.contexts = torch.stack(contexts)
+        return torch.stack(outputs)
+
+
+class ContextLayer(nn.Module):
+    """A layer above the first: it reads the layer below and the context of the same step."""
+
+    def __init__(self, model: Model, residual: Residual, number: int):
+        super().__init__()
+        self.lstm = LstmLayer(2 * model.width, model.width, directions=1)
+        self.dropout = nn.Dropout(model.dropout)
+        self.residual, self.number = residual, number  # from 0, part of the names of its state
+
+    def forward(self, x: Tensor, shared: RnmtPass) -> Tensor:
+        """Return the layer's output for hidden states x; both are (T, B, c)."""
+        m, c, past = f"m{self.number}", f"c{self.number}", shared.past
+        before = (past[m][None], past[c][None]) if m in past else None
+        y, (last_m, last_c) = self.lstm(torch.cat([x, shared.contexts], dim=-1), before=before)
+        past |= {m: last_m[0], c: last_c[0]}
+        return self.residual("recurrence", x, self.dropout(y))
+
+
+class RnmtDecoder(FairseqIncrementalDecoder):
+    """A stack of layers, and the projection of output and context to the target vocabulary.
+
+    Attributes:
+        observer: if set, called with the embeddings and each layer's output, (T, B, c) each.
+    """
+
+    # fairseq adds both with a decorator, of which its types do not know.
+    get_incremental_state: Callable[[State | None, str], dict[str, Tensor] | None]
+    set_incremental_state: Callable[[State | None, str, dict[str, Tensor]], State | None]
+
+    def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
+        super().__init__(dictionary)
+        self.method = method
+        self.task: int | None = None
+        self.observer: Observer | None = None
+        self.embed_tokens = recurrent_table(dictionary, model.width)
+        self.dropout = nn.Dropout(model.dropout)
+        self.layers = nn.ModuleList([QueryLayer(model)])
+        self.layers.extend(
+            ContextLayer(model, recurrent_residual(model, method, layer), layer)
+            for layer in range(1, model.decoder_layers)
+        )
+        entries = len(dictionary)
+        self.output_projection = nn.Linear(2 * model.width, entries, bias=model.output_bias)
+        nn.init.uniform_(self.output_projection.weight, -INIT, INIT)
+        if model.output_bias:
+            nn.init.zeros_(self.output_projection.bias)
+
+    def forward(
+        self,
+        previous_target: Tensor,
+        encoder_out: Memory,
+        incremental_state: State | None = None,
+        tasks: Tensor | None = None,
+    ) -> tuple[Tensor, dict[str, list[None]]]:
+        """Decode a batch with teacher forcing, or its last position incrementally.
+
+        Args:
+            previous_target: (B, T) the target shifted by one, right-padded.
+            encoder_out: what the encoder returned; fairseq's generator passes it by this name.
+            incremental_state: cells and context of the previous step, and the prepared source; with
+                it only the last position is decoded.
+            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
+
+        Returns:
+            The logits, (B, T, V) or (B, 1, V), and that there are no attention weights.
+        """
+        states = self.states(previous_target, encoder_out, incremental_state, tasks)
+        return self.output_projection(states), {"attn": [None]}
+
+    def states(
+        self,
+        previous_target: Tensor,
+        encoder_out: Memory,
+        incremental_state: State | None = None,
+        tasks: Tensor | None = None,
+    ) -> Tensor:
+        """Return what is projected to logits, (B, T, 2c) or (B, 1, 2c); arguments of `forward`."""
+        tokens = previous_target if incremental_state is None else previous_target[:, -1:]
+        shared = self.start_pass(encoder_out, incremental_state)
+        self.method.begin(tasks_of(previous_target, tasks, self.task))
+        x = self.run(tokens, shared).transpose(0, 1)  # (B, T, 2c)
+        self.set_incremental_state(incremental_state, PAST, shared.past)
+        return x
+
+    def run(self, tokens: Tensor, shared: RnmtPass) -> Tensor:
+        """Return the stack's output next to the context, (T, B, 2c), of tokens (B, T).
+
+        The method has begun.
+        """
+        outputs = [self.dropout(self.embed_tokens(tokens)).transpose(0, 1)]  # (T, B, c)
+        # The first layer computes the contexts that all others read.
+        run_layers(
+            self.method, self.layers, outputs, lambda _, layer, x: layer(x, shared), always={0}
+        )
+        if self.observer:
+            self.observer(outputs)
+        x = self.method.source(len(self.layers), outputs)
+        return torch.cat([x, shared.contexts], dim=-1)
+
+    def start_pass(self, encoder_out: Memory, incremental_state: State | None) -> RnmtPass:
+        """Return what the layers share, with the source prepared now or at an earlier step."""
+        past = dict(self.get_incremental_state(incremental_state, PAST) or {})
+        if past:
+            source = PreparedSource(past["keys"], past["values"], past["blocked"], past.get("mask"))
+            return RnmtPass(source, past)
+        (memory,), (padding,) = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
+        source = cast(QueryLayer, self.layers[0]).attention.prepare(memory, padding)
+        tensors = source._asdict().items()
+        return RnmtPass(source, {name: tensor for name, tensor in tensors if tensor is not None})
+
+    def reorder_incremental_state(self, incremental_state: State, new_order: Tensor) -> None:
+        """Select the sentences whose indices are in `new_order`, in the state of earlier steps."""
+        past = self.get_incremental_state(incremental_state, PAST)
+        if past is not None:
+            selected = {name: past[name].index_select(0, new_order) for name in past}
+            self.set_incremental_state(incremental_state, PAST, selected)
+
+    def max_positions(self) -> int:
+        """Return a length that is longer than any target (pieces)."""
+        return LONGEST

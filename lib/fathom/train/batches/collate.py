@@ -1,0 +1,150 @@
+"""Batches of sentences of all tasks, each with the index of its task.
+
+All tensors are batch-first and padded on the right. The decoder's input is the target shifted by
+one place, with the end symbol or the token of the target language first (teacher forcing, as in
+fairseq).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from fathom.data.indexed import Sentences
+from fathom.data.tensors import PAD, Pairs
+from fathom.train.batches.sampler import Member
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """B sentences of any tasks."""
+
+    source: torch.Tensor  # (B, S) ids with end symbols
+    previous_target: torch.Tensor  # (B, T) ids, each task's start first
+    target: torch.Tensor  # (B, T) ids with end symbols
+    tasks: torch.Tensor  # (B,) index of each sentence's task
+    sentences: torch.Tensor  # (B,) index of each sentence in its task's split
+    tokens: int  # target tokens without padding
+    # Tokens of each source, B numbers; None if only the tensors know them.
+    source_lengths: tuple[int, ...] | None = None
+    # Tokens of each target, B numbers; None if only the tensors know them.
+    target_lengths: tuple[int, ...] | None = None
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """Return the batch with its tensors on a device; the host does not wait for the copies."""
+        pins = torch.device(device).type == "cuda"
+
+        def moved(tensor: torch.Tensor) -> torch.Tensor:
+            return (tensor.pin_memory() if pins else tensor).to(device, non_blocking=True)
+
+        return replace(
+            self,
+            source=moved(self.source),
+            previous_target=moved(self.previous_target),
+            target=moved(self.target),
+            tasks=moved(self.tasks),
+            sentences=moved(self.sentences),
+        )
+
+
+def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
+    """Return a batch of sentences of several tasks.
+
+    Args:
+        pairs: one split of the tasks that occur, in any order.
+        members: (task, sentence) of each row, at least one.
+    """
+    of_task = {split.task: split for split in pairs}
+    rows = np.array(members, dtype=np.int64)  # (B, 2)
+    sources = {task: split.sources for task, split in of_task.items()}
+    targets = {task: split.targets for task, split in of_task.items()}
+    source_lengths, target_lengths = counted(sources, rows), counted(targets, rows)
+    source = gathered(sources, rows, source_lengths)
+    target = gathered(targets, rows, target_lengths)  # (B, T)
+    previous = np.roll(target, 1, axis=1)
+    starts = {task: split.start for task, split in of_task.items()}
+    previous[:, 0] = [starts[task] for task in rows[:, 0].tolist()]
+    # A shorter row's end symbol was rolled to where its padding starts.
+    previous[target == PAD] = PAD
+    return Batch(
+        source=torch.from_numpy(source),
+        previous_target=torch.from_numpy(previous),
+        target=torch.from_numpy(target),
+        tasks=torch.from_numpy(rows[:, 0].copy()),
+        sentences=torch.from_numpy(rows[:, 1].copy()),
+        tokens=int(target_lengths.sum()),
+        source_lengths=tuple(source_lengths.tolist()),
+        target_lengths=tuple(target_lengths.tolist()),
+    )
+
+
+def counted(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
+    """Return the tokens of sentences, (B,).
+
+    Args:
+        rows: (B, 2) task and sentence of each row.
+    """
+    tasks, sentences = rows.T
+    lengths = np.empty(len(rows), dtype=np.int64)
+    for task in np.unique(tasks):
+        here = tasks == task
+        lengths[here] = sides[task].lengths[sentences[here]]
+    return lengths
+
+
+def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the ids of sentences, (B, longest), padded on the right.
+
+    Args:
+        rows: (B, 2) task and sentence of each row.
+        lengths: (B,) the tokens of each.
+    """
+    tasks, sentences = rows.T
+    padded = np.full((len(rows), lengths.max()), PAD)
+    for task in np.unique(tasks):
+        here = np.flatnonzero(tasks == task)
+        counts = lengths[here]
+        # Of each token: its place in its row, and from that its places in the text and the batch.
+        inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        first = sides[task].starts[sentences[here]]
+        padded[np.repeat(here, counts), inside] = sides[task].ids[np.repeat(first, counts) + inside]
+    return padded
+
+
+def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
+    """Yield every sentence of a split once, in batches of similar length, the short ones first.
+
+    Args:
+        pairs: the split of each task.
+        tokens: bound of a batch's rows times its longest side; a longer sentence is a batch alone.
+    """
+    for members in arranged(pairs, tokens):
+        yield collate(pairs, members)
+
+
+def arranged(pairs: Sequence[Pairs], tokens: int) -> list[list[Member]]:
+    """Return the (task, sentence) of each batch that `ordered` yields."""
+    longest = {
+        split.task: np.maximum(split.source_lengths, split.target_lengths) for split in pairs
+    }
+    by_member = (
+        ((task, sentence), int(length))
+        for task, lengths in longest.items()
+        for sentence, length in enumerate(lengths)
+    )
+    return grouped(dict(by_member), tokens)
+
+
+def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
+    """Return groups of texts of similar length, the short ones first.
+
+    Args:
+        tokens: bound of a group's texts times its longest; a longer text is a group alone.
+    """
+    groups: list[list[Member]] = []
+    for member in sorted(lengths, key=lambda member: (lengths[member], member)):
+        if not groups or (len(groups[-1]) + 1) * lengths[member] > tokens:
+            groups.append([])
+        groups[-1].append(member)
+    return groups
