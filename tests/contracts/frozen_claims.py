@@ -18,11 +18,12 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import judged
 from fathom.artefacts.figures import kinds
 from fathom.config.load import load
+from fathom.config.measurement_keys import file_of, words_of
 from fathom.config.paths import Paths
 from fathom.config.reported import read
 from fathom.io import series as packed
 from fathom.io.integrity import hashes, write_record
-from fathom.results.measurements import Measurements, Number, Record, file_of, words_of, write
+from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import bleu, chrf, sentences
 
