@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from fathom.config.spec import Spec
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines
 from fathom.scoring import right_language

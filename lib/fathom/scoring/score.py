@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
