@@ -283,7 +283,7 @@ def claims(
     Example: fathom claims latent_depth --table latent_depth_table5
     """
     from fathom.artefacts.claims.view import lines, page, printed, summary
-    from fathom.artefacts.judgement import judged
+    from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.table.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
@@ -321,7 +321,7 @@ def page(
 
     Example: fathom page latent_depth --scale tiny
     """
-    from fathom.artefacts.judgement import judged
+    from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.page.page import page
 
     artefacts = open_artefacts(scale, results, seeds)
