@@ -10,6 +10,7 @@ from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from fathom.scoring.bootstrap import Statistics
+    from fathom.scoring.metrics import Metric
     from fathom.scoring.sentences import Sentences
 
 ROUNDING = 1e-5  # Scores are stored with six decimals.
@@ -69,8 +70,8 @@ def same_references(trainings: "list[Sentences]") -> bool:
     return all(first.shape == other.shape and (first == other).all() for other in others)
 
 
-def _metric(cell: Cell) -> str:
-    """Return the metric's name among the counts of sentences: a tokenizer of BLEU, or chrF."""
-    from fathom.scoring import chrf
+def _metric(cell: Cell) -> "Metric":
+    """Return the metric that counted the sentences of a score."""
+    from fathom.scoring.metrics import of_key
 
-    return cell.metric or chrf.NAME
+    return of_key(cell.key)
