@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from fathom.artefacts import deviations, equations, settings
+from fathom.artefacts import deviations, equations
 from fathom.config import schemas
 from fathom.config.files import ConfigFiles
 from fathom.config.load import load
@@ -19,7 +19,6 @@ def schema(kind: str) -> Callable[[Project], str]:
 PAGES: dict[str, Callable[[Project], str]] = {
     "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
-    "docs/settings.md": settings.page,
     **{f"config/schemas/{kind}.json": schema(kind) for kind in ConfigFiles(ROOT)},
 }
 

@@ -1,18 +1,25 @@
-"""The page of all settings: meaning, type, default, and what each paper gives with its source."""
+"""Write docs/settings.md: every setting's meaning, type, default, and what each paper gives.
+
+python -m docs.settings
+"""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from fathom.artefacts.figures import kinds
 from fathom.config.families import read_families, read_runs
 from fathom.config.figures import FigureSettings
 from fathom.config.inheritance import Entry
+from fathom.config.load import load
 from fathom.config.project import Project
+from fathom.config.schema.figures import KINDS
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import MethodSettings, RunSettings
 from fathom.config.section import Section
 from fathom.config.validation import models_in
+from fathom.io.files import write_text
 
+ROOT = Path(__file__).resolve().parents[1]
 _HEAD = """\
 # Settings
 
@@ -20,7 +27,7 @@ Every setting of a run, with its default and what the papers give. `fathom show 
 run's own values with file and line. A run of `runs.yaml` may also have `like` (an entry whose
 settings come first, or several, of which later ones win), `for` (one run for each combination),
 `layers: 12/24` (of encoder and decoder) and `method: <name>` (a method without settings of its own;
-`fathom list methods` prints their names). This page is generated (`make pages`) from
+`fathom list methods` prints their names). This page is generated (`make docs`) from
 `lib/fathom/config/schema/run.py`, cards of methods and the papers' `runs.yaml`. At its end are the
 keys of `figures.yaml`: those of every figure, and those of each kind.
 """
@@ -46,7 +53,7 @@ def page(project: Project) -> str:
     for name, card in project.methods.items():
         lines += _method(name, card, given)
     lines += _keys("figure", FigureSettings)
-    for name, kind in kinds.classes().items():
+    for name, kind in KINDS.items():
         lines += _keys(f"figure {name}", kind)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -202,3 +209,7 @@ def _text(value: Any) -> str:
     if isinstance(value, Section):
         return f"{{{', '.join(f'{k}: {_text(v)}' for k, v in value)}}}"
     return str(value) or '""'
+
+
+if __name__ == "__main__":
+    write_text(ROOT / "docs" / "settings.md", page(load(ROOT)))

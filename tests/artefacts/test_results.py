@@ -1,4 +1,4 @@
-"""Cells over seeds: means, spreads, units, and what takes the place of a value."""
+"""Cells over seeds: what is read, means, spreads, units, and what takes the place of a value."""
 
 import math
 from dataclasses import replace
@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from fathom.artefacts.table.results import result
+from fathom.artefacts.table.sources import lost_words
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
+from tests.support.refused import refused
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
 
 BLEU = "bleu.test.plain.13a"
@@ -70,21 +72,6 @@ def test_a_value_needs_half_of_the_seeds_and_a_note_names_the_others(results, ce
     own = cell(results, "6/6", "bos")
     assert (own.value, own.seeds) == (20.0, 1)
     assert own.note == "1 of 2 seeds: diverged at update 122"
-
-
-def test_most_seeds_without_a_result_give_the_outcome(results, cell):
-    for seed in (1, 2):
-        results.write("p/small", {}, seed, outcome="failed_to_train")
-    own = cell(results, "6/6", "bos")
-    assert (own.value, own.words, own.seeds) == (None, "failed to train (2 of 2 seeds)", 2)
-
-
-def test_seeds_without_a_result_are_counted_by_their_words(results, cell):
-    results.write("p/small", {}, 1, outcome="diverged")
-    results.write("p/small", {}, 2)
-    own = cell(results, "6/6", "bos")
-    assert (own.words, own.seeds) == ("not measured (1 of 2 seeds)", 1)
-    assert own.note.startswith("1 of 2 seeds: diverged at update 122")
 
 
 @pytest.fixture
@@ -164,14 +151,6 @@ def test_an_outcome_is_in_every_score_column_means_included(tmp_path, cell, colu
     assert cell(typical(tmp_path), "24/24", column).words == "diverged at update 122"
 
 
-@pytest.mark.parametrize("column", ["avg", "nll_valid"])
-def test_the_only_score_column_of_a_table_has_the_outcome_too(results, tmp_path, column):
-    results.write("p/deep", {}, outcome="failed_to_train")
-    text = f"t: {{title: T, section: S, columns: [{column}], rows: {{a: deep}}}}"
-    (only,) = table(tmp_path, "t", text).cells(KNOWN)
-    assert result(only, results.sources).words == "failed to train"
-
-
 def test_a_diverged_run_has_its_parameters_in_the_units_of_the_column(tmp_path, cell):
     assert cell(typical(tmp_path), "24/24", "params").value == pytest.approx(66.3)
 
@@ -224,11 +203,6 @@ def test_checkpoints_and_tokens_are_not_counted_as_sentences(tmp_path, key, valu
     assert own.sentences is None
 
 
-def test_a_run_that_was_not_trained_is_not_run(results, cell):
-    own = cell(results, "24/24", "bos")
-    assert (own.words, own.seeds) == ("not run", 0)
-
-
 def test_a_task_that_gates_left_without_a_layer_says_so(tmp_path, cell):
     own = cell(typical(tmp_path), "LL-D, 6/12", "avg_hard")
     assert own.words == "no layer is left for bos"
@@ -257,12 +231,6 @@ def test_a_measurement_that_its_file_lacks_is_not_measured(results, cell):
     assert (own.words, own.note) == ("not measured", "p/gated: depth.decoder")
 
 
-def test_an_older_recipe_is_noted(results, cell, monkeypatch):
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    monkeypatch.setitem(RECIPE, "scoring", 2)
-    assert cell(results, "24/24", "bos").note.startswith("stale: scoring")
-
-
 def test_a_corpus_has_values_without_seeds(tmp_path, cell):
     results = Results(tmp_path)
     results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
@@ -278,3 +246,92 @@ def test_a_doubt_of_one_seed_is_that_of_the_cell(results, cell):
     assert (own.value, own.doubtful, own.note) == (21.0, True, "equal hypotheses")
     results.write("p/deep", {BLEU: scores(20.0, 38.0)})
     assert not cell(results, "24/24", "bos").doubtful
+
+
+def readings(results, run="p/deep", key=BLEU):
+    return [reading for _, reading in results.sources[run].readings(key)]
+
+
+def test_a_file_that_is_missing_is_not_measured_and_the_key_is_named(results):
+    results.write("p/deep", {})
+    (reading,) = readings(results)
+    assert (reading.words, reading.detail) == ("not measured", f"p/deep: {BLEU}")
+
+
+def test_scores_of_other_settings_are_never_shown(results):
+    """Field fault 18."""
+    results.write("p/deep", {BLEU: scores(20.0)})
+    path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
+    path.rename(path.with_name("scores.test.plain-00000000.json"))
+    (reading,) = readings(results)
+    assert (reading.record, reading.words) == (None, "other decoding")
+    assert "scores.test.plain-00000000" in reading.detail
+    assert "scores.test.plain-abcd1234" in reading.detail
+
+
+def test_the_other_gates_of_a_run_are_no_other_decoding(results):
+    results.write("p/gated", {"bleu.test.soft.13a": scores(20.0)})
+    (reading,) = readings(results, "p/gated", "bleu.test.hard.13a")
+    assert reading.words == "not measured"
+
+
+def test_a_score_with_another_tokenizer_is_not_measured(results):
+    results.write("p/deep", {BLEU: scores(20.0)})
+    (reading,) = readings(results, key="bleu.test.plain.none")
+    assert reading.words == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [("diverged", "diverged at update 122"), ("failed_to_train", "failed to train")],
+)
+def test_a_run_without_a_result_gives_its_outcome_whatever_was_measured(results, outcome, words):
+    results.write("p/deep", {"nll.valid.plain": scores(4.0)}, outcome=outcome)
+    for key in (BLEU, "nll.valid.plain", "bleu.valid.plain.13a"):
+        (reading,) = readings(results, key=key)
+        assert (reading.record, reading.words, reading.outcome) == (None, words, True)
+
+
+@pytest.mark.parametrize("stage", RECIPE)
+def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
+    """Field fault 18."""
+    results.write("p/deep", {BLEU: scores(20.0)})
+    before = RECIPE[stage]
+    monkeypatch.setitem(RECIPE, stage, before + 1)
+    (reading,) = readings(results)
+    assert reading.stale == f"{stage}: recipe {before} is older than {before + 1}"
+
+
+def test_files_of_another_run_are_refused(results):
+    """Field fault 18."""
+    results.write("p/deep", {BLEU: scores(20.0)}, identity="0" * 64)
+    with refused("not of this run", "p/deep seed 1"):
+        readings(results)
+
+
+def test_a_damaged_file_is_refused(results):
+    results.write("p/deep", {BLEU: scores(20.0)})
+    (results.path("p/deep") / "scores.test.plain-abcd1234.json").write_text("{", "utf-8")
+    with refused("not JSON"):
+        readings(results)
+
+
+def test_a_training_that_lost_its_own_measurements_names_the_command(results):
+    folder = results.path("p/deep").parent
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "training.json").touch()
+    with refused("no such file", where="measurements/training.json"):
+        readings(results, key="parameters")
+    # Of the one that did not train, nothing is missing.
+    assert readings(results, "p/small", "parameters") == []
+
+
+def test_seeds_without_a_result_are_counted_by_how_they_ended():
+    ended = ["diverged at update 3", "failed to train", "diverged at update 9"]
+    assert lost_words(ended, 5) == "2 of 5 seeds diverged, 1 of 5 seeds failed to train"
+    assert (lost_words([], 5), lost_words(["diverged"], 1)) == ("", "")
+
+
+def test_a_corpus_without_statistics_is_not_measured(results):
+    (reading,) = readings(results, "text", "pairs.train")
+    assert (reading.words, reading.detail) == ("not measured", "text: pairs.train")

@@ -1,21 +1,26 @@
-"""Tables and figures of the project's own papers, with few or no results."""
+"""What tables and figures need, and what they are drawn from, with few or no results."""
 
 from pathlib import Path
 
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.needs import Needs
 from fathom.artefacts.table.comparison import counts
+from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.results.measurements import Measurements, Number, Record, write
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS
-from tests.support.planned import NOT_BUILT, planned
+from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
 from tests.support.refused import refused, says
+from tests.support.small_project import GATED, write_config
+from tests.support.small_project import RUN as STATIC
 
 KEY = "bleu.test.plain.13a"
 RUN = "latent_depth/m2o_diverse_12_12"
+TWO = ("table5", "table9")
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +68,6 @@ def test_a_runs_measurements_are_where_paths_has_them(artefacts):
     assert path == artefacts.paths.measurements(spec, 1, path.stem)
     assert path.stem.startswith("scores.test.plain-")
     assert (source.identity, source.comparable) == (spec.identity, False)
-
-
-def test_a_run_is_comparable_where_its_settings_are_the_papers(artefacts, project, tmp_path):
-    assert Artefacts(project, Paths(tmp_path, "paper")).source(RUN).comparable
-
-
-def test_seeds_can_be_chosen(project, tmp_path):
-    chosen = Artefacts(project, Paths(tmp_path, "tiny"), (2, 5))
-    assert list(chosen.source(RUN).files(KEY)) == [2, 5]
 
 
 def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_path):
@@ -199,6 +195,71 @@ def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_pa
     assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy
 
 
-def test_files_have_a_stem_in_the_scales_folder(artefacts, tmp_path):
-    stem = artefacts.stem(*drawn(artefacts, "latent_depth", "table5"))
-    assert stem == tmp_path / "tiny" / "latent_depth" / "table5"
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory):
+    """What a small project's artefacts need."""
+    return Needs(load(write_config(tmp_path_factory.mktemp("small"))), "small")
+
+
+@pytest.fixture(scope="module")
+def of_papers(project):
+    """What the papers' artefacts need at the tiny scale."""
+    return Needs(project, "tiny")
+
+
+def test_a_table_needs_the_measurements_that_its_cells_show_and_a_figure_those_of_its_table(needs):
+    table, figure = needs.artefacts["sample_table1"], needs.artefacts["sample_figure1"]
+    assert (table.verb, figure.verb) == ("table", "figure")
+    assert table.keys[f"sample/{STATIC}"] == ("bleu.test.plain.13a", "parameters")
+    assert set(table.keys[f"sample/{GATED}"]) == {
+        "bleu.test.soft.13a",
+        "bleu.test.hard.13a",
+        "parameters",
+        "depth.decoder",
+    }
+    assert set(figure.runs) == set(table.runs)
+    assert (table.tables, figure.tables, table.series) == (("table1",), ("table1",), ())
+
+
+def test_the_runs_of_a_row_are_those_of_its_cells(needs):
+    rows = {"Static": (f"sample/{STATIC}",), "Gated": (f"sample/{GATED}",)}
+    assert needs.artefacts["sample_table1"].rows == rows
+
+
+def test_a_run_is_decoded_as_all_tables_together_ask(needs, of_papers):
+    assert needs.decodings(f"sample/{STATIC}") == (("test", "plain"),)
+    assert set(needs.decodings(f"sample/{GATED}")) == {("test", "soft"), ("test", "hard")}
+    assert ("valid", "soft") in of_papers.decodings("latent_depth/inner_2")
+    run = "latent_depth/m2o_diverse_ll_d_24_24"
+    assert {("test", "soft"), ("test", "hard")} <= set(of_papers.decodings(run))
+    keys = {name: of_papers.artefacts[f"latent_depth_{name}"].keys[run] for name in TWO}
+    assert "bleu.test.soft.13a" in keys["table5"]
+    assert "bleu.test.hard.13a" in keys["table9"]
+
+
+def test_a_masked_language_model_has_no_decodings(of_papers):
+    run = "latent_depth/masked_lm_24"
+    assert of_papers.decodings(run) == ()
+    keys = ("parameters", "perplexity.valid.plain")
+    assert of_papers.artefacts["latent_depth_table2"].keys[run] == keys
+
+
+def test_a_figure_of_what_trainings_recorded_names_their_runs(of_papers):
+    figure = of_papers.artefacts["latent_depth_figure6"]
+    assert figure.series == tuple(f"latent_depth/beta_{beta}" for beta in (0, 1, 10))
+    assert figure.tables == ()
+
+
+def test_a_table_of_a_corpus_needs_no_run(of_papers):
+    table = of_papers.artefacts["lamgd_table2"]
+    assert (table.runs, table.corpora) == ((), ("ted8_related", "ted8_diverse"))
+    assert of_papers.dataset("ted8_related") == "po_wheels_related"
+
+
+def test_what_cannot_be_made_says_of_how_many_runs_and_why(of_papers, project):
+    paper = Needs(planned(project), "paper")
+    reason = paper.not_built(paper.artefacts[NOT_BUILT])
+    runs = len(paper.artefacts[NOT_BUILT].runs)
+    assert reason == f"{runs} of {runs} runs: data set {DATASET}: {REASON}"
+    for name in ("table3", "table4", "table5", "table7"):
+        assert of_papers.not_built(of_papers.artefacts[f"latent_depth_{name}"]) == ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.artefacts.settings import page
+from docs.settings import page
 
 
 @pytest.fixture(scope="module")

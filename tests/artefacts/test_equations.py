@@ -88,9 +88,6 @@ def test_a_number_is_found_in_each_usual_form(project, number):
 def test_a_method_and_a_class_count_too(project):
     assert [entry.name for entry in places(project, "12")[0]] == ["update"]
     assert [entry.name for entry in places(project, "Alg. 1")[0]] == ["Trainer"]
-
-
-def test_what_has_no_number_is_found_by_its_symbol(project):
     assert [entry.name for entry in places(project, "L_K")[0]] == ["depth"]
 
 

@@ -1,12 +1,44 @@
-"""Networks are counted once, as long as the code is the same."""
+"""Verdicts on printed parameter counts, and the counts that are remembered.
+
+The counts themselves are in tests/contracts.
+"""
 
 import json
 
 import pytest
 
-from fathom.artefacts import network_sizes
-from fathom.artefacts.network_sizes import NetworkSizes
+from fathom.artefacts import parameters
+from fathom.artefacts.parameters import NetworkSizes, PrintedCount
+from fathom.config.reported import Reported
 from tests.support.specs import small_spec
+
+
+def printed(value, right="", reason=""):
+    cell = Reported("row", "params", value, "", "", right, "", "here:1")
+    return PrintedCount("paper", "table1", cell, small_spec(), None, 10, 10, reason)
+
+
+@pytest.mark.parametrize(
+    ("count", "ours", "verdict"),
+    [
+        (printed("100"), 100_900_000, "agrees"),
+        (printed("100"), 101_100_000, "differs"),
+        (printed("13"), 12_743_000, "agrees"),
+        (printed("0"), 1_200, "agrees"),
+        (printed("224", right="287"), 287_300_000, "misprint"),
+        (printed("224", right="290"), 287_300_000, "misprint"),
+        (printed("224", right="300"), 287_300_000, "differs"),
+        (printed("120", reason="known"), 112_000_000, "unexplained"),
+    ],
+)
+def test_a_count_agrees_within_one_percent_or_to_the_printed_digits(count, ours, verdict):
+    assert count.verdict(ours) == verdict
+
+
+def test_the_difference_is_a_share_of_the_printed_number():
+    assert printed("100").difference(110_000_000) == pytest.approx(0.1)
+    assert printed("0").difference(5) is None
+    assert printed("100", reason="x").difference(100_000_000) == 0
 
 
 @pytest.fixture
@@ -51,7 +83,7 @@ def test_other_settings_and_other_dictionaries_are_other_networks(sizes, counted
 
 def test_other_code_counts_again(sizes, counted, monkeypatch):
     remembered(sizes)
-    monkeypatch.setattr(network_sizes, "hashed", lambda folder: "other")
+    monkeypatch.setattr(parameters, "hashed", lambda folder: "other")
     sizes().total(small_spec(), 30, 20)
     assert len(counted) == 2
 
