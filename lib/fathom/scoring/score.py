@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.io.files import write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record

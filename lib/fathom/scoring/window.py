@@ -13,7 +13,7 @@ from typing import Protocol
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer

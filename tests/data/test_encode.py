@@ -1,17 +1,25 @@
+import os
 import shutil
 from dataclasses import replace
 from itertools import islice, repeat
 
 import numpy as np
 import pytest
+import torch
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDataset,
+    MMapIndexedDatasetBuilder,
+    best_fitting_int_dtype,
+)
 
 from fathom.data.encode import Selection, encode
-from fathom.data.subwords.encode import Encoder, join
-from fathom.data.subwords.sides import sides
-from fathom.data.subwords.train import train
-from fathom.data.tensors import EOS, SPLITS, load
+from fathom.data.indexed import SPLITS, Sentences, files, writing
+from fathom.data.sides import sides
+from fathom.data.subwords import Encoder, join, train
+from fathom.data.tensors import load
+from fathom.data.vocabulary import EOS, PAD
+from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines, sha256, write_lines
-from tests.support.refused import refused
 from tests.support.small_corpus import (
     DEFINITION,
     INVISIBLE,
@@ -22,6 +30,12 @@ from tests.support.small_corpus import (
     silent,
     small_data,
 )
+
+ALONE = {"tasks": DEFINITION["tasks"]}
+ROWS = [[5, 2], [7, 8, 9, 2], [2], [60_000, 2]]
+
+
+# Encoding
 
 
 def text(dictionary, ids):
@@ -65,8 +79,8 @@ def test_counts_of_tokens_hold_the_end_symbols(encoded, tensors):
             assert counts[task][split]["target_tokens"] == pairs.target_lengths.sum()
 
 
-def test_encoding_twice_gives_the_same_bytes(corpus, subwords, encoded, tmp_path):
-    encode(small_data(), corpus, subwords, tmp_path, silent)
+def test_encoding_twice_gives_the_same_bytes(corpus, foreign, encoded, tmp_path):
+    encode(small_data(), corpus, foreign, tmp_path, silent)
     files = [path for path in sorted(encoded.rglob("*")) if path.is_file()]
     again = [tmp_path / path.relative_to(encoded) for path in files]
     assert [sha256(path) for path in files] == [sha256(path) for path in again]
@@ -106,9 +120,6 @@ def test_one_to_many_has_the_sides_exchanged(corpus, tensors, tmp_path):
     encode(data, corpus, tmp_path / "subwords", tmp_path / "out", silent)
     exchanged = load(tmp_path / "out").split("kor", "test")
     assert exchanged.source(5).tolist() == tensors.split("kor", "test").target(5).tolist()
-
-
-ALONE = {"tasks": DEFINITION["tasks"]}
 
 
 @pytest.fixture
@@ -159,12 +170,12 @@ def test_the_baseline_of_text_without_pairs_is_that_of_its_one_side(lines):
         assert recorded[task] == pytest.approx(cost[valid].mean())
 
 
-def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, subwords, tmp_path):
+def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, foreign, tmp_path):
     copy = shutil.copytree(corpus, tmp_path / "corpus")
     lines = read_lines(copy / "kor" / "test.eng")
     write_lines(copy / "kor" / "test.eng", ["</s> <pad>", *lines[1:]])
     record_corpus(copy)
-    encode(small_data(), copy, subwords, tmp_path / "out", silent)
+    encode(small_data(), copy, foreign, tmp_path / "out", silent)
     tensors = load(tmp_path / "out")
     ids = tensors.split("kor", "test").target(0).tolist()
     assert ids.count(EOS) == 1
@@ -173,33 +184,34 @@ def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, subwords, tmp
     assert tensors.target_dictionary.pad() not in ids
 
 
-def test_two_files_of_unequal_lines_are_refused(corpus, subwords, tmp_path):
+def test_two_files_of_unequal_lines_are_refused(corpus, foreign, tmp_path):
     copy = shutil.copytree(corpus, tmp_path / "corpus")
     write_lines(copy / "bel" / "valid.eng", ["ta"])
-    with refused("changed file", where="valid.eng"):
-        encode(small_data(), copy, subwords, tmp_path / "out", silent)
+    with pytest.raises(FathomError, match=r"valid.eng"):
+        encode(small_data(), copy, foreign, tmp_path / "out", silent)
     record_corpus(copy)
-    with refused("unequal sides"):
-        encode(small_data(), copy, subwords, tmp_path / "out", silent)
+    with pytest.raises(FathomError, match="differ in their number of sentences"):
+        encode(small_data(), copy, foreign, tmp_path / "out", silent)
 
 
-def test_text_is_cut_line_by_line_and_never_held_in_memory(subwords):
+def test_text_is_cut_line_by_line_and_never_held_in_memory(foreign):
     endless = repeat("lo ta")
-    sides_of_text = [Encoder(subwords, side).pieces("bel", endless) for side in sides(small_data())]
-    pairs = iter(Selection(sides_of_text, 100, "train", "here"))
+    encoders = [Encoder.of(foreign, side) for side in sides(small_data())]
+    cut = [encoder.pieces("bel", endless) for encoder in encoders]
+    pairs = iter(Selection(cut, 100, "train", "here"))
     assert len(list(islice(pairs, 1000))) == 1000
 
 
-def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, subwords, tmp_path):
-    encode(small_data(), corpus, subwords, tmp_path, silent)
+def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, foreign, tmp_path):
+    encode(small_data(), corpus, foreign, tmp_path, silent)
     settings = small_data().settings.model_copy(update={"max_pieces": 0})
-    with refused(remedy="data.max_pieces"):
-        encode(replace(small_data(), settings=settings), corpus, subwords, tmp_path, silent)
+    with pytest.raises(FathomError, match=r"data.max_pieces"):
+        encode(replace(small_data(), settings=settings), corpus, foreign, tmp_path, silent)
     assert not (tmp_path / "tensors.json").exists()
 
 
 def test_unfinished_subwords_are_refused(corpus, tmp_path):
-    with refused(where="subwords.json"):
+    with pytest.raises(FathomError, match=r"subwords.json"):
         encode(small_data(), corpus, tmp_path, tmp_path / "out", silent)
 
 
@@ -217,7 +229,7 @@ def test_long_targets_of_validation_are_kept():
 
 
 def test_a_split_without_pairs_is_refused():
-    with refused("no pairs left", 0, "pairs"):
+    with pytest.raises(FathomError, match="none of 0 pairs is left"):
         list(Selection(([], []), 3, "test", "here"))
 
 
@@ -274,3 +286,122 @@ def test_a_token_of_the_source_comes_before_each_sentence_and_is_counted(tokens)
 def test_text_without_tokens_is_encoded_as_before(tokens):
     record = read_json(tokens("none") / "tensors.json")
     assert "target_tokens" not in record
+
+
+# Files of ids
+
+
+def write(prefix, rows, entries):
+    with writing(prefix, entries) as add:
+        for row in rows:
+            add(row)
+    return files(prefix)
+
+
+@pytest.mark.parametrize("entries", [100, 65_499, 65_500, 200_000])
+def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
+    rows = [[min(number, entries - 1) for number in row] for row in ROWS]
+    ours = write(tmp_path / "ours", rows, entries)
+    theirs = files(tmp_path / "theirs")
+    builder = MMapIndexedDatasetBuilder(str(theirs[0]), dtype=best_fitting_int_dtype(entries))
+    for row in rows:
+        builder.add_item(torch.tensor(row))
+    builder.finalize(str(theirs[1]))
+    assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_an_error_on_the_way_leaves_no_file(tmp_path):
+    with pytest.raises(OverflowError), writing(tmp_path / "text", 100) as add:
+        add([5, -2])
+    assert not list(tmp_path.iterdir())
+
+
+def test_fairseq_and_we_read_the_same_sentences(tmp_path):
+    write(tmp_path / "text", ROWS, 65_000)
+    ours, theirs = Sentences(tmp_path / "text"), MMapIndexedDataset(str(tmp_path / "text"))
+    assert [row.tolist() for row in ours] == ROWS
+    assert [theirs[i].tolist() for i in range(len(theirs))] == ROWS
+    assert ours.lengths.tolist() == theirs.sizes.tolist()
+    assert len(ours) == len(ROWS)
+
+
+def test_all_ids_are_one_array_and_each_sentence_a_part_of_it(tmp_path):
+    write(tmp_path / "text", ROWS, 100_000)
+    sentences = Sentences(tmp_path / "text")
+    assert sentences.ids.tolist() == [number for row in ROWS for number in row]
+    assert sentences.starts.tolist() == [0, 2, 6, 7]
+    assert sentences[1].dtype == np.int64
+
+
+# Reading
+
+
+def test_tasks_come_in_the_order_of_the_data_set(tensors):
+    assert tensors.tasks == TASKS
+    assert [pairs.task for pairs in tensors.splits("train")] == [0, 1, 2]
+
+
+def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
+    pairs = tensors.split("kor", "train")
+    for i in range(len(pairs)):
+        for sentence, lengths in (
+            (pairs.source(i), pairs.source_lengths),
+            (pairs.target(i), pairs.target_lengths),
+        ):
+            assert sentence.dtype == torch.long
+            assert len(sentence) == lengths[i]
+            assert (sentence == EOS).nonzero().flatten().tolist() == [len(sentence) - 1]
+            assert PAD not in sentence
+
+
+def test_lengths_are_arrays_of_all_sentences(tensors):
+    pairs = tensors.split("bel", "valid")
+    assert isinstance(pairs.source_lengths, np.ndarray)
+    assert len(pairs) == len(pairs.source_lengths) == len(pairs.target_lengths) == 30
+
+
+def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
+    assert len(tensors.source_dictionary) == 117 + 4
+    assert len(tensors.target_dictionary) == 77 + 4
+    assert tensors.target_dictionary.pad() == PAD
+    assert tensors.target_dictionary.eos() == EOS
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "nearest"), [("kro", "train", "kor"), ("kor", "trian", "train")]
+)
+def test_an_unknown_task_or_split_names_the_nearest(tensors, task, split, nearest):
+    with pytest.raises(FathomError, match=nearest):
+        tensors.split(task, split)
+
+
+def test_unfinished_tensors_are_refused(tmp_path):
+    with pytest.raises(FathomError, match=r"tensors.json"):
+        load(tmp_path)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("kor/train.target.bin", flip),
+        ("bos/valid.source.idx", lambda path: os.truncate(path, 20)),
+        ("bel/test.source.bin", os.unlink),
+        ("dictionary.source.txt", lambda path: os.truncate(path, 0)),
+        ("tensors.json", flip),
+    ],
+)
+def test_tensors_that_are_not_those_that_were_encoded_are_refused(tensors, tmp_path, name, damage):
+    folder = shutil.copytree(tensors.folder, tmp_path / "tensors" / "small-12345678")
+    load(folder)
+    damage(folder / name)
+    with pytest.raises(FathomError) as caught:
+        load(folder)
+    assert caught.value.where == str(folder / name)
+    assert f"rm {folder}/tensors.json && fathom encode small-12345678" in caught.value.remedy

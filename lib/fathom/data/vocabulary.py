@@ -1,4 +1,4 @@
-"""Dictionaries: one list of pieces for each side, in fairseq's format, one `piece count` a line.
+"""Dictionaries: one list of pieces for each side, in fairseq's format, one `piece count` per line.
 
 A dictionary unites the pieces of all models of its side. It is ordered by falling count in the
 encoded training text, then by piece, so it does not depend on the order of the tasks.
@@ -36,19 +36,14 @@ def unite(pieces: Iterable[str], counts: Counter[str]) -> dict[str, int]:
         counts: occurrences in the encoded training text; pieces that no model lists are left out:
             they are unknown to the models too.
     """
-    known = set(pieces)
-    return {piece: counts[piece] for piece in sorted(known, key=lambda p: (-counts[p], p))}
+    return {piece: counts[piece] for piece in sorted({*pieces}, key=lambda p: (-counts[p], p))}
 
 
 def frequent(counts: Counter[str], threshold: int) -> dict[str, int]:
-    """Return the pieces that are frequent enough, in the dictionary's order.
+    """Return the pieces that occur at least `threshold` times, in the dictionary's order.
 
     As `fairseq-preprocess --thresholdsrc` does; entries that no text has make the size, with
     fairseq's own symbols, a multiple of 8.
-
-    Args:
-        counts: occurrences in the training text.
-        threshold: the fewest that a piece needs; all others are unknown.
     """
     dictionary = unite((piece for piece, times in counts.items() if times >= threshold), counts)
     number = 0
@@ -61,24 +56,20 @@ def frequent(counts: Counter[str], threshold: int) -> dict[str, int]:
 def unknown_rate(dictionary: Collection[str], sentences: Iterable[list[str]]) -> float:
     """Return the share of pieces that a dictionary lacks; 0 where there are no pieces."""
     counts = count(sentences)
-    total = sum(counts.values())
     unknown = sum(times for piece, times in counts.items() if piece not in dictionary)
-    return unknown / total if total else 0.0
+    return unknown / counts.total() if counts else 0.0
 
 
 def write(path: Path, dictionary: dict[str, int]) -> None:
     """Write a dictionary in fairseq's format.
 
     Raises:
-        FathomError: a piece equals one of fairseq's own symbols.
+        FathomError: If a piece equals one of fairseq's own symbols.
     """
     for piece in SPECIAL:
         if piece in dictionary:
-            raise FathomError(
-                f"the text gave the piece {piece}, which is a symbol of the dictionary itself",
-                str(path),
-                "remove such markup when the corpus is cleaned",
-            )
+            what = f"the text gave the piece {piece}, which is a symbol of the dictionary itself"
+            raise FathomError(what, str(path), "remove such markup when the corpus is cleaned")
     write_lines(path, [f"{piece} {times}" for piece, times in dictionary.items()])
 
 
@@ -86,7 +77,7 @@ def add_tokens(path: Path, tokens: Collection[str]) -> None:
     """Write tokens to the end of a dictionary, in their order, with fairseq's count of 1.
 
     Raises:
-        FathomError: a piece of the text equals one of them.
+        FathomError: If a piece of the text equals one of them.
     """
     entries = read(path)
     for token in tokens:
@@ -103,32 +94,24 @@ def read(path: Path) -> dict[str, int]:
 
 
 class Ids:
-    """The ids of pieces, as fairseq's dictionary of the same file gives them."""
+    """The ids of pieces, as fairseq's dictionary of the same file gives them.
+
+    `tokens` are entries that are no text, such as the tokens of target languages.
+    """
 
     def __init__(self, path: Path, tokens: Iterable[str] = ()):
-        """Read a dictionary that `write` wrote.
-
-        Args:
-            path: the file.
-            tokens: entries that are no text, such as the tokens of target languages.
-        """
         entries = {piece: number for number, piece in enumerate(read(path), start=len(SPECIAL))}
         self._tokens = {token: entries.pop(token) for token in dict.fromkeys(tokens)}
         self._ids = entries
 
     def __len__(self) -> int:
-        """Return the number of entries, with fairseq's own symbols."""
         return len(SPECIAL) + len(self._ids) + len(self._tokens)
 
     def of(self, pieces: list[str], *before: str) -> list[int]:
-        """Return a sentence's ids with the end symbol.
+        """Return a sentence's ids with the end symbol, after the tokens that are read before it.
 
         SentencePiece joins neighbouring unknown characters, so that the text "</s>" can be a piece;
         it becomes the unknown symbol, never the end symbol, and no token.
-
-        Args:
-            pieces: of the sentence.
-            *before: tokens that are read before it.
         """
         tokens = (self._tokens[token] for token in before)
         return [*tokens, *(self._ids.get(piece, UNKNOWN) for piece in pieces), EOS]

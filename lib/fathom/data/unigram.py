@@ -11,12 +11,7 @@ import numpy as np
 
 
 def fit(sentences: Iterable[np.ndarray], vocabulary: int) -> np.ndarray:
-    """Return the log-probability of each piece, (V,), add-one smoothed over the vocabulary.
-
-    Args:
-        sentences: ids of the training targets, end symbols included.
-        vocabulary: V, the size of the network's output.
-    """
+    """Return the log-probability of each piece, (V,), add-one smoothed over the vocabulary."""
     counts = np.ones(vocabulary, dtype=np.int64)
     for ids in sentences:
         np.add.at(counts, ids, 1)
