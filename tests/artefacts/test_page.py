@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.evidence import Evidence
 from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.claims import SHOWN, SIGNS, answer_bar, answer_sign, page_claims
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves

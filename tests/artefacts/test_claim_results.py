@@ -5,15 +5,18 @@ import random
 from dataclasses import replace
 from itertools import count
 from statistics import fmean
+from types import SimpleNamespace
 
 import pytest
+from pandas import DataFrame
 from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
-from fathom.artefacts.claims.expressions import parse
-from fathom.artefacts.claims.judge import Judge
-from fathom.artefacts.claims.quantities import Curve, Term
-from fathom.artefacts.claims.results import (
+from fathom.artefacts.claims.curves import Labelled, curve
+from fathom.artefacts.claims.functions import NUMBERS
+from fathom.artefacts.claims.language import truth as answer_of
+from fathom.artefacts.claims.numbers import Curve, Sum, Term
+from fathom.artefacts.claims.worlds import (
     ALONE,
     EXACT,
     NO_SEEDS,
@@ -22,9 +25,10 @@ from fathom.artefacts.claims.results import (
     Results,
     over_seeds,
 )
-from fathom.artefacts.claims.truths import Logic
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import difference
+from fathom.config.schema.figures import Drawn
+from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
 from fathom.scoring.bootstrap import draws
 from fathom.scoring.metrics import bleu
@@ -34,6 +38,8 @@ from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
 from tests.support.small_tables import Results as Files
 
 GOOD, BAD, WORSE = texts(0.1), texts(0.4, seed=2), texts(0.5, seed=3)
+BLEU_KEY = "bleu.test.plain.13a"
+NO_FIGURES = SimpleNamespace(figures={}, tables={})
 
 
 @pytest.fixture
@@ -45,15 +51,16 @@ def files(tmp_path):
     return made
 
 
-def results_of(files, text=TABLES, marks=None):
+def results_of(files, text=TABLES, marks=None, sources=None):
     """Return the numbers of table1."""
     drawn = table(files.folder, text=text, marks=marks)
-    compared = compare_table(drawn, drawn.cells(KNOWN), (), files.sources, "tiny")
-    return Results({"table1": compared}, lambda _: Curve("figure1", "", {}, "not run", True))
+    sources = files.sources | (sources or {})
+    compared = compare_table(drawn, drawn.cells(KNOWN), (), sources, "tiny")
+    return Results(None, NO_FIGURES, {"table1": compared})
 
 
 def truth(files, claim, **keywords):
-    return Judge(results_of(files, **keywords), "here").truth(parse(claim, "here"))
+    return answer_of(claim, "here", results_of(files, **keywords))
 
 
 def naive(first, second, draws_of=400):
@@ -147,7 +154,7 @@ def test_a_mean_of_rows_is_drawn_too(files):
 def test_several_seeds_in_all_rows_decide(tmp_path):
     files = Files(tmp_path)
     for seed, value in ((1, 20.0), (2, 21.0)):
-        files.write("p/small", {"bleu.test.plain.13a": scores(value, value)}, seed)
+        files.write("p/small", {BLEU_KEY: scores(value, value)}, seed)
     text = TABLES.replace('"24/24": deep', "again: small")
     fact = truth(files, 'table1["6/6", "bos"] > 20', text=text).evidence[0]
     expected = stats.ttest_1samp((20.0, 21.0), 0).confidence_interval(0.95)
@@ -185,7 +192,7 @@ def test_parameters_are_exact_and_other_numbers_of_one_seed_decide_alone(tmp_pat
 
 def test_scores_without_counts_of_sentences_decide_alone(tmp_path):
     files = Files(tmp_path)
-    files.write("p/deep", {"bleu.test.plain.13a": scores(20.0, 30.0)})
+    files.write("p/deep", {BLEU_KEY: scores(20.0, 30.0)})
     (fact,) = truth(files, 'table1["24/24", "bos"] > 19').evidence
     assert (fact.answer, fact.basis) == ("holds", ALONE)
 
@@ -199,10 +206,15 @@ def test_outcomes_are_the_worst_value_and_what_was_not_run_is_absent(files):
     assert truth(files, 'table1["Control", "avg"] > 1').answer == "absent"
     assert truth(files, 'trained(table1["Control"])').answer == "absent"
     assert truth(files, 'table1["6/6", "no such task"] > 1').answer == "absent"
-    assert truth(files, 'end(figure1["a"]) > 1').answer == "absent"
+    assert truth(files, 'max(table1[:, "no such task"]) > 1').answer == "absent"
 
 
-BLEU_KEY = "bleu.test.plain.13a"
+def test_a_significant_gain_is_marked_and_better(files):
+    mark = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=100)
+    for text, expected in ((GOOD, "holds"), (WORSE, "fails")):
+        files.score("p/deep", text)
+        claim = 'significant(table1["24/24", "avg"])'
+        assert truth(files, claim, marks={"bold": mark}).answer == expected
 
 
 @pytest.fixture
@@ -211,11 +223,11 @@ def of_seeds(tmp_path):
 
     A seed has a score, an outcome, "unscored" or nothing.
     """
-
     calls = count()
 
     def answered(claim, small, deep=(20.0,)):
-        files = Files(tmp_path / str(next(calls)))
+        files, sources = Files(tmp_path / str(next(calls))), {}
+        files.folder.mkdir()
         for run, seeds in (("p/small", small), ("p/deep", deep)):
             for seed, what in enumerate(seeds, start=1):
                 number = isinstance(what, float)
@@ -223,18 +235,9 @@ def of_seeds(tmp_path):
                 outcome = "finished" if number or what == "unscored" else what
                 if what is not None:
                     files.write(run, records, seed, outcome=outcome)
-        sources = {
-            run: replace(
-                files.sources[run],
-                folders={seed: files.path(run, seed) for seed in range(1, len(seeds) + 1)},
-            )
-            for run, seeds in (("p/small", small), ("p/deep", deep))
-        }
-        drawn = table(tmp_path)
-        cells = drawn.cells(KNOWN)
-        compared = compare_table(drawn, cells, (), files.sources | sources, "tiny")
-        world = Results({"table1": compared}, lambda _: Curve("figure1", "", {}, "not run", True))
-        return Judge(world, "here").truth(parse(claim, "here"))
+            folders = {seed: files.path(run, seed) for seed in range(1, len(seeds) + 1)}
+            sources[run] = replace(files.sources[run], folders=folders)
+        return truth(files, claim, sources=sources)
 
     return answered
 
@@ -294,20 +297,10 @@ def test_some_diverged_seeds_decide_nothing_that_the_worst_value_would_change(of
 
 def test_one_diverged_seed_next_to_seeds_that_are_not_scored_is_absent(of_seeds):
     for seeds in ((D, "unscored", "unscored"), (D, None, None), (D, D, None)):
-        truth = of_seeds(f"{ROW} > {OTHER}", seeds)
-        assert truth.answer == "absent"
-        assert "seeds diverged" in truth.evidence[0].text
+        found = of_seeds(f"{ROW} > {OTHER}", seeds)
+        assert found.answer == "absent"
+        assert "seeds diverged" in found.evidence[0].text
     assert of_seeds(f"{ROW} > {OTHER}", (D, D, D)).answer == "fails"
-
-
-def test_a_gain_of_a_row_with_a_diverged_seed_is_not_certain():
-    class Gains:
-        def gains(self, term):
-            return True
-
-    lost = Term("a", 20.0, lost="2 of 5 seeds diverged")
-    assert Logic(Gains()).gains(lost).answer == "inconclusive"
-    assert Logic(Gains()).gains(Term("a", 20.0)).answer == "holds"
 
 
 def nll(seeds, source):
@@ -331,11 +324,91 @@ def test_what_has_no_interval_says_the_true_reason(files, terms, why):
     assert (interval.half, interval.basis) == (None, why)
 
 
-def test_a_significant_gain_is_marked_and_better(files):
-    from fathom.config.schema.table import Mark
+LINES = DataFrame(
+    [
+        (panel, label, "p/run", update, update, value, value + 10, "")
+        for panel in ("Static, 24/24", "Decoder")
+        for label in ("a", "b, c")
+        for update, value in ((1, 5.0), (2, 6.0))
+    ],
+    columns=["panel", "label", "run", "update", "x", "value", "smoothed", "words"],
+)
+MAP = DataFrame(
+    [
+        ("D", "p/run", row, column, value, "")
+        for row, values in (("x", (1.0, 2.0)), ("y", (3.0, 4.0)))
+        for column, value in zip(("x", "y"), values, strict=True)
+    ],
+    columns=["panel", "run", "row", "column", "value", "words"],
+)
+NOTHING = DataFrame(
+    {"panel": ["D"], "run": ["p/run"], "row": [None], "column": [None], "words": ["diverged"]}
+)
 
-    mark = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=100)
-    for text, expected in ((GOOD, "holds"), (WORSE, "fails")):
-        files.score("p/deep", text)
-        claim = 'significant(table1["24/24", "avg"])'
-        assert truth(files, claim, marks={"bold": mark}).answer == expected
+
+def shown(frames, worst=math.nan, **chosen):
+    """Return what labels of a figure name; a picture is one of tasks by tasks."""
+    picture = not {"label", "line"} & {*chosen}
+    axes = ("task", "task_2") if picture else ("layer",)
+    left = axes[len({"row", "column"} & {*chosen}) :]
+    drawn = Drawn("D", "", axes, "run")
+    return curve(Labelled("figure2", drawn, chosen, left, ()), frames, worst)
+
+
+def test_labels_name_a_curve_as_it_is_drawn():
+    made = shown({1: LINES}, panel="Static, 24/24", label="a")
+    assert made.by_seed[1].to_dict("list") == {"layer": [1, 2], "value": [15.0, 16.0]}
+    assert (made.source, made.name) == ("p/run", "figure2")
+    # Lines that are close share a label, and a label may itself have a comma.
+    for label in ("c", "b, c"):
+        assert len(shown({1: LINES}, panel="Decoder", label=label).by_seed[1]) == 2
+
+
+def test_a_picture_has_rows_and_columns_and_its_field_is_a_number_of_each_seed():
+    made = shown({1: MAP}, panel="D")
+    assert list(made.by_seed[1].columns) == ["task", "task_2", "value"]
+    assert list(shown({1: MAP}, panel="D", row="y").by_seed[1]["value"]) == [3.0, 4.0]
+    other = MAP.assign(value=MAP["value"] + 1)
+    field = shown({1: MAP, 2: other}, panel="D", row="y", column="x")
+    assert isinstance(field, Sum)
+    (term,) = field.weights
+    assert (dict(term.by_seed), term.source) == ({1: 3.0, 2: 4.0}, "p/run")
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [("not run", True), ("not recorded", True), ("diverged at update 3", False)],
+)
+def test_a_run_without_points_says_why(words, missing):
+    made = shown({1: NOTHING.assign(words=words)}, panel="D", row="y", column="x")
+    assert isinstance(made, Curve)
+    assert (made.words, made.missing, made.by_seed) == (words, missing, {})
+
+
+def test_a_failed_run_is_the_worst_where_the_series_has_a_bad_end():
+    for worst in (math.inf, math.nan):
+        number = NUMBERS["max"](shown({1: NOTHING}, worst, panel="D"))
+        assert number.value == worst or math.isnan(worst)
+        assert not number.missing
+
+
+def test_seeds_that_failed_are_counted_next_to_the_others():
+    absent = NOTHING.assign(words="not run")
+    for frames, lost, awaited in (
+        ({1: NOTHING, 2: MAP}, "1 of 2 seeds diverged", 0),
+        ({1: NOTHING, 2: MAP, 3: NOTHING}, "2 of 3 seeds diverged", 0),
+        ({1: NOTHING, 2: MAP, 3: absent}, "1 of 3 seeds diverged", 1),
+        ({1: absent, 2: MAP}, "", 1),
+    ):
+        made = shown(frames, panel="D")
+        assert ([*made.by_seed], made.words, made.lost, made.awaited) == ([2], "", lost, awaited)
+    (term,) = shown({1: NOTHING, 2: MAP}, panel="D", row="x", column="y").weights
+    assert (term.value, term.lost) == (2.0, "1 of 2 seeds diverged")
+    assert shown({1: NOTHING, 2: NOTHING}, panel="D").words == "2 of 2 seeds diverged"
+    made = shown({1: NOTHING, 2: absent}, panel="D")
+    assert (made.words, made.missing, made.lost) == ("not run", True, "1 of 2 seeds diverged")
+
+
+def test_a_label_that_a_scale_does_not_have_is_missing():
+    assert shown({1: MAP}, panel="D", row="z").missing
+    assert shown({}, panel="D").missing
