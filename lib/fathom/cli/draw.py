@@ -282,8 +282,8 @@ def claims(
 
     Example: fathom claims latent_depth --table latent_depth_table5
     """
-    from fathom.artefacts.claims.view import lines, page, printed, summary
     from fathom.artefacts.claims.judged import judged
+    from fathom.artefacts.claims.view import lines, page, printed, summary
     from fathom.artefacts.table.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)

@@ -53,7 +53,8 @@ def score(
     from fathom.scoring.score import score
 
     for text, kind in decodings:
-        score(spec, seed, text, kind, paths, report_of(f"{spec.folder} {text}, {kind}"))
+        report = report_of(f"{spec.folder} {text}, {kind}")
+        score(spec, seed, text, kind, paths, report, opened.metrics)
     suggest(f"fathom status {spec.paper} --runs --scale {paths.scale}")
 
 
@@ -130,7 +131,8 @@ def best_window(
         return CheckpointTranslations(trained, kind, report)
 
     updates = consecutive_updates(trained)
-    report(str(best_window(spec, seed, kind, paths, updates, translations, report)))
+    metrics = opened.metrics
+    report(str(best_window(spec, seed, kind, paths, updates, translations, report, metrics)))
 
 
 def gates(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import fmean, stdev
 
 import pytest
-from sacrebleu import corpus_bleu
+from sacrebleu import corpus_bleu, corpus_chrf
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
@@ -14,10 +14,21 @@ from fathom.results import measurements
 from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
 from fathom.scoring.right_language import check
-from fathom.scoring.score import key_of
-from fathom.scoring.window import best_updates, best_window, mean_inside
-from tests.evaluation.conftest import ENGLISH, OTHER
+from fathom.scoring.score import score
+from fathom.scoring.window import (
+    best_updates,
+    best_window,
+    checkpoint_scores,
+    common_metrics,
+    doubts_of,
+    mean_inside,
+    means,
+    references_of,
+)
+from tests.scoring.conftest import ENGLISH, OTHER
+from tests.support import run_files
 from tests.support.refused import refused
+from tests.support.small_corpus import record_corpus
 
 EVERY = 1_000
 UPDATES = (1, 2, 3, 4, 5, 6)
@@ -208,12 +219,13 @@ def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, 
     made = Spoilt(paths.window(spec, 1, "plain"), hypotheses)
     path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
     file = measurements.read(path)
+    every = common_metrics(spec)
     for metric, window in file.settings["updates"].items():
         texts = {
             task: read_lines(path) for task, path in made.of("test", window)[window[0]].items()
         }
         doubt = check(spec.data, paths.corpus(spec.data), "test", texts).doubt
-        key = key_of(metric, "test", "plain", "window")
+        key = next(own.key("test", "plain", "window") for own in every if own.label == metric)
         assert file.measurements[key].doubt == ("" if right else f"update {window[0]}: {doubt}")
         assert right == (not doubt)
     assert any("languages" in line for line in lines)
@@ -238,3 +250,132 @@ def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
     with refused(where="here"):
         best_window(spec, 1, "plain", paths, UPDATES, broken, print)
     assert not path.exists()
+
+
+# Scores of single checkpoints
+
+INTO_ENGLISH = dict.fromkeys(OTHER, ENGLISH)
+
+
+def scores_of(run, paths, files):
+    """Return the scores of test hypotheses."""
+    references = references_of(run, paths.corpus(run.data), "test")
+    return checkpoint_scores(run, references, files)
+
+
+@pytest.fixture
+def hypotheses(tmp_path):
+    """Return files of three checkpoints, each with one line more that is the reference."""
+
+    def write(right=INTO_ENGLISH):
+        files = {}
+        for update in (20, 100, 3):
+            files[update] = {}
+            for number, (task, lines) in enumerate(right.items()):
+                wrong = [
+                    f"{line} no" if i > update % 7 + number else line
+                    for i, line in enumerate(lines)
+                ]
+                files[update][task] = tmp_path / "window" / f"{task}.test.{update}.txt"
+                write_lines(files[update][task], wrong)
+        return files
+
+    return write
+
+
+def texts_of(path):
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+@pytest.mark.parametrize("metric", ["13a", "intl", "char", "none", "chrF"])
+def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric):
+    run, files = decoded(), hypotheses()
+    scores = scores_of(run, paths, files)[metric]
+    assert list(scores) == [20, 100, 3]
+    for update, tasks in scores.items():
+        assert list(tasks) == ["bos", "kor"]
+        for task, value in tasks.items():
+            texts = [texts_of(files[update][task]), [ENGLISH]]
+            expected = (
+                corpus_chrf(*texts) if metric == "chrF" else corpus_bleu(*texts, tokenize=metric)
+            )
+            assert value == round(expected.score, 6)
+    assert len({value for tasks in scores.values() for value in tasks.values()}) > 3
+
+
+def test_a_task_is_scored_against_its_own_language(decoded, paths, hypotheses):
+    run = decoded("one_to_many")
+    found = scores_of(run, paths, hypotheses(OTHER))["char"]
+    assert all(value > 80 for tasks in found.values() for value in tasks.values())
+
+
+def test_a_metric_that_only_some_tasks_have_is_left_out(decoded, paths):
+    run = decoded("one_to_many")
+    labels = [metric.label for metric in common_metrics(run)]
+    assert labels == ["13a", "intl", "char", "none", "chrF"]
+
+
+def test_number_and_signature_are_those_of_a_decoding_s_score(decoded, paths):
+    run = decoded()
+    score(run, 1, "test", "plain", paths, print)
+    folder = paths.decoding(run, 1, "test", "plain")
+    expected = {
+        line.task: line for line in run_files.scores(folder / "scores.tsv") if line.metric == "13a"
+    }
+    files = {5: {task: folder / f"{task}.txt" for task in OTHER}}
+    assert scores_of(run, paths, files)["13a"][5] == {
+        task: float(line.value) for task, line in expected.items()
+    }
+    assert {line.signature for line in expected.values()} == {common_metrics(run)[0].signature}
+
+
+def test_the_mean_gives_each_task_the_same_weight():
+    assert means({7: {"bos": 10.0, "kor": 20.5}, 9: {"bos": 1.0}}) == {7: 15.25, 9: 1.0}
+    # As it is written, so that equal means are a tie.
+    assert means({1: {"a": 0.1, "b": 0.2, "c": 0.3}}) == means({1: {"a": 0.2}})
+
+
+def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
+    run = decoded()
+    corpus = paths.corpus(run.data)
+    (corpus / "bos" / "valid.eng").unlink()
+    with refused("no such file", where="valid.eng"):
+        references_of(run, corpus, "valid")
+    decoded()
+    write_lines(corpus / "kor" / "test.eng", [])
+    with refused("changed file", where="test.eng"):
+        references_of(run, corpus, "test")
+    record_corpus(corpus)
+    with refused("no references", where="kor, test"):
+        references_of(run, corpus, "test")
+
+
+def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, hypotheses):
+    run, files = decoded(), hypotheses()
+    write_lines(files[3]["kor"], ENGLISH[:4])
+    with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
+        scores_of(run, paths, files)
+
+
+def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypotheses):
+    run = decoded("one_to_many")
+    files, corpus = hypotheses(OTHER), paths.corpus(run.data)
+    for path in files[100].values():
+        write_lines(path, ENGLISH)
+    doubts = doubts_of(run, corpus, "test", files)
+    assert (doubts[20], doubts[3]) == ("", "")
+    texts = dict.fromkeys(OTHER, ENGLISH)
+    assert doubts[100] == check(run.data, corpus, "test", texts).doubt != ""
+    other = decoded()
+    assert doubts_of(other, paths.corpus(other.data), "test", files) == {}
+
+
+def test_a_run_that_asks_for_moses_tokens_has_their_scores_of_each_checkpoint(
+    paths, decoded, hypotheses
+):
+    spec = decoded(tokenizers=("moses",))
+    signatures = {metric.label: metric.signature for metric in common_metrics(spec)}
+    assert "tok:moses-sacremoses-" in signatures["moses"]
+    made = scores_of(spec, paths, hypotheses())
+    assert {*made["moses"]} == {20, 100, 3}
+    assert all(0 < score < 100 for score in made["moses"][3].values())

@@ -8,17 +8,19 @@ import sacrebleu
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, sha256, write_lines
-from fathom.io.integrity import read_record, write_record
+from fathom.io.integrity import hashes, read_record, write_record
 from fathom.results import measurements
 from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.score import COLUMNS, key_of, measure, score
-from tests.evaluation.conftest import ENGLISH, OTHER
+from fathom.scoring.metrics import bleu, chrf, measure, metrics_of
+from fathom.scoring.score import COLUMNS, score
+from tests.scoring.conftest import ENGLISH, OTHER
 from tests.support import run_files
 from tests.support.refused import refused, says
 
 METRICS = ["13a", "intl", "char", "none", "chrF"]
+LABELS = {metric.label: metric for metric in metrics_of("eng")}
 
 
 def silent(line):
@@ -64,7 +66,7 @@ def test_a_run_that_asks_for_moses_tokens_has_their_bleu_next_to_the_others(path
     assert "tok:moses-sacremoses-" in record.how
     counted = sentences.read(folder, "bos")
     assert counted is not None
-    again = counted.statistics("moses").value
+    again = counted.statistics(bleu.metric("moses")).value
     assert f"{again:.6f}" == next(line.value for line in scores if line.metric == "moses")
 
 
@@ -82,9 +84,11 @@ def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
         assert (file.run, file.identity, file.seed) == (spec.name, spec.identity, 1)
         assert (file.rule, file.outcome) == ("scores", "finished")
         assert file.recipe == RECIPE
-        assert set(file.measurements) == {key_of(metric, split, "plain") for metric in METRICS}
+        assert set(file.measurements) == {
+            metric.key(split, "plain") for metric in metrics_of("eng")
+        }
         for line in scores:
-            record = file.measurements[key_of(line.metric, split, "plain")]
+            record = file.measurements[LABELS[line.metric].key(split, "plain")]
             number = record.tasks[line.task]
             assert number.value == float(line.value)
             assert (number.low, number.high, number.n) == (float(line.low), float(line.high), 6)
@@ -149,7 +153,7 @@ def test_a_task_without_a_layer_has_a_reason_instead_of_a_score(paths, decoded):
 def test_where_no_task_has_a_layer_every_metric_says_so(paths, decoded):
     spec = decoded(gates=("soft", "hard"), no_layer=("bos", "kor"))
     _, _, file = scored(paths, spec, "hard")
-    assert set(file.measurements) == {key_of(metric, "test", "hard") for metric in METRICS}
+    assert set(file.measurements) == {metric.key("test", "hard") for metric in metrics_of("eng")}
     assert list(file.measurements["chrf.test.hard"].missing) == ["bos", "kor"]
 
 
@@ -238,3 +242,71 @@ def test_hypotheses_in_the_right_languages_are_without_doubt(paths, decoded):
     assert {record.doubt for record in file.measurements.values()} == {""}
     shares = file.measurements["right_language.test.plain"].tasks
     assert {task: share.value for task, share in shares.items()} == {"bos": 1.0, "kor": 1.0}
+
+
+# Counts of sentences
+
+HYPOTHESES = {"bos": [line[3:] for line in ENGLISH], "kor": [line[:-4] for line in ENGLISH]}
+
+
+def count(hypotheses, references):
+    return [
+        metric.statistics(hypotheses, references)
+        for metric in (bleu.metric("13a"), bleu.metric("char"), chrf.METRIC)
+    ]
+
+
+def write_counts(folder, task, hypotheses, references):
+    """Write the counts of a task as scoring does."""
+    path = sentences.path_of(folder, task)
+    sentences.write(path, count(hypotheses, references))
+    write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a decoding that was scored."""
+    folder = tmp_path / "runs/paper/small-12345678/1/decodings/test.plain-87654321"
+    for task, hypotheses in HYPOTHESES.items():
+        write_counts(folder, task, hypotheses, ENGLISH)
+    return folder
+
+
+def test_what_was_counted_is_read_again(folder):
+    back = sentences.read(folder, "bos")
+    for metric in count(HYPOTHESES["bos"], ENGLISH):
+        read = back.statistics(LABELS[metric.metric])
+        assert np.array_equal(read.counts, metric.counts)
+        assert (read.value, read.signature) == (metric.value, metric.signature)
+
+
+def test_equal_references_have_equal_counts_whatever_was_translated(folder):
+    bos, kor = (sentences.read(folder, task) for task in HYPOTHESES)
+    assert np.array_equal(bos.references, kor.references)
+    assert not np.array_equal(bos.counts, kor.counts)
+    assert bos.references.shape == (6, 6)
+    assert not np.array_equal(bos.references[:-1], bos.references[1:])
+
+
+def test_one_sentence_is_a_table_too(tmp_path):
+    write_counts(tmp_path, "bos", ["a b c"], ["a b d"])
+    assert sentences.read(tmp_path, "bos").counts.shape[0] == 1
+
+
+def test_a_decoding_without_counts_has_none(folder):
+    assert sentences.read(folder, "deu") is None
+
+
+def test_counts_that_scoring_did_not_write_are_refused(folder):
+    path = sentences.path_of(folder, "bos")
+    lines = gzip.decompress(path.read_bytes()).replace(b"\t1\t", b"\t2\t", 1)
+    path.write_bytes(gzip.compress(lines))
+    with refused("changed file", where=path.name, remedy="fathom score paper/small-12345678"):
+        sentences.read(folder, "bos")
+
+
+def test_counts_that_no_scoring_names_are_refused(folder):
+    write_record(folder / "scoring.json", {"files": {}})
+    with refused("not recorded", "scoring.json"):
+        sentences.read(folder, "kor")

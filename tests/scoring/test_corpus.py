@@ -34,6 +34,12 @@ def write_corpus(folder, dataset, texts):
 
 
 @pytest.fixture
+def lines():
+    """What is reported."""
+    return []
+
+
+@pytest.fixture
 def domains():
     tasks = list(DOMAINS)
     languages = dict.fromkeys(tasks, "fra")
