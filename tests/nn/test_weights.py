@@ -233,13 +233,6 @@ def test_weights_of_another_network_are_refused_with_the_tensor(tmp_path, other,
         mean(tmp_path, 2)
 
 
-@pytest.mark.parametrize("content", [{"update": 1}, {"model": [1]}, {"model": {"a": 1.0}}])
-def test_a_file_without_weights_is_refused(tmp_path, content):
-    write_checkpoint(weights_path(tmp_path, 1), content)
-    with refused("no weights", where="update_1.pt"):
-        mean(tmp_path, 1)
-
-
 def test_the_last_state_is_taken_where_no_mean_is_asked_for(tmp_path):
     for update in (1, 2):
         write(tmp_path, update, {"a": torch.tensor(float(update))})

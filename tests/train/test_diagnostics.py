@@ -12,7 +12,7 @@ import torch
 from fathom.io.files import read_json
 from fathom.io.series import read
 from fathom.io.signals import Stopped
-from fathom.train.diagnostics import Diagnostics, gradient_ratio, layer_gradient_norms
+from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks
 from fathom.train.train import train
@@ -108,12 +108,6 @@ def test_r_has_no_value_where_it_means_nothing(tmp_path):
     looked_at(frozen, tmp_path / "frozen")
     assert ratio(tmp_path / "frozen") == [None]
     assert read(tmp_path / "frozen" / "encoder_gradient_norm.tsv.gz")["value"] == [None] * 3
-
-
-def test_the_ratio_is_of_roots():
-    """[transparent_attention r_t]"""
-    first, last = torch.tensor([9.0, 4.0], dtype=torch.float64)
-    assert gradient_ratio(first, last).item() == 1.5
 
 
 def test_norms_by_layer_are_those_that_torch_clips_by():

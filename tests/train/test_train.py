@@ -57,29 +57,6 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
 
 
-@pytest.mark.slow
-def test_a_masked_language_model_reads_text_with_hidden_pieces_and_learns_them(tensors, tmp_path):
-    spec = masked(changes={"training": {"updates": 60}})
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
-    ended = read_json(tmp_path / "training.json")
-    batches = batches_of(spec, tensors)
-    # The predicted pieces are the hidden ones: a seventh of what is read, and no target sentence.
-    hidden = sum(batches.micro_batches(update).tokens for update in range(1, 61))
-    assert ended["totals"] | {"seconds": 0} == {
-        "updates": 60,
-        "target_tokens": hidden,
-        "seconds": 0,
-    }
-    assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
-    assert ended["outcome"]["kind"] == "finished"
-    assert ended["parameters"]["decoder"] == 0
-    rows = read(tmp_path / "metrics.tsv")
-    assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
-    assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
-    assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
-    assert rows[-1]["nll"] < rows[0]["nll"] - 0.5
-
-
 def test_a_masked_language_model_is_judged_by_the_frequencies_of_hidden_pieces(tensors, tmp_path):
     whole, judged = tmp_path / "whole", tmp_path / "judged"
     nine = {"training": {"updates": 9}}
