@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fathom.methods.dlcl import LayerCombination, combination
-from fathom.nn.network import count_parameters
+from fathom.methods.dlcl import LayerCombination
 from tests.support.small_networks import batch, method, network, shape, stack
 
 TASKS = torch.tensor([0, 1])
@@ -89,26 +88,6 @@ def test_the_upper_triangle_never_matters(norm):
     each.weights.data[torch.ones(4, 4, dtype=torch.bool).triu(1)] = float("nan")
     for found, expected in zip(reads(each, outputs), before, strict=True):
         assert torch.equal(found, expected)
-
-
-def test_weights_are_free_and_their_gradient_is_the_output_itself():
-    weights = torch.tensor([0.5, -2.0, 3.0], requires_grad=True)
-    outputs = hidden(3)
-    found = combination(weights, outputs)
-    assert torch.allclose(found, 0.5 * outputs[0] - 2 * outputs[1] + 3 * outputs[2], atol=1e-5)
-    found.sum().backward()
-    assert torch.allclose(weights.grad, torch.stack([each.sum() for each in outputs]), rtol=1e-4)
-
-
-def test_it_adds_a_square_of_weights_and_a_norm_for_each_layer():
-    for side, layers in (("encoder", 6), ("decoder", 4)):
-        model = shape(encoder_layers=6, decoder_layers=4, width=32)
-        plain, more = (
-            count_parameters(network(each, model))
-            for each in (method("static", ()), method("dlcl", (side,)))
-        )
-        assert more[side] - plain[side] == (layers + 1) ** 2 + 2 * 32 * layers
-        assert more["total"] - plain["total"] == more[side] - plain[side]
 
 
 @norms

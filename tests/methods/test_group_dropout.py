@@ -360,9 +360,3 @@ def test_similarity_counts_the_groups_that_both_keep():  # [lamgd similarity]
     c = torch.tensor([[0, 0, 1, 1], [0, 1, 0, 1]])
     expected = torch.tensor([[1, 0.75, 0], [0.75, 1, 0.25], [0, 0.25, 1]])
     assert torch.equal(similarity(torch.stack([a, b, c])).float(), expected)
-
-
-def test_tasks_without_a_group_too_many_in_common_are_at_the_floor():
-    masks = torch.ones(2, 3, 16)
-    masks[0, :, :4], masks[1, :, 4:8] = 0, 0
-    assert similarity(masks)[0, 1].item() == pytest.approx(2 / 3)

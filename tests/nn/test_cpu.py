@@ -131,14 +131,6 @@ def test_the_probability_is_a_multiple_of_one_over_65536_and_the_scale_is_exact(
     assert abs(1 - 1 / kept - 0.1) <= 1 / 131072
 
 
-def test_neighbouring_values_and_calls_are_independent():
-    torch.manual_seed(1)
-    n = 400_000
-    first, second = (dropout(torch.ones(n), 0.5).sub(1).double() for _ in range(2))
-    for other in (second, first.roll(1), first.roll(2), first.roll(3), first.roll(4)):
-        assert abs((first * other).mean()) < 5 / n**0.5
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_the_gradient_has_the_same_mask(dtype):
     x = torch.randn(5, 7).to(dtype).requires_grad_()

@@ -114,16 +114,6 @@ def test_what_stands_at_padding_has_no_gradient():
     assert x.grad[~padding].any(dim=-1).all()
 
 
-def test_a_sentence_in_two_parts_equals_the_whole():
-    parts, x = layer(directions=1), sentence(7, 2)
-    whole, state = parts(x)
-    first, carried = parts(x[:3])
-    second, end = parts(x[3:], before=carried)
-    assert torch.allclose(torch.cat([first, second]), whole, atol=1e-12)
-    for ours, theirs in zip(end, state, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-12)
-
-
 def test_matrices_start_uniform_and_norms_neutral():
     torch.manual_seed(3)
     parts = LstmLayer(64, 64, 2)
@@ -179,14 +169,6 @@ def test_it_is_a_loop_over_heads_and_sources_forward_and_in_its_gradients():
     (expected * weight).sum().backward()
     for name, gradient in gradients(theirs).items():
         assert torch.allclose(gradients(ours)[name], gradient, atol=1e-11), name
-
-
-def test_a_memory_at_padding_has_no_gradient():
-    parts, (memory, queries) = attention(), given()
-    memory.requires_grad_()
-    parts(queries, parts.prepare(memory, PADDING)).sum().backward()
-    assert not memory.grad.transpose(0, 1)[PADDING].any()
-    assert torch.isfinite(memory.grad).all()
 
 
 def test_one_draw_of_dropout_holds_for_all_queries():

@@ -179,23 +179,6 @@ def test_a_mixture_of_layers_is_made_before_the_projection():
     assert encoder.method.weights.grad.ne(0).all()
 
 
-class Skipping(Method):
-    """Leaves the first layer out."""
-
-    def keep(self, layer):
-        return layer != 0
-
-
-def test_embeddings_can_take_the_first_layers_place():
-    encoder = recurrent_network(Skipping).encoder
-    outputs = seen(encoder)
-    embeddings = encoder.embed_tokens(SOURCE_ENCODER).transpose(0, 1)
-    assert torch.equal(outputs[1], torch.cat([embeddings, embeddings], dim=-1))
-    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)["encoder_out"][0].sum().backward()
-    assert encoder.layers[0].lstm.weight.grad is None
-    assert encoder.layers[1].lstm.weight.grad.any()
-
-
 def test_tables_start_uniform_and_at_zero_for_padding():
     torch.manual_seed(1)
     table = recurrent_table(Entries(500), 64).weight
@@ -290,26 +273,6 @@ def seen_of_decoder(model) -> list[torch.Tensor]:
     model.decoder.observer = found.extend
     model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
     return found
-
-
-@pytest.mark.parametrize("residuals", [("decoder",), ("encoder", "decoder"), ("encoder",), ()])
-def test_residuals_of_the_decoder_begin_with_the_third_layer(residuals):
-    model = recurrent_network(residuals=residuals)
-    for layer in model.decoder.layers[2:]:
-        silence(layer.lstm)
-    outputs = seen_of_decoder(model)
-    assert outputs[2].any()
-    for output in outputs[3:]:
-        assert torch.equal(output, outputs[2] if "decoder" in residuals else 0 * outputs[2])
-    silence(model.decoder.layers[1].lstm)
-    assert not seen_of_decoder(model)[2].any()
-
-
-def test_the_first_layers_output_is_not_dropped_and_the_others_are():
-    outputs = seen_of_decoder(recurrent_network(dropout=0.5).train())
-    assert 0.4 < outputs[0].eq(0).float().mean() < 0.6
-    assert not outputs[1].eq(0).any()
-    assert 0.4 < outputs[2].eq(0).float().mean() < 0.6
 
 
 class FirstClosed(Method):

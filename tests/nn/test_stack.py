@@ -5,7 +5,6 @@ import json
 import pytest
 import torch
 
-from fathom.methods.build import count
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.hooks import Method, generator, stream_seed
 from fathom.nn.network import FAIRSEQ, FAST, Backend, Entries, choose_backend, count_parameters
@@ -239,20 +238,6 @@ def test_layers_that_are_not_packed_cannot_be_compiled(changes, kernels, remedy)
     model = network(method("static", ()), shape(**changes)).set_backend(Backend(kernels))
     with refused("uncompiled", remedy=remedy):
         model.compile_layers()
-
-
-RELATED, DIVERSE, EN_DE = 62_660, 67_850, 68_080
-
-
-def millions(encoder, decoder, rows, name="static", sides=(), width=512, ffn=1024) -> float:
-    model = shape(encoder_layers=encoder, decoder_layers=decoder, width=width, ffn=ffn)
-    return count(model, method(name, sides), 8, rows - 8_000, 8_000)["total"] / 1e6
-
-
-def test_gates_add_one_logit_for_each_task_and_layer():
-    static = millions(12, 24, RELATED)
-    latent = millions(12, 24, RELATED, "latent_layers", ("decoder",))
-    assert round((latent - static) * 1e6) == 8 * 24
 
 
 def test_the_parts_add_up_and_a_tied_tensor_counts_once():

@@ -175,15 +175,6 @@ def test_two_processes_see_what_one_sees(tensors, tmp_path):
         assert one[name]["value"] == pytest.approx(both[name]["value"], rel=1e-4), name
 
 
-def test_updates_are_looked_at_as_they_are_due(tmp_path):
-    diagnostics = Diagnostics(network(method("static", ())), TASKS, tmp_path, 100, 3)
-    assert [n for n in range(1, 301) if diagnostics.is_due(n)] == [1, 2, 3, 100, 200, 300]
-    never = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 0)
-    assert not any(never.is_due(n) for n in range(1, 301))
-    first = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 2)
-    assert [n for n in range(1, 301) if first.is_due(n)] == [1, 2]
-
-
 def test_between_due_updates_nothing_watches(tensors, tmp_path):
     run = Run(latent(), tensors)
     run.two_level.diagnostics = diagnostics = Diagnostics(run.network, "abc", tmp_path, 2, 0)
@@ -235,19 +226,6 @@ def test_weights_of_a_mixture_are_by_source_and_memory(tmp_path):
     assert found["value"] == pytest.approx([0.25] * 12)
     # The embeddings, source 0, are not mixed where they have another width.
     assert seen(tmp_path / "rnmt_plus")["encoder_weights"]["source"] == ["1", "2", "3"]
-
-
-def test_a_network_without_a_decoder_is_seen_too(tmp_path):
-    model = network(method("latent_layers", ("encoder",)), shape(architecture="masked_lm"))
-    diagnostics = Diagnostics(model, TASKS, tmp_path, 1, 0)
-    source, _, _ = batch(SENTENCES)
-    model.start_update(1, 1)
-    diagnostics.start_update(1)
-    nll(model(source, None, torch.arange(8) % 2), source).backward()
-    diagnostics.end_update(1, ALONE)
-    diagnostics.write()
-    assert {name.split("_")[0] for name in seen(tmp_path)} == {"encoder"}
-    assert ratio(tmp_path)[0] > 0
 
 
 def contents(folder):

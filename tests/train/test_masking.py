@@ -70,13 +70,6 @@ def test_symbols_of_the_dictionary_are_never_chosen_and_the_rest_is_left():
     assert (wanted[wanted != PAD] == tokens[wanted != PAD]).all()
 
 
-def test_pieces_that_stay_are_predicted_too():
-    tokens = text(1000)
-    hidden, target = mask(tokens, ENTRIES, Masking(chosen=0.15, masked=0.0, random=0.0), 1)
-    assert (hidden == tokens).all()
-    assert (target != PAD).sum() > 100
-
-
 def test_what_is_hidden_depends_on_its_place_alone():
     tokens = text(300)
     first = mask(tokens, ENTRIES, MASKING, 1, 5, 0, 7)
@@ -178,14 +171,6 @@ def test_each_task_has_its_share_of_tokens():
         for task, block in drawn.update(update):
             counts[task] += sizes[task][block]
     assert counts / 400 == pytest.approx([300, 120, 30], rel=0.01)
-
-
-def test_an_update_follows_from_seed_and_number_alone():
-    first, again = order()[0], order()[0]
-    first.update(3)
-    assert first.update(50) == again.update(50)
-    assert first.update(50) != first.update(51)
-    assert first.update(50) != order(seed=2)[0].update(50)
 
 
 def test_an_update_is_sorted_by_length_and_cut_into_equal_parts():

@@ -132,19 +132,6 @@ def test_an_update_of_one_task_is_cut_from_that_tasks_text():
     assert held[7] > held[3] > held[4]
 
 
-def test_updates_of_one_task_use_every_sentence_once_a_pass():
-    one = sampler(pool=1, shares="proportional", one_task=True)
-    drawn = [Counter() for _ in LINES]
-    for n in range(1, one.updates_until("2 epochs")):
-        for task, sentence in one.update(n)[0]:
-            drawn[task][sentence] += 1
-    for lengths, times in zip(TARGET, drawn, strict=True):
-        # Only the pass that is under way tells sentences apart.
-        assert max(times.values()) - min(times.values()) <= 1
-        assert len(times) == len(lengths)
-    assert set(drawn[-1].values()) == {1, 2}
-
-
 def test_the_only_task_gives_the_same_updates_in_both_ways():
     lengths = [TARGET[0]], [SOURCE[0]]
     every, one = (

@@ -226,18 +226,6 @@ def test_an_update_may_hold_one_task_that_is_drawn_by_its_share(tensors):
     assert len(cut.batches) > 1
 
 
-def test_batches_come_in_the_order_in_which_they_are_taken_each_made_once():
-    made = []
-
-    def make(number):
-        made.append(number)
-        return number**2
-
-    with Prefetcher(make, last=9) as ahead:
-        assert [ahead.take(number) for number in range(4, 10)] == [n**2 for n in range(4, 10)]
-    assert made == list(range(4, 10))
-
-
 def test_the_next_batches_are_made_while_one_is_used():
     made = {number: threading.Event() for number in range(1, 6)}
 
