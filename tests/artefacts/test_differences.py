@@ -11,6 +11,7 @@ from fathom.artefacts.table.results import result
 from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
+from fathom.scoring.metrics import bleu
 from fathom.scoring.paired import paired_bootstrap
 from fathom.scoring.sentences import path_of, read
 from tests.support.refused import prose, refused
@@ -62,7 +63,7 @@ def cells(results, *rows):
 
 
 def counts(results, run, task="bos"):
-    return read(results.decoding(run, 1, "test", "plain"), task).statistics("13a")
+    return read(results.decoding(run, 1, "test", "plain"), task).statistics(bleu.metric("13a"))
 
 
 def test_rows_on_the_same_sentences_are_paired(results, less):

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.evidence import Evidence
 from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.claims import SHOWN, page_claims
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves
@@ -201,10 +201,6 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence():
     first, second = page_claims([CLAIM, fails, replace(other, comparable=False)])
     assert first.ours.evidence
     assert (second.ours.evidence, second.printed.evidence) == (False, True)
-        True,
-        False,
-        True,
-    )
     shares = [(share.sign.words, share.count) for share in first.ours.shares]
     assert shares == [("holds", 1), ("fails", 1)]
     assert [part.name for part in first.ours.parts] == ["de", "cs"]

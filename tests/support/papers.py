@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from fathom.artefacts.claims import names
-from fathom.config import claims, vocabulary
 from fathom.config import paper as papers
+from fathom.config import vocabulary
 from fathom.config.known import Known
 from fathom.config.load import refuse
 from fathom.config.paper import Paper
@@ -36,15 +35,10 @@ def paper_of(root: Path, name: str) -> Paper:
 
 
 def findings_of(root: Path, name: str, known: Known) -> list[str]:
-    """Return all that is wrong with a paper and its claims, a line each."""
+    """Return all that is wrong with a paper, a line each."""
     try:
         paper = paper_of(root, name)
         wrong: list[FathomError] = list(papers.findings(paper, known, root))
-        file = read(root / "config" / "papers" / name / "claims.yaml", root)
-        cells = {key: table.resolve(known)[0] for key, table in paper.tables.items()}
-        for claim in claims.load(file, name).values():
-            for part in claim.parts:
-                wrong += names.findings(part, cells, paper.figures, known)
     except Findings as error:
         wrong = list(error.findings)
     return [str(finding) for finding in wrong]
