@@ -217,6 +217,17 @@ def test_a_run_is_decoded_as_all_tables_together_ask(needs, of_papers):
     assert "bleu.test.hard.13a" in keys["table9"]
 
 
+def test_a_metric_is_scored_where_a_table_shows_it(needs, tmp_path):
+    folder = write_config(tmp_path)
+    tables = folder / "config/papers/sample/tables.yaml"
+    text = tables.read_text("utf-8").replace("columns: [params,", "columns: [ter, params,")
+    tables.write_text(text, "utf-8")
+    shown = Needs(load(folder), "small")
+    assert needs.metrics(f"sample/{STATIC}") == ()
+    assert shown.metrics(f"sample/{STATIC}") == ("ter",)
+    assert shown.decodings(f"sample/{STATIC}") == (("test", "plain"),)
+
+
 def test_a_masked_language_model_has_no_decodings(of_papers):
     run = "latent_depth/masked_lm_24"
     assert of_papers.decodings(run) == ()

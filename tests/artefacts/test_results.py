@@ -8,6 +8,7 @@ import pytest
 from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import lost_words
 from fathom.io.errors import FathomError
+from fathom.io.integrity import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
@@ -288,13 +289,12 @@ def test_files_of_another_run_are_refused(results):
 
 
 def test_measurements_of_other_weights_are_refused(results):
-    results.write("p/deep", {BLEU: scores(20.0)})
+    """The name of this file does not tell which weights it is of."""
     path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
-    file = measurements.read(path)
-    measurements.write(path, file.model_copy(update={"settings": {"average_of": 1}}))
-    source = replace(results.sources["p/deep"], average_of=3)
+    results.write("p/deep", {BLEU: scores(20.0)})
+    write_record(path, read_record(path) | {"settings": {"average_of": 3}})
     with pytest.raises(FathomError, match="measured with other weights"):
-        list(source.readings(BLEU))
+        readings(results)
 
 
 def test_a_damaged_file_is_refused(results):
