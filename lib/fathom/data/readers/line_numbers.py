@@ -12,8 +12,7 @@ from typing import IO
 
 from fathom.config.languages import short
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
-from fathom.data.archives import visit
-from fathom.data.members import REMEDY, one_length, plain, require, text_of
+from fathom.data.archives import REMEDY, one_length, plain, require, text_of, visit
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
 from fathom.io.errors import FathomError
@@ -27,7 +26,7 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
         dataset: tasks, names of files, and files of numbers.
 
     Raises:
-        FathomError: a file is missing or no UTF-8, the sides have different numbers of lines, or a
+        FathomError: If a file is missing or no UTF-8, the sides have different numbers of lines, or a
             number is beyond the last line.
     """
     numbers = _numbers(files[dataset.split.source], dataset)
