@@ -61,16 +61,17 @@ def catalogues_of(
     codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
     codes = set().union(*codes_of.values())
     read: list[Catalogue] = []
+    found: set[str] = set()
 
     def take(name: str, stream: IO[bytes]) -> None:
         where, content = f"{wheel.name}: {name}", stream.read()
         content = decompiled(content, where) if kind == "mo" else _decoded(content, where)
+        found.update(_codes(name, kind))
         texts = [text for text in codes_of if _codes(name, kind) & codes_of[text]]
         read.extend(Catalogue(text, where, content) for text in texts)
 
     visit(wheel, lambda name: bool(_codes(name, kind) & codes), take)
-    missing = codes.difference(*(_codes(catalogue.where, kind) for catalogue in read))
-    if missing:
+    if missing := codes - found:
         what = f"{wheel.name} has no messages in {', '.join(sorted(missing))}"
         where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
         raise FathomError(what, where, "correct the codes")
