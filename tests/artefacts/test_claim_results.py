@@ -31,6 +31,7 @@ from fathom.config.schema.figures import Drawn
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
 from fathom.scoring.bootstrap import draws
+from fathom.scoring.metrics import bleu
 from fathom.scoring.paired import drawn_scores
 from fathom.scoring.sentences import read
 from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
@@ -88,7 +89,9 @@ def test_the_interval_of_two_rows_is_that_of_an_independent_bootstrap(files):
 
 
 def test_each_draw_is_scored_as_sacrebleu_scores_its_text(files):
-    counts = read(files.decoding("p/deep", 1, "test", "plain"), "bos").statistics("13a")
+    counts = read(files.decoding("p/deep", 1, "test", "plain"), "bos").statistics(
+        bleu.metric("13a")
+    )
     own, references = GOOD["bos"]
     for row, score in zip(draws(len(own), 20), drawn_scores([[counts]], samples=20), strict=True):
         drawn = [at for at, times in enumerate(row) for _ in range(int(times))]
@@ -111,7 +114,9 @@ def test_the_interval_is_that_of_tables_and_figures(files, column):
 
 def test_a_number_and_a_margin_have_the_interval_of_the_number(files):
     (fact,) = truth(files, 'table1["6/6", "bos"] > 1').evidence
-    counts = read(files.decoding("p/small", 1, "test", "plain"), "bos").statistics("13a")
+    counts = read(files.decoding("p/small", 1, "test", "plain"), "bos").statistics(
+        bleu.metric("13a")
+    )
     drawn = drawn_scores([[counts]])
     half = sorted(abs(drawn - drawn.mean()))[-len(drawn) // 20]
     assert (fact.high - fact.low) / 2 == pytest.approx(half)

@@ -19,7 +19,7 @@ from fathom.artefacts.claims.curves import curve, labelled
 from fathom.artefacts.claims.language import Reference
 from fathom.artefacts.claims.numbers import Term, Unfit
 from fathom.artefacts.claims.truths import Interval
-from fathom.artefacts.figures import points
+from fathom.artefacts.figures import kinds
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import (
     counts_of,
@@ -138,8 +138,8 @@ class Results:
             what = labelled(reference, figure, self.artefacts.project.known())
             if name not in self._points:
                 inputs = self.artefacts.inputs(self.paper, figure)
-                self._points[name] = points.by_seed(figure, inputs)
-            return curve(what, self._points[name], points.worst(figure))
+                self._points[name] = kinds.by_seed(figure, inputs)
+            return curve(what, self._points[name], kinds.worst(figure))
         if name not in self.tables:
             self.tables[name] = self.artefacts.compared(self.paper, self.paper.tables[name])
         items = {
