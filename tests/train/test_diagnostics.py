@@ -84,6 +84,7 @@ def model(request):
 
 
 def test_r_is_the_ratio_of_both_gradients_at_real_positions(model, tmp_path):
+    """[transparent_attention r_t]"""
     looked_at(model, tmp_path)
     assert ratio(tmp_path) == [pytest.approx(ratio_by_hand(model), rel=1e-5)]
     assert ratio(tmp_path) != [pytest.approx(1.0, abs=1e-3)]
