@@ -6,6 +6,7 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Needs
+from fathom.artefacts.table.notes import notes_of
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
@@ -85,6 +86,9 @@ def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, 
         assert full.source(name).shown_as == {}
     table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
     assert table.shown_as["law2"] == "LAW2~places"
+    # In the order of the cells, and not in another one in each process.
+    names = "LAW~places, LAW1~places, LAW2~places."
+    assert any(note.endswith(names) for note in notes_of(table))
 
 
 def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_in_its_band(

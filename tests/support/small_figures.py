@@ -1,8 +1,8 @@
 """Figures of a small paper, and the files of trainings that they are drawn from."""
 
-from fathom.artefacts.figures import kinds
+from fathom.artefacts.figures import check
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
-from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.sources import ResultSource
 from fathom.config.figures import load
 from fathom.config.measurement_keys import file_of
 from fathom.config.yaml_files import read
@@ -25,13 +25,13 @@ def figure(folder, text, name="figure1"):
 
 def findings(figure, tables=None, known=KNOWN):
     """Return what is wrong with a figure."""
-    return [str(finding) for finding in kinds.findings(figure, known, tables or {})]
+    return [str(finding) for finding in check.findings(figure, known, tables or {})]
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=(), shown_as=None):
     """Return a run without files."""
     folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
-    source = Source(
+    source = ResultSource(
         f"p/{name}",
         folders,
         lambda key: file_of(key, None),
