@@ -34,11 +34,17 @@ def before(own_project):
     return identities(own_project)
 
 
-@pytest.mark.parametrize("part", [settings.Model, settings.TrainingSettings, settings.DataSettings])
-def test_a_new_setting_at_its_absent_value_moves_no_identity(own_project, part):
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [
+        ("model", settings.Model),
+        ("training", settings.TrainingSettings),
+        ("data", settings.DataSettings),
+    ],
+)
+def test_a_new_setting_at_its_absent_value_moves_no_identity(own_project, key, part):
     field = (Annotated[bool, Doc("New."), UnhashedValue(False)], False)
     grown = create_model("Grown", __base__=part, added=field)
-    key = part.__name__.lower()
     for name in own_project.entries:
         old = getattr(own_project.run(name), key)
         new = grown.model_validate({k: getattr(old, k) for k in part.model_fields})
