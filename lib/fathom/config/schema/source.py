@@ -3,18 +3,12 @@
 A card is one source, or with `for` one for each combination: dumps of several languages.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from annotated_types import MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.cards import read_card_of_kind
-from fathom.config.inheritance import NAME, NAME_RULE, combinations
-from fathom.config.places import Place, placeholders, substitute
-from fathom.config.section import AsTuple, Doc, Section
-from fathom.config.yaml_files import YamlFile
-from fathom.io.errors import FathomError, brief, nearest
+from fathom.config.schema.section import AsTuple, Doc, Section, Text
 
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -46,67 +40,30 @@ class Source(Section):
             raise ValueError("a size without a checksum, or the reverse; give both or none")
         return self
 
-
-class Pinned(Source):
-    """One version of a package, whose client downloads it."""
-
-    # Types know no field that is required although its base has a default.
-    bytes: Annotated[Bytes, Doc("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    sha256: Annotated[Checksum, Doc("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    version: Annotated[
-        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_:~-]*$"), Doc("Its version, in quotes.")
-    ]
-
     @property
-    def asked(self) -> str:
-        """The package and its version, as the client writes them."""
-        raise NotImplementedError
+    def checksum(self) -> dict[str, Any]:
+        """What identifies the file: its published checksum, or else its name alone."""
+        return {"sha256": self.sha256} | ({} if self.sha256 else {"file": self.file})
 
 
-class Package(Pinned):
+class Package(Source):
     """A wheel that pip downloads."""
 
     kind: Annotated[Literal["package"], Doc("A wheel that pip downloads.")]
     package: Annotated[
-        str,
-        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
-        Doc("Its name on the package index."),
+        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"), Doc("Its name on the package index.")
     ]
+    version: Annotated[
+        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), Doc("Its version, in quotes.")
+    ]
+    # Types know no field that is required although its base has a default.
+    bytes: Annotated[Bytes, Doc("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
+    sha256: Annotated[Checksum, Doc("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
 
     @property
-    def asked(self) -> str:
+    def pinned(self) -> str:
         """The wheel's name and version, as pip writes them."""
         return f"{self.package}=={self.version}"
-
-
-class DebianPackage(Pinned):
-    """A package that apt-get downloads."""
-
-    kind: Annotated[Literal["debian"], Doc("A package that apt-get downloads.")]
-    package: Annotated[
-        str, Field(pattern="^[a-z0-9][a-z0-9.+-]*$"), Doc("Its name in apt's lists.")
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package's name and version, as apt-get writes them."""
-        return f"{self.package}={self.version}"
-
-
-class NpmPackage(Pinned):
-    """A package that npm downloads."""
-
-    kind: Annotated[Literal["npm"], Doc("A package that npm downloads.")]
-    package: Annotated[
-        str,
-        Field(pattern="^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$"),
-        Doc("Its name in npm's registry."),
-    ]
-
-    @property
-    def asked(self) -> str:
-        """The package's name and version, as npm writes them."""
-        return f"{self.package}@{self.version}"
 
 
 class Archive(Source):
@@ -116,7 +73,7 @@ class Archive(Source):
     mirrors: Annotated[
         tuple[Address, ...],
         AsTuple,
-        Field(min_length=1),
+        MinLen(1),
         Doc("Its addresses, in the order in which they are tried."),
     ]
 
@@ -125,61 +82,7 @@ class ByHand(Source):
     """A file that no program may download: the user puts it into the by-hand folder."""
 
     kind: Annotated[Literal["by_hand"], Doc("A file that the user downloads.")]
-    steps: Annotated[str, Field(min_length=1), Doc("Where it is offered, and how it is made.")]
+    steps: Annotated[Text, Doc("Where it is offered, and how it is made.")]
 
 
-KINDS: dict[str, type[Source]] = {
-    "package": Package,
-    "debian": DebianPackage,
-    "npm": NpmPackage,
-    "archive": Archive,
-    "by_hand": ByHand,
-}
-
-
-def read_sources(name: str, file: YamlFile) -> tuple[dict[str, Source] | None, list[FathomError]]:
-    """Check a card: one source, or with `for` one for each combination.
-
-    A source of several is called like the card's file and the first value that `for` chose for it.
-
-    Args:
-        name: the name of the card's file.
-        file: the card.
-
-    Returns:
-        The sources by name and no findings, or None and all findings.
-    """
-    sources: dict[str, Source] = {}
-    findings: list[FathomError] = []
-    for own, card in _written(name, file, findings):
-        source, wrong = read_card_of_kind(KINDS, "kind", own, card)
-        findings += wrong
-        if source is not None:
-            sources[own] = source
-    return (None if findings else sources), findings
-
-
-def _written(
-    name: str, file: YamlFile, findings: list[FathomError]
-) -> Iterator[tuple[str, YamlFile]]:
-    """Yield each source's name and card; add what is wrong with `for` to the findings."""
-    if "for" not in file.value:
-        yield name, file
-        return
-    card = {key: value for key, value in file.value.items() if key != "for"}
-    try:
-        choices = combinations(file.value["for"], Place(file, ("for",)))
-    except FathomError as error:
-        findings.append(error)
-        return
-    for chosen in choices:
-        own = f"{name}_{next(iter(chosen.values()), '')}"
-        if not NAME.fullmatch(own):
-            what = f"'{brief(own)}': {NAME_RULE}"
-            findings.append(FathomError(what, file.where(("for",)), "choose other values"))
-        for key, value in card.items():
-            for missing in placeholders(str(value)):
-                if missing not in chosen:
-                    what = f"`for` gives no <{missing}>"
-                    findings.append(FathomError(what, file.where((key,)), nearest(missing, chosen)))
-        yield own, replace(file, value=substitute(card, chosen))
+KINDS: dict[str, type[Source]] = {"package": Package, "archive": Archive, "by_hand": ByHand}
