@@ -22,7 +22,7 @@ from benchmarks.peer.results import Cell, Table, all_numbers, described, machine
 from benchmarks.peer.start_up import OURS as START
 from benchmarks.peer.timing import alternate, clock, spread, timed
 from benchmarks.peer.workload import SCALE, Workload
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.spec import Spec
 from fathom.io.files import read_json, write_json
 from fathom.train.environment import choose_device
@@ -126,12 +126,12 @@ def table(costs: Sequence[Cost], translations: int, numbers: Mapping[str, float]
     return Table("estimate", title, COLUMNS, rows, {"estimate.minutes": minutes})
 
 
-def asked(demands: Demands) -> tuple[list[Spec], int]:
+def asked(needs: Needs) -> tuple[list[Spec], int]:
     """Return the runs that all tables and figures ask for, and the translations of all of them."""
-    names = dict.fromkeys(run for item in demands.artefacts.values() for run in item.runs)
-    specs = [demands.project.spec(name, SCALE) for name in names]
+    names = dict.fromkeys(run for item in needs.artefacts.values() for run in item.runs)
+    specs = [needs.project.spec(name, SCALE) for name in names]
     windows = [spec for spec in specs if spec.decoding is not None and spec.decoding.window]
-    translations = sum(len(demands.decodings(name)) for name in names)
+    translations = sum(len(needs.decodings(name)) for name in names)
     return specs, translations + WINDOW * len(windows)
 
 
@@ -146,7 +146,7 @@ def main() -> None:
     workload.prepare()
     out = given.out or workload.results / "bench"
     rates = read_json(out / "cpu.json", "run `make bench` first")
-    specs, translations = asked(Demands(workload.project, SCALE))
+    specs, translations = asked(Needs(workload.project, SCALE))
     numbers = all_numbers([Table(**values) for values in rates["tables"]])
     made = table(measured(workload.results, specs), translations, numbers)
     write_json(out / "estimate.json", {"facts": facts, "tables": [vars(made)]})

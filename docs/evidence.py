@@ -18,8 +18,7 @@ from docs.readme_table import ROOT, replaced
 from fathom.artefacts.table.comparison import write_csv
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.results.manifest import Manifest
-from fathom.results.trees.tree import Tree, rows
+from fathom.results.tree import RunResults, Tree, read_run, rows
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
@@ -54,22 +53,23 @@ def _trainings(results: Path, runs: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield a line for each training of some runs."""
     project, paths = load(ROOT), Paths(results, SCALE)
     folders = {paths.run(project.spec(run, SCALE), 1).parent for run in runs}
-    for (name, digits, seed), run in Tree.at(results).runs():
-        if run.manifest is not None and run.folder.parent in folders:
-            yield {"run": name, "seed": seed, "identity": digits} | _measured(run.manifest)
+    for folder in Tree.at(results).run_folders:
+        if folder.parent in folders and (run := read_run(folder)):
+            yield {"run": run.name, "seed": run.seed, "identity": run.folder_hash} | _measured(run)
 
 
-def _measured(file: Manifest) -> dict[str, Any]:
+def _measured(run: RunResults) -> dict[str, Any]:
     """Return how a training ended, how far it is below the baseline, and what it took."""
+    training = run.training
     return {
-        "outcome": file.outcome.kind,
-        "updates": file.totals.updates,
-        "valid_nll": file.over_all("last_validation"),
-        "unigram_nll": file.over_all("unigram_nll"),
-        "seconds": file.totals.seconds,
-        "device": file.device.get("name") or file.device.get("type"),
-        "torch": file.versions.get("torch"),
-        "commit": (file.commit or "")[:8],
+        "outcome": training.outcome.kind,
+        "updates": training.totals.updates,
+        "valid_nll": run.over_all("last_validation"),
+        "unigram_nll": run.over_all("unigram_nll"),
+        "seconds": training.totals.seconds,
+        "device": training.device.get("name") or training.device.get("type"),
+        "torch": training.versions.get("torch"),
+        "commit": (training.commit or "")[:8],
     }
 
 

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.artefacts.needs import Artefact, Demands
+from fathom.artefacts.needs import Artefact, Needs
 from fathom.config.load import load
 from fathom.config.project import Project
 from fathom.config.tables import Table
@@ -26,13 +26,13 @@ IMAGES = ROOT / "docs" / "images"
 
 def status(project: Project) -> str:
     """Return papers, what can be made of each at the scale, and what cannot, as Markdown."""
-    demands = Demands(project, SCALE)
+    needs = Needs(project, SCALE)
     lines = ["| paper | can be run today | not built yet | reason |", "|---|---|---|---|"]
     for paper in project.papers.values():
-        artefacts = [item for item in demands.artefacts.values() if item.paper is paper]
-        missing = [item for item in artefacts if demands.not_built(item)]
+        artefacts = [item for item in needs.artefacts.values() if item.paper is paper]
+        missing = [item for item in artefacts if needs.not_built(item)]
         built = [item for item in artefacts if item not in missing]
-        reasons = dict.fromkeys(reason for item in missing for reason in _reasons(demands, item))
+        reasons = dict.fromkeys(reason for item in missing for reason in _reasons(needs, item))
         cells = (
             f"[{paper.about.title}]({paper.about.url})",
             _names(built),
@@ -47,19 +47,19 @@ def _names(artefacts: list[Artefact]) -> str:
     """Return `Tables 1, 5 · Figure 4`."""
     parts = []
     for word, is_kind in (("Table", True), ("Figure", False)):
-        names = [item.drawn.name for item in artefacts if isinstance(item.drawn, Table) is is_kind]
+        names = [item.spec.name for item in artefacts if isinstance(item.spec, Table) is is_kind]
         if names:
             numbers = ", ".join(name.removeprefix(word.lower()) for name in names)
             parts.append(f"{word}{'s' if len(names) > 1 else ''} {numbers}")
     return " · ".join(parts) or "none"
 
 
-def _reasons(demands: Demands, artefact: Artefact) -> Iterator[str]:
+def _reasons(needs: Needs, artefact: Artefact) -> Iterator[str]:
     """Yield why an artefact cannot be made, without the names of its runs and settings."""
-    project = demands.project
-    datasets = [demands.dataset(corpus) for corpus in artefact.corpora]
+    project = needs.project
+    datasets = [needs.dataset(corpus) for corpus in artefact.corpora]
     for name in artefact.runs:
-        datasets.append(project.run(name, demands.scale).data.dataset)
+        datasets.append(project.run(name, needs.scale).data.dataset)
     yield from filter(None, (project.datasets[dataset].not_built for dataset in datasets))
 
 

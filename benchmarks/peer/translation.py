@@ -118,16 +118,16 @@ def by_ctranslate2(workload: Workload, network: Network, spec: Spec, settings: D
     Raises:
         FathomError: the package is missing.
     """
-    from fathom.decode.export import ctranslate2_model
-    from fathom.decode.export.ctranslate2_search import Search
+    from fathom.decode.export import ctranslate2
+    from fathom.decode.export.ctranslate2 import Search
     from fathom.decode.export.plain import plain
 
     text = workload.tensors
     sides = text.source_dictionary, text.target_dictionary
-    source, target = map(ctranslate2_model.symbols, sides)
+    source, target = map(ctranslate2.symbols, sides)
     with TemporaryDirectory() as name:
         folder, exported = Path(name), plain(network, spec.model, 0, spec.run)
-        ctranslate2_model.write(folder, exported, source, target, POSITIONS)
+        ctranslate2.write(folder, exported, source, target, POSITIONS)
         search = Search(folder, source, target)
     return lambda sources, _: search.best(sources.sentences, settings)
 

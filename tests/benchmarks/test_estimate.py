@@ -5,7 +5,7 @@ import pytest
 from benchmarks.estimate import BUSY, CORES, JOB, JOBS, Cost, asked, table
 from benchmarks.peer.contenders import OURS
 from benchmarks.peer.start_up import OURS as START
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 
 NUMBERS = {f"first_update.{START}": 2.0, f"translation.beam_5.{OURS}.sets_per_second": 0.5}
 
@@ -22,7 +22,7 @@ def test_updates_times_their_cost_and_everything_besides():
 
 
 def test_every_run_of_every_table_and_figure_counts_once(own_project):
-    demands = Demands(own_project, "tiny")
+    demands = Needs(own_project, "tiny")
     specs, translations = asked(demands)
     names = {run for item in demands.artefacts.values() for run in item.runs}
     assert len(specs) == len(names)

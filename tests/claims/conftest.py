@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.artefacts.claims import claims
+from fathom.config import claims
 from fathom.config.yaml_files import read
 
 PAPERS = ("latent_depth", "transparent_attention", "lamgd")

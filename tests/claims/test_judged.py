@@ -2,9 +2,8 @@
 
 import pytest
 
-from fathom.artefacts.claims.claims import Claim, ClaimPart
-from fathom.artefacts.claims.expressions import parse
 from fathom.artefacts.claims.judged import judge_claims
+from fathom.config.claims import Claim, ClaimPart
 from tests.claims.test_truths import Numbers
 
 CLAIM = 'A["x"] > 2'
@@ -14,8 +13,6 @@ GUARD = 'G["x"] > 0.1'
 def judged(ours, printed, guard=""):
     part = ClaimPart(
         name="table3",
-        claim=parse(CLAIM, "here"),
-        guard=parse(guard, "here") if guard else None,
         supports="holds",
         text=CLAIM,
         guard_text=guard,

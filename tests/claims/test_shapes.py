@@ -2,9 +2,8 @@
 
 import pytest
 
-from fathom.artefacts.claims.claims import ClaimPart
-from fathom.artefacts.claims.expressions import parse
 from fathom.artefacts.claims.shapes import findings
+from fathom.config.claims import ClaimPart
 from tests.support.refused import prose, says
 
 LATENT, LAMGD = "latent_depth", "lamgd"
@@ -20,8 +19,7 @@ def found(own_project, known):
     def check(text, paper=LATENT, guard=""):
         own = own_project.papers[paper]
         cells = {name: table.cells(known) for name, table in own.tables.items()}
-        claim, condition = parse(text, "here"), parse(guard, "there") if guard else None
-        part = ClaimPart("", claim, condition, "holds", text, guard, "here", "there", "")
+        part = ClaimPart("", text, guard, "holds", "here", "there", "")
         return list(findings(part, cells, own.figures, known))
 
     return check

@@ -117,13 +117,13 @@ def trained(encoded, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def summarised(encoded, tmp_path_factory):
-    """A project with two runs from training to manifest."""
+    """A project with two runs from training to scores."""
     folder = tmp_path_factory.mktemp("summarised") / "project"
     shutil.copytree(encoded, folder)
     for run in (RUN, GATED):
         steps = [("train", run), ("translate", run), ("score", run)]
         steps += [("gates", run)] if run == GATED else []
-        invoke(folder, *steps, ("summarise", run))
+        invoke(folder, *steps)
     return folder
 
 

@@ -166,4 +166,3 @@ def test_a_masked_language_model_goes_from_text_to_perplexity(own, text, call):
         assert list(record.tasks) == ["bos", "kor"]
         assert 1 < record.all.value < 1000
     says("no decoder").check(call("translate", "masked").one_line)
-    assert call("summarise", "masked").code == 0

@@ -53,7 +53,6 @@ Dataset()
         (("train", "static_2_3"), "run", "static_2_3", "static_2_2"),
         (("translate", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
         (("score", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
-        (("summarise", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
         (("check-learning", "--scale", "smal"), "scale", "smal", "small"),
         (("table", "sample_tabel1"), "table", "sample_tabel1", "sample_table1"),
         (("figure", "sample_figur1"), "figure", "sample_figur1", "sample_figure1"),
@@ -119,7 +118,7 @@ def test_a_file_that_is_no_yaml_is_refused_with_its_line(project, call):
     says("not YAML", where="config/datasets/small.yaml:2").check(call("list").one_line)
 
 
-@pytest.mark.parametrize("verb", ["train", "translate", "score", "summarise"])
+@pytest.mark.parametrize("verb", ["train", "translate", "score"])
 def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
     edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
     says("unknown key", "seed", nearest="seeds").check(call(verb, RUN).one_line)
@@ -224,7 +223,6 @@ WORDS = {
     "train": (RUN,),
     "translate": (RUN,),
     "score": (RUN,),
-    "summarise": (RUN,),
     "table": ("sample_table1", "--partial"),
     "figure": ("sample_figure1", "--partial"),
     "fetch": ("django", "--help"),
@@ -234,7 +232,6 @@ WORDS = {
     # The small corpus has no sources; tests/cli/test_page.py draws pages.
     "page": ("--help",),
     "diff": ("results", "results"),
-    "completion": ("bash",),
     "pack": (RUN,),
     "unpack": ("run.zip", "--help"),
 }

@@ -7,8 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fathom.cli
-from fathom.artefacts.needs import Demands
-from fathom.cli.completion import SHELLS
+from fathom.artefacts.needs import Needs
 from fathom.cli.verbs import VERBS, build
 from fathom.results.deletable import KINDS
 
@@ -57,10 +56,9 @@ def test_an_example_names_what_there_is(verb, own_project):
         *own_project.papers,
         *own_project.datasets,
         *own_project.sources,
-        *Demands(own_project, "tiny").artefacts,
+        *Needs(own_project, "tiny").artefacts,
         "artefacts",
         "runs",
-        *SHELLS,
         *KINDS,
     }
     words = shlex.split(example_of(verb).split(" < ")[0])[2:]
@@ -69,7 +67,7 @@ def test_an_example_names_what_there_is(verb, own_project):
         assert words[words.index("--scale") + 1] in own_project.scales
 
 
-# What answers a question has an answer for programs too; the others write files, or a script.
+# What answers a question has an answer for programs too; the others write files.
 READING = {"list", "show", "plan", "status", "validate", "where", "params", "check-learning"}
 READING |= {"table", "curves", "compare", "claims", "diff", "verify", "clean"}
 

@@ -1,16 +1,18 @@
+"""A job's name and its files."""
+
 from pathlib import Path
 
 import pytest
 
 from fathom.cluster import jobs
 from fathom.cluster.jobs import Folder, alone, gpus, read
-from tests.support.refused import refused
+from fathom.io.errors import FathomError
 
 
 def test_a_job_is_named_by_its_output_and_so_by_run_and_seed(script):
-    one, same, other = (read(script(seed)) for seed in ("1", "1", "2"))
-    assert one.name == same.name != other.name
-    assert one.name == f"fathom-train_run-m2o_diverse_6_6-106be524.1-{one.key}"
+    job, same, second = (read(script(seed)) for seed in ("1", "1", "2"))
+    assert job.name == same.name != second.name
+    assert job.name == f"fathom-train_run-m2o_diverse_6_6-106be524.1-{job.key}"
 
 
 def test_another_folder_of_results_has_another_job(script, tmp_path):
@@ -26,15 +28,12 @@ def test_a_name_has_no_sign_that_a_folder_or_a_scheduler_refuses(script):
     assert " " not in job.name
 
 
-def test_a_group_of_jobs_has_no_name_of_its_own(script):
-    with refused("no own output"):
+def test_a_group_of_jobs_and_a_script_without_properties_are_refused(script, tmp_path):
+    with pytest.raises(FathomError, match="without `group`"):
         read(script(type="group"))
-
-
-def test_a_script_without_properties_is_refused(tmp_path):
     path = tmp_path / "job.sh"
     path.write_text("#!/bin/sh\ntrue\n")
-    with refused("no own output", where=path):
+    with pytest.raises(FathomError, match="without `group`"):
         read(path)
 
 

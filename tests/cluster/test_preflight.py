@@ -1,54 +1,60 @@
+"""What is refused before anything is submitted, and what Slurm's partitions allow."""
+
+import math
 import os
 
 import pytest
 
 from fathom.cluster.jobs import Folder, read
-from fathom.cluster.preflight import check
-from fathom.cluster.slurm import Slurm
-from fathom.io.errors import Findings
-from tests.support.refused import refused, says
+from fathom.cluster.preflight import check, minutes, partitions, refusals, remarks
+from fathom.cluster.slurm import COMMANDS, Slurm, options
+from fathom.io.errors import FathomError, Findings
 
-ASKED = {"train_run": {"gres": "gpu:1", "runtime": 90}, "prepare_corpus": {"runtime": 90}}
+REQUESTED = {"train_run": {"gres": "gpu:1", "runtime": 90}, "prepare_corpus": {"runtime": 90}}
+LIST = "main*|1-00:00:00|8000|gpu:h200:4(S:0-1)|2|idle\nmain*|1-00:00:00|4000+|(null)|1|mixed"
+LIST += "\nlong|infinite|8000|gpu:h200:4|2|idle~"
+NO_NODES = (
+    "sbatch: error: Batch job submission failed: Requested node configuration is not available"
+)
 
 
 @pytest.fixture(autouse=True)
 def slurm(answers):
-    """A Slurm with one partition of a day, and an empty queue."""
-    for name in Slurm.commands:
+    """Two partitions, an empty queue, and a Slurm that accepts everything."""
+    for name in COMMANDS:
         answers(name)
-    answers("sinfo", "main*|1-00:00:00|8000|gpu:h200:4|2|idle")
+    answers("sinfo", LIST)
 
 
 def test_where_all_is_well_nothing_is_printed(above):
-    assert check(Slurm(), ASKED, above) == []
+    assert check(Slurm(), REQUESTED, above) == []
 
 
 def test_without_slurm_one_message_names_what_is_missing(above, monkeypatch):
     """Field fault 19."""
     monkeypatch.setenv("PATH", "/nowhere")
-    with refused("no program", "sbatch", where="--profile slurm", remedy="login node"):
-        check(Slurm(), ASKED, above)
+    with pytest.raises(FathomError, match=r"--profile slurm: no `sbatch` .* login node"):
+        check(Slurm(), REQUESTED, above)
 
 
 def test_a_slurm_that_is_away_is_one_message(above, answers):
     answers("squeue", code=1, message="Unable to contact slurm controller")
-    with refused("scheduler silent", "Slurm"):
-        check(Slurm(), ASKED, above)
+    with pytest.raises(FathomError, match="Slurm does not answer"):
+        check(Slurm(), REQUESTED, above)
 
 
 def test_each_set_of_resources_is_refused_once_with_its_rules(above):
-    asked = {name: {"runtime": 2000} for name in ("train_run", "translate_run")}
-    with refused("more than given", ..., "main", where="train_run, translate_run") as caught:
-        check(Slurm(), asked | {"other": {"runtime": 10}}, above)
-    assert isinstance(caught.value, Findings)
+    requested = {name: {"runtime": 2000} for name in ("train_run", "translate_run")}
+    with pytest.raises(Findings, match="train_run, translate_run: 2000 minutes is more") as caught:
+        check(Slurm(), requested | {"other": {"runtime": 10}}, above)
     assert len(caught.value.findings) == 1
 
 
-def test_a_resource_that_no_scheduler_gets_is_refused_with_the_nearest_name(above):
-    """`slurm_partition` is the plugin's; unread, the job went to the default partition."""
-    asked = {"train_run": {"slurm_partition": "long"}}
-    with refused("unknown", "resource", "slurm_partition", nearest="partition", error=Findings):
-        check(Slurm(), asked, above)
+def test_an_unknown_resource_is_refused_with_the_nearest_name(above):
+    """`slurm_partition` is a plugin's; unread, the job went to the default partition."""
+    requested = {"train_run": {"slurm_partition": "long"}}
+    with pytest.raises(Findings, match=r"no resource 'slurm_partition'; .* 'partition'"):
+        check(Slurm(), requested, above)
 
 
 def test_live_jobs_of_an_earlier_start_are_named(above, answers, script):
@@ -57,13 +63,102 @@ def test_live_jobs_of_an_earlier_start_are_named(above, answers, script):
     os.makedirs(folder.path)
     folder.remember(job, "7", "7", [])
     answers("squeue", "7|PENDING|JobHeldUser\n8|RUNNING|None")
-    first, second = check(Slurm(), ASKED, above)
-    says("an earlier start", 1).check(first)
-    assert job.label in first
-    says("not by itself", "7", "JobHeldUser", "scontrol release 7").check(second)
+    first, second = check(Slurm(), REQUESTED, above)
+    assert first == f"jobs of an earlier start are taken over (1): train_run {job.label}"
+    assert second.endswith("will not start by itself (JobHeldUser): scontrol release 7")
 
 
 def test_nodes_that_are_down_are_a_remark(above, answers):
-    answers("sinfo", "main*|1-00:00:00|8000|gpu:h200:4|1|idle\nmain*|1-00:00:00|8000|gpu:4|1|down*")
-    [line] = check(Slurm(), ASKED, above)
-    says("nodes up", "main", 1, 2).check(line)
+    answers("sinfo", LIST.replace("mixed", "down*"))
+    [line] = check(Slurm(), REQUESTED, above)
+    assert line.startswith("partition main has 2 of 3 nodes up")
+
+
+@pytest.mark.parametrize(
+    ("limit", "number"),
+    [
+        ("1-00:00:00", 1440),
+        ("2:30:00", 150),
+        ("30:00", 30),
+        ("1-12:00:30", 2160.5),
+        ("infinite", math.inf),
+        ("n/a", math.inf),
+    ],
+)
+def test_a_time_limit_is_minutes(limit, number):
+    assert minutes(limit) == number
+
+
+def test_partitions_have_their_limit_and_their_nodes():
+    listed, default = partitions()
+    assert default == "main"
+    assert listed["main"].minutes == 1440
+    assert listed["main"].nodes == [(8000, 4, True), (8000, 4, True), (4000, 0, True)]
+    assert listed["long"].minutes == math.inf
+
+
+def test_what_fits_is_accepted_and_what_slurm_is_asked_is_what_is_submitted(calls):
+    requested = {
+        "runtime": 1440,
+        "mem_mb": 8000,
+        "gres": "gpu:h200:4",
+        "nodes": 3,
+        "tmpdir": "/tmp",
+    }
+    assert refusals(requested) == []
+    [line] = calls("sbatch")
+    assert line.startswith("sbatch --test-only ")
+    assert " ".join(options(requested)) in line
+
+
+@pytest.mark.parametrize(
+    ("requested", "key", "numbers"),
+    [
+        ({"runtime": 1441}, "runtime", ("1441", "1440")),
+        ({"mem_mb": 8001}, "mem_mb", ("8001", "8000")),
+        ({"gres": "gpu:8"}, "gres", ("8", "4")),
+        ({"gpu": 8}, "gres", ("8", "4")),
+        ({"nodes": 4}, "nodes", ("4", "3")),
+    ],
+)
+def test_what_a_partition_does_not_have_is_refused_with_both_numbers(requested, key, numbers):
+    [(what, remedy)] = refusals(requested)
+    assert f"`{key}`" in remedy
+    assert all(number in what.replace(")", " ").replace("(", " ").split() for number in numbers)
+
+
+def test_an_unknown_partition_is_refused_with_the_nearest_name():
+    [(what, remedy)] = refusals({"partition": "maim"})
+    assert "'maim'" in what
+    assert "'main'" in remedy
+
+
+def test_a_refused_account_is_in_slurms_words(answers):
+    answers(
+        "sbatch", code=1, message="sbatch: error: Invalid account or account/partition combination"
+    )
+    [(what, _)] = refusals({"account": "nosuch"})
+    assert "--account=nosuch" in what
+    assert "Invalid account" in what
+
+
+def test_a_configuration_is_refused_only_where_all_nodes_are_up(answers):
+    """With drained nodes --test-only refuses what sbatch accepts: the job waits."""
+    answers("sbatch", code=1, message=NO_NODES)
+    assert len(refusals({"gres": "gpu:4"})) == 1
+    answers("sinfo", LIST.replace("mixed", "drained*"))
+    assert refusals({"gres": "gpu:4"}) == []
+    assert remarks({"gres": "gpu:4"}) != []
+
+
+def test_an_account_is_refused_with_nodes_down_too(answers):
+    answers("sinfo", LIST.replace("mixed", "down*"))
+    answers("sbatch", code=1, message="sbatch: error: Invalid account")
+    assert len(refusals({"account": "nosuch"})) == 1
+
+
+@pytest.mark.parametrize("text", ["", "<html>502</html>", "main|x"])
+def test_no_list_of_partitions_is_a_slurm_that_does_not_answer(answers, text):
+    answers("sinfo", text)
+    with pytest.raises(FathomError, match="Slurm does not answer"):
+        partitions()

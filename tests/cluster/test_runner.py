@@ -128,18 +128,18 @@ def test_the_state_of_the_training_says_what_its_exit_code_does_not(folder, stat
     assert marker_of(folder, "7").why == ""
 
 
-def test_a_scheduler_without_requeue_leaves_word_for_a_successor(folder):
-    from fathom.cluster.pbs import Pbs
-
+def test_where_slurm_does_not_requeue_a_successor_is_asked_for(folder, answers, monkeypatch):
+    monkeypatch.setattr("fathom.cluster.slurm.time.sleep", lambda _: None)
+    answers("scontrol", code=1, message="Access/permission denied")
     save(folder, "1")
-    assert finish(Pbs(), folder, "7", 1, LIMIT) == 1
+    assert finish(Slurm(), folder, "7", 1, LIMIT) == 1
     assert marker_of(folder, "7") == Marker(1, AGAIN)
 
 
 def start(folder, work):
     """Start the batch script with a job's work."""
     folder.script.write_text(folder.script.read_text() + work)
-    words = ("slurm", folder.path, folder.path / "tmp", sys.executable, ROOT / "lib")
+    words = (folder.path, folder.path / "tmp", sys.executable, ROOT / "lib")
     return subprocess.Popen(
         [ROOT / "slurm" / "runner", *words],
         env=os.environ | {"SLURM_JOB_ID": "7"},

@@ -1,8 +1,20 @@
+"""What Slurm answers: every state, silence, garbage."""
+
 import pytest
 
 from fathom.cluster.jobs import Folder, read
-from fathom.cluster.scheduler import FAILED, RUNNING, SUCCESS, State
-from fathom.cluster.slurm import Slurm
+from fathom.cluster.slurm import (
+    COMMANDS,
+    FAILED,
+    RUNNING,
+    SUCCESS,
+    Slurm,
+    State,
+    ask,
+    is_permanent,
+    job_state,
+    missing,
+)
 
 SLURM = Slurm()
 WAITS = "PENDING RUNNING COMPLETING CONFIGURING SUSPENDED PREEMPTED REQUEUED REQUEUE_HOLD"
@@ -27,7 +39,7 @@ def test_garbage_is_silence(answers, text):
     assert SLURM.find("x") is None
 
 
-def test_bytes_that_are_no_text_are_silence(answers):
+def test_bytes_that_are_not_text_are_silence(answers):
     answers("squeue", script=r"head -c 300 /dev/urandom; echo")
     assert SLURM.states() is None
     assert SLURM.find("x") is None
@@ -41,7 +53,7 @@ def test_an_error_is_silence(answers):
     assert SLURM.is_live("7") is None
 
 
-def test_tasks_of_arrays_are_nobody_of_ours(answers):
+def test_tasks_of_arrays_are_left_out(answers):
     answers("squeue", "8_[1-4]|PENDING|None\n8_5|RUNNING|None\n9|RUNNING|None")
     assert set(SLURM.states()) == {"9"}
 
@@ -59,17 +71,17 @@ def test_a_submission_asks_for_what_the_profile_gives_and_for_a_warning(answers,
     answers("sbatch", "12;toy")
     given = {"runtime": 60, "mem_mb": 500, "partition": "long", "nodes": 2, "gpu": 3}
     job = read(script(resources=given))
-    answer = SLURM.submit(job, Folder(job.outputs[0].parent), ["runner", "slurm"])
+    answer = SLURM.submit(job, Folder(job.outputs[0].parent), ["runner", "folder"])
     assert (answer.code, answer.text) == (0, "12")
     [line] = calls("sbatch")
     for word in ("--requeue", "--open-mode=append", f"--job-name={job.name}", "--signal=B:USR1@"):
         assert word in line
     for word in ("--time=60", "--mem=500", "--partition=long", "--nodes=2", "--gres=gpu:3"):
         assert word in line
-    assert line.endswith("runner slurm")
+    assert line.endswith("runner folder")
 
 
-def test_a_number_that_is_none_is_no_submission(answers, script):
+def test_an_answer_that_is_not_a_number_is_not_a_submission(answers, script):
     answers("sbatch", "Welcome to our cluster")
     job = read(script())
     assert SLURM.submit(job, Folder(job.outputs[0].parent), ["runner"]).code != 0
@@ -97,7 +109,7 @@ def test_a_job_that_will_not_start_has_a_cure(reason, command):
 
 def test_a_job_is_requeued_under_its_number(answers, calls):
     answers("scontrol")
-    assert SLURM.continue_after_limit("7")
+    assert SLURM.requeue("7")
     assert calls() == ["scontrol requeue 7"]
 
 
@@ -116,3 +128,37 @@ def test_jobs_are_cancelled_together(answers, calls):
     answers("scancel")
     SLURM.cancel(["7", "8"])
     assert calls() == ["scancel 7 8"]
+
+
+def test_a_command_always_ends_and_never_raises(answers):
+    answers("squeue", script="sleep 60")
+    assert ask("squeue", seconds=0.2).code == 124
+    assert ask("no-such-command").code == 127
+    answers("squeue", script=r"printf '\377\376'")
+    assert ask("squeue").code == 0
+
+
+def test_a_command_that_is_missing_is_named(answers):
+    for name in COMMANDS[:-1]:
+        answers(name)
+    assert missing() == COMMANDS[-1]
+    answers(COMMANDS[-1])
+    assert missing() is None
+
+
+def test_a_refusal_that_stays_is_known_by_its_words():
+    assert is_permanent("sbatch: error: Invalid partition specified: x")
+    assert not is_permanent("sbatch: error: Socket timed out on send/recv operation")
+
+
+def test_without_slurm_nobody_knows_whether_a_job_lives(answers, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert job_state("7") is None
+
+
+def test_a_job_is_looked_up_where_slurm_is(answers):
+    for name in COMMANDS:
+        answers(name, "JobId=7 JobState=RUNNING")
+    assert job_state("7") is True
+    answers("scontrol", code=1, message="slurm_load_jobs error: Invalid job id specified")
+    assert job_state("7") is False

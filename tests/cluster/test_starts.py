@@ -1,20 +1,128 @@
-"""What starts that run now will train."""
+"""Starts that live or were killed: their locks, and what they will train."""
 
+import json
 import os
 import platform
 import subprocess
 import sys
 
-from fathom.cluster.starts import STARTS, record, trainings
+import pytest
+
+from fathom.cluster.starts import (
+    HEADS,
+    LOCKS,
+    STARTS,
+    add_trainings,
+    enter,
+    trainings_of_all,
+)
 from fathom.io.files import write_json
+from fathom.io.holders import started
+
+GONE = "the lock of an earlier start, which is gone, is removed"
+FOREIGN = "another workflow may run in this folder; if none does, add --unlock once"
+
+
+@pytest.fixture
+def lock(tmp_path, monkeypatch):
+    """Snakemake's lock in a working folder."""
+    monkeypatch.chdir(tmp_path)
+    LOCKS.mkdir(parents=True)
+    HEADS.mkdir()
+    path = LOCKS / "0.input.lock"
+    path.write_text("x")
+    return path
+
+
+def version(path):
+    return [path.name, path.stat().st_ino, path.stat().st_mtime_ns]
+
+
+def head(pid, start, *locks, host=None):
+    host = host or platform.node()
+    record = {"host": host, "pid": pid, "start": start, "locks": [version(path) for path in locks]}
+    write_json(HEADS / f"{host}.{pid}.json", record)
+
+
+def dead():
+    """Return the number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_the_lock_of_a_start_that_is_gone_is_removed(lock):
+    head(dead(), "1", lock)
+    assert enter() == [GONE]
+    assert list(LOCKS.iterdir()) == []
+
+
+def test_a_later_process_of_the_same_number_is_another_start(lock):
+    head(os.getppid(), "1", lock)
+    assert enter() == [GONE]
+
+
+def test_a_foreign_lock_beside_a_dead_record_stays(lock):
+    """It was removed, though its Snakemake lived: fathom records itself, other workflows do not."""
+    head(dead(), "1")
+    assert enter() == [FOREIGN]
+    assert lock.exists()
+
+
+def test_a_later_lock_of_the_same_name_is_not_the_dead_starts(lock):
+    head(dead(), "1", lock)
+    os.utime(lock, ns=(1, 1))
+    assert enter() == [FOREIGN]
+    assert lock.exists()
+
+
+def test_exactly_the_locks_of_dead_starts_are_removed(lock):
+    second = LOCKS / "1.input.lock"
+    second.write_text("y")
+    head(dead(), "1", second)
+    assert enter() == [GONE, FOREIGN]
+    assert list(LOCKS.iterdir()) == [lock]
+
+
+def test_a_lock_of_a_start_that_lives_stays_and_its_process_is_named(lock):
+    head(os.getppid(), started(os.getppid()), lock)
+    head(dead(), "1")
+    [line] = enter()
+    assert line.startswith(f"process {os.getppid()} runs the workflow here, too")
+    assert lock.exists()
+
+
+def test_of_a_start_on_another_host_nothing_is_known(lock):
+    head(1, "1", lock, host="another")
+    [line] = enter()
+    assert line.startswith("a start on another may still run here; if it is gone, add --unlock")
+    assert lock.exists()
+
+
+def test_a_lock_without_any_record_is_snakemakes_affair(lock):
+    assert enter() == []
+    assert lock.exists()
+
+
+def test_a_start_records_its_locks_and_leaves_no_record(lock):
+    code = (
+        "from fathom.cluster.starts import *; from fathom.cluster.starts import HEADS, LOCKS\n"
+        "enter(); hold(LOCKS.iterdir())\n"
+        "print(*(path.read_text() for path in HEADS.iterdir()))"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    [record] = [json.loads(printed.stdout)]
+    assert record["locks"] == [version(lock)]
+    assert list(HEADS.iterdir()) == []
 
 
 def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
     code = (
         "import sys; from pathlib import Path; from fathom.cluster.starts import *\n"
         "above = Path(sys.argv[1])\n"
-        "record(above, [Path('/a')]); record(above, [Path('/b')])\n"
-        "print(*sorted(trainings(above)))"
+        "add_trainings(above, [Path('/a')]); add_trainings(above, [Path('/b')])\n"
+        "print(*sorted(trainings_of_all(above)))"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     words = [sys.executable, "-c", code, str(tmp_path)]
@@ -24,7 +132,7 @@ def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
 
 
 def test_a_start_that_trains_nothing_writes_nothing(tmp_path):
-    record(tmp_path / "cluster", [])
+    add_trainings(tmp_path / "cluster", [])
     assert not (tmp_path / "cluster").exists()
 
 
@@ -33,12 +141,12 @@ def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path
     ended.wait()
     path = tmp_path / STARTS / "old.json"
     write_json(path, {"host": platform.node(), "pid": ended.pid, "start": 1, "trainings": ["/a"]})
-    assert trainings(tmp_path) == set()
-    record(tmp_path, [])
+    assert trainings_of_all(tmp_path) == set()
+    add_trainings(tmp_path, [])
     assert not path.exists()
 
 
 def test_a_start_on_another_host_may_live(tmp_path):
     there = {"host": "another", "pid": 1, "start": 1, "trainings": ["/a"]}
     write_json(tmp_path / STARTS / "there.json", there)
-    assert [str(path) for path in trainings(tmp_path)] == ["/a"]
+    assert [str(path) for path in trainings_of_all(tmp_path)] == ["/a"]

@@ -5,13 +5,12 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from fathom.cluster.jobs import Folder, read
-from fathom.cluster.queued import queued
-from fathom.cluster.scheduler import FAILED, RUNNING, SUCCESS, State
-from fathom.cluster.slurm import Slurm
+from fathom.cluster.slurm import FAILED, RUNNING, SUCCESS, Slurm, State
 from fathom.cluster.status import (
     AGAIN,
     LOST_AFTER,
@@ -20,10 +19,11 @@ from fathom.cluster.status import (
     Seen,
     decide,
     marker_of,
+    queued,
     refresh,
 )
 from fathom.io.files import write_json
-from tests.support.refused import says
+from tests.support.submitted_job import submitted
 from tests.support.targets import ROOT
 
 NEW = Seen("7")
@@ -95,8 +95,8 @@ def word(above, number="7"):
     return dict(line.split() for line in lines[1:] if line)[number]
 
 
-def look(above, asked=""):
-    refresh(Slurm(), above, asked)
+def look(above):
+    refresh(Slurm(), above)
     return word(above)
 
 
@@ -108,8 +108,7 @@ def test_a_failed_job_is_reported_once_with_its_state_and_its_last_message(
     answers("squeue", "7|CANCELLED|None")
     assert look(above) == look(above) == FAILED
     [line] = capsys.readouterr().err.strip().split("\n")
-    says("job failed", 7).check(line)
-    assert "CANCELLED" in line
+    assert "job 7 failed: CANCELLED" in line
     assert "out of memory" in line
     assert str(folder.lines("7")) in line
 
@@ -211,3 +210,64 @@ def test_it_asks_slurm_where_the_list_is_old(above, answers, calls):
     assert run_status(above, "7") == (0, "success\n")
     assert run_status(above, "7") == (0, "success\n")
     assert len(calls("squeue")) == 1
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """The folder of a job that was submitted as number 7."""
+    return submitted(Folder(tmp_path / "x"), "a.1", [Path("/r/t.json")])
+
+
+def test_a_job_of_which_nothing_was_heard_waits(waiting):
+    [job] = queued(waiting.path.parent)
+    assert job.waits
+    assert job.outputs == (Path("/r/t.json"),)
+    assert job.name == "train_run a.1"
+
+
+def test_a_job_waits_with_slurms_reason(waiting):
+    waiting.note({"number": "7", "name": "PENDING", "reason": "Priority"})
+    [job] = queued(waiting.path.parent)
+    assert job.waits
+    assert "Priority" in str(job)
+
+
+def test_a_job_that_runs_does_not_wait(waiting):
+    waiting.note({"number": "7", "name": "RUNNING"})
+    [job] = queued(waiting.path.parent)
+    assert not job.waits
+    assert not job.failed
+
+
+def test_a_job_that_will_not_start_names_its_cure(waiting):
+    waiting.note({"number": "7", "name": "PENDING", "reason": "held", "cure": "scontrol release 7"})
+    assert "scontrol release 7" in str(*queued(waiting.path.parent))
+
+
+def test_a_job_that_failed_says_why_and_where_its_lines_are(waiting):
+    waiting.note({"number": "7", "word": "failed", "name": "TIMEOUT", "reason": "limit"})
+    write_json(waiting.end("7"), {"code": 1, "why": ""})
+    [job] = queued(waiting.path.parent)
+    assert job.failed
+    assert not job.waits
+    assert "limit" in str(job)
+    assert job.lines == waiting.lines("7")
+
+
+def test_a_job_that_has_ended_well_or_by_itself_is_left_out(waiting):
+    waiting.note({"number": "7", "word": "success"})
+    assert not list(queued(waiting.path.parent))
+    waiting.note({"number": "7"})
+    write_json(waiting.end("7"), {"code": 0, "why": ""})
+    assert not list(queued(waiting.path.parent))
+
+
+def test_what_was_heard_of_an_earlier_number_does_not_count(waiting):
+    waiting.note({"number": "6", "word": "failed"})
+    [job] = queued(waiting.path.parent)
+    assert job.waits
+
+
+def test_a_damaged_record_is_not_a_job(waiting):
+    (waiting.path / "job.json").write_text("{")
+    assert not list(queued(waiting.path.parent))

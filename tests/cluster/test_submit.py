@@ -8,8 +8,8 @@ import pytest
 from fathom.cluster import submit as module
 from fathom.cluster.jobs import Folder, read
 from fathom.cluster.slurm import Slurm
-from fathom.cluster.submit import submit, submit_again
-from tests.support.refused import refused, says
+from fathom.cluster.submit import cancel, submit, submit_again
+from fathom.io.errors import FathomError
 from tests.support.targets import ROOT
 
 TIMED_OUT = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
@@ -52,7 +52,7 @@ def test_a_job_of_an_earlier_start_is_taken_over(script, calls, answers, capsys)
     answers("squeue", "5")
     assert start(script()) == "5"
     assert calls("sbatch") == []
-    says("taken over", 5).check(capsys.readouterr().err)
+    assert "taken over, still job 5" in capsys.readouterr().err
 
 
 def test_an_empty_queue_is_not_enough_for_a_second_submission(script, calls, answers):
@@ -73,19 +73,13 @@ def test_a_job_that_has_ended_is_submitted_again(script, calls, answers):
     assert len(calls("sbatch")) == 2
 
 
-def test_silence_submits_nothing(script, calls, answers):
+@pytest.mark.parametrize("answer", [{"code": 1}, {"text": "<html>502 Bad Gateway</html>"}])
+def test_silence_and_garbage_submit_nothing(script, calls, answers, answer):
     """Field fault 8."""
-    answers("squeue", code=1)
-    with refused("scheduler silent", "Slurm"):
+    answers("squeue", **answer)
+    with pytest.raises(FathomError, match="Slurm does not answer"):
         start(script())
     assert len(calls("squeue")) == 3
-    assert calls("sbatch") == []
-
-
-def test_garbage_submits_nothing(script, calls, answers):
-    answers("squeue", "<html>502 Bad Gateway</html>")
-    with refused("scheduler silent", "Slurm"):
-        start(script())
     assert calls("sbatch") == []
 
 
@@ -93,7 +87,7 @@ def test_silence_on_the_last_number_submits_nothing(script, calls, answers):
     path = script()
     start(path)
     answers("scontrol", code=1, message="Unable to contact slurm controller")
-    with refused("scheduler silent", "Slurm"):
+    with pytest.raises(FathomError, match="Slurm does not answer"):
         start(path)
     assert len(calls("sbatch")) == 1
 
@@ -115,7 +109,7 @@ def test_a_passing_error_is_tried_again(script, calls, answers):
 
 def test_a_refusal_that_stays_is_one_message(script, calls, answers):
     answers("sbatch", code=1, message="sbatch: error: invalid partition specified: nosuch")
-    with refused("refused by", "Slurm", where="train_run m2o_diverse_6_6-106be524.1"):
+    with pytest.raises(FathomError, match=r"train_run m2o_diverse_6_6-106be524\.1: Slurm refuses"):
         start(script())
     assert len(calls("sbatch")) == 1
 
@@ -139,6 +133,16 @@ def test_a_successor_keeps_the_number_that_snakemake_knows(script, above, answer
     assert start(path) == "7"
 
 
+def test_a_job_is_cancelled_under_the_number_of_its_successor(above, answers, calls, script):
+    job = read(script())
+    folder = Folder(above / job.name)
+    folder.path.mkdir()
+    folder.remember(job, "7", "9", [])
+    answers("scancel")
+    cancel(Slurm(), ["7", "8"])
+    assert calls() == ["scancel 9 8"]
+
+
 @pytest.mark.slow
 def test_the_profiles_command_prints_the_number_alone(script, answers):
     command = [ROOT / "slurm" / "submit", script()]
@@ -150,4 +154,4 @@ def test_the_profiles_command_prints_the_number_alone(script, answers):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
-    says("refused by", "Slurm").check(done.stderr)
+    assert "Slurm refuses the job" in done.stderr

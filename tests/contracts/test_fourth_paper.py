@@ -8,10 +8,11 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.judgement import judged
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import Findings
+from tests.support.checked import checked
 from tests.support.refused import says
 from tests.support.small_figures import end, write_metrics
 
@@ -89,7 +90,7 @@ def test_one_mistake_is_one_finding(root, tmp_path, file, old, new, finding):
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(Findings) as caught:
-        load(tmp_path)
+        checked(tmp_path)
     assert finding.check(caught.value) == list(caught.value.findings)
     assert len({each.where for each in caught.value.findings}) == 1
 
@@ -101,7 +102,7 @@ def test_each_cell_of_its_table_has_a_run_of_its_own(grown):
 
 
 def test_its_artefacts_are_listed_as_built(grown):
-    demands = Demands(grown, "tiny")
+    demands = Needs(grown, "tiny")
     for name in (f"{PAPER}_table1", f"{PAPER}_figure1"):
         assert demands.not_built(demands.artefacts[name]) == ""
 

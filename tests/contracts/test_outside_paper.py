@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.switches import VARIABLE
 from fathom.config.yaml_files import YamlFile
@@ -50,7 +50,7 @@ def test_its_scale_has_its_updates_and_rules(grown):
 
 
 def test_its_table_of_chrf_its_counts_and_its_claim_are_built(grown):
-    demands = Demands(grown, "tiny")
+    demands = Needs(grown, "tiny")
     for name in ("outside_paper_table1", "outside_paper_table2"):
         assert demands.not_built(demands.artefacts[name]) == ""
     cells = grown.papers["outside_paper"].tables["table1"].cells(grown.known())

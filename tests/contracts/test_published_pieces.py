@@ -99,7 +99,7 @@ def scored(project):
     """The project with a trained and scored run, and its exports."""
     put_archive(project)
     steps = [("fetch", "pieces"), *((verb, "small") for verb in ("prepare", "subwords", "encode"))]
-    steps += [(verb, RUN) for verb in ("train", "translate", "score", "summarise")]
+    steps += [(verb, RUN) for verb in ("train", "translate", "score")]
     steps += [("likelihood", RUN, "--split", "valid")]
     steps += [
         ("export", RUN, f"as_{name}", "--format", name) for name in ("fairseq", "ctranslate2")

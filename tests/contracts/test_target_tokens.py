@@ -15,13 +15,13 @@ import torch
 from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, load
-from fathom.decode.export.ctranslate2_exports import exports
+from fathom.decode.export.ctranslate2 import exports
 from fathom.decode.likelihood import likelihood
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, searcher
 from fathom.nn.arithmetic import FAIRSEQ
 from fathom.train.batches.fused import collate
-from tests.inference.pruned_runs import built, gated, write_run, write_tensors
+from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, SAME, answer, learn, sentences, write_sentences
 from tests.support.trained import CPU

@@ -81,54 +81,6 @@ def tar_of(path: Path, contents: dict[str, bytes], mode: str = "w:gz") -> Path:
     return path
 
 
-def debian_of(
-    path: Path, contents: dict[str, bytes], links: dict[str, str] | None = None, packed: str = "xz"
-) -> Path:
-    """Write a package of Debian: ar around two tars."""
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode=f"w:{packed}") as archive:
-        for name, content in contents.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-        for name, target in (links or {}).items():
-            member = tarfile.TarInfo(name)
-            member.type, member.linkname = tarfile.SYMTYPE, target
-            archive.addfile(member)
-    members = {
-        "debian-binary": b"2.0\n",
-        "control.tar.xz": b"odd",
-        f"data.tar.{packed}": data.getvalue(),
-    }
-    with open(path, "wb") as stream:
-        stream.write(b"!<arch>\n")
-        for name, content in members.items():
-            head = f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n"
-            stream.write(head.encode() + content + b"\n" * (len(content) % 2))
-    return path
-
-
-def language_pack(path: Path, code: str, files: dict[str, str | bytes]) -> Path:
-    """Write a package of Debian with a language pack of Firefox: files by their place in it."""
-    pack = io.BytesIO()
-    with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", "{}")
-        for name, content in files.items():
-            archive.writestr(f"localization/{code}/{name}", content)
-    place = f"./usr/lib/firefox/extensions/langpack-{code}@firefox.xpi"
-    return debian_of(path, {place: pack.getvalue()})
-
-
-def help_pages(path: Path, code: str, pages: dict[str, str | bytes]) -> Path:
-    """Write a package of Debian with pages of help: their bodies by their place."""
-    contents = {}
-    for name, body in pages.items():
-        encoded = body if isinstance(body, bytes) else body.encode()
-        head = f'<!DOCTYPE html><html lang="{code}"><head><title>x</title></head><body>'.encode()
-        contents[f"./usr/share/help/{code}/text/{name}"] = head + encoded + b"</body></html>"
-    return debian_of(path, contents)
-
-
 def message(msgid: str, msgstr: str, before: str = "") -> str:
     """Return a plain message of a catalogue."""
     return f'{before}\nmsgid "{msgid}"\nmsgstr "{msgstr}"\n'

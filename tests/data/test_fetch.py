@@ -248,8 +248,8 @@ def test_a_full_disk_is_found_before_anything_is_fetched(archive, places, lines)
 def test_what_killed_processes_left_is_deleted(site, archive, places, lines):
     """Their names hold a process's number, so nothing ever used or replaced them."""
     folder, _ = places
-    (folder / ".client-abc").mkdir(parents=True)
-    (folder / ".client-abc" / "half.whl").write_bytes(b"half")
+    (folder / ".pip-abc").mkdir(parents=True)
+    (folder / ".pip-abc" / "half.whl").write_bytes(b"half")
     (folder / ".talks.tar.gz.1234.part").write_bytes(b"half")
     address = site.put("/talks.tar.gz", content=archive.read_bytes())
     fetch(source(archive, "talks", mirrors=[address]), *places, lines.append)

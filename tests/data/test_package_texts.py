@@ -7,7 +7,6 @@ from fathom.data.readers.packages import read as read_packages
 from tests.data.small_archives import (
     catalogue,
     compiled,
-    debian_of,
     message,
     packages_dataset,
     plural,
@@ -60,8 +59,8 @@ def test_marks_of_keys_are_no_text_and_markup_is_dropped(tmp_path):
         message("_Save as 100~ %", "Enregistrer 100~ %"),
         message("Sheet $(ARG1)", "Feuille $(ARG1)"),
     )
-    contents = {"./usr/lib/office/program/resource/fr/LC_MESSAGES/a.mo": text}
-    files = {"office": debian_of(tmp_path / "office.deb", contents)}
+    contents = {"usr/lib/office/program/resource/fr/LC_MESSAGES/a.mo": text}
+    files = {"office": zip_of(tmp_path / "office.whl", contents)}
     how = {"kind": "mo", "accelerators": "~_", "without": ["$("]}
     dataset = packages_dataset({"office": {"it": ["fr"]}}, ["it"], {"office": how})
     dropped = defaultdict(Counter)
@@ -73,12 +72,12 @@ def test_marks_of_keys_are_no_text_and_markup_is_dropped(tmp_path):
 
 
 def test_slovak_that_is_czech_is_refused_and_both_are_named(tmp_path):
-    """Debian's Slovak help of LibreOffice is the Czech one under another name."""
-    places = "./usr/lib/office/program/resource/cs/LC_MESSAGES/a.mo"
+    """Debian's Slovak help of LibreOffice is the Czech help under another name."""
+    places = "usr/lib/office/program/resource/cs/LC_MESSAGES/a.mo"
     czech = compiled(message("Save", "Uložit"), message("Open", "Otevřít"))
     files = {
-        "office_ces": debian_of(tmp_path / "ces.deb", {places: czech}),
-        "office_slk": debian_of(tmp_path / "slk.deb", {places.replace("cs", "sk"): czech}),
+        "office_ces": zip_of(tmp_path / "ces.whl", {places: czech}),
+        "office_slk": zip_of(tmp_path / "slk.whl", {places.replace("cs", "sk"): czech}),
     }
     codes = {"office_ces": {"ces": ["cs"]}, "office_slk": {"slk": ["sk"]}}
     reads = dict.fromkeys(codes, "mo")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.decode import perplexity
+from fathom.decode import likelihood
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
@@ -71,7 +71,7 @@ def test_every_measurement_is_in_the_file_that_its_key_names(summarised, paths):
 
 def test_a_measurement_that_is_made_later_comes_in(summarised, paths):
     spec, before = summarised()
-    records = perplexity.records({"bos": 9.0}, {"bos": 3}, (), "valid", "plain")
+    records = likelihood.records({"bos": 9.0}, {"bos": 3}, (), "valid", "plain")
     write(spec, 1, paths, "likelihood", records, "valid", "plain")
     summarise(spec, 1, paths, silent)
     found = manifest.read(paths.manifest(spec, 1))

@@ -6,13 +6,8 @@ from shutil import copytree
 
 import pytest
 
-from fathom.artefacts.figures.inputs import (
-    DIAGNOSTICS,
-    SERIES,
-    series_named,
-    shared_title,
-    title_of,
-)
+from fathom.artefacts.figures.inputs import shared_title, title_of
+from fathom.config.schema.figures import DIAGNOSTICS, SERIES, series_named
 from fathom.io.errors import FathomError
 from fathom.io.integrity import hashes, write_record
 from fathom.results.recipe import RECIPE

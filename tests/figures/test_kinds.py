@@ -16,11 +16,6 @@ def project():
     return own_project()
 
 
-def test_kinds_are_the_files_of_the_room():
-    assert kinds.names() == ("grouped_bars", "heat_map", "labelled_points", "lines")
-    assert set(kinds.classes()) == set(kinds.names())
-
-
 def test_all_figures_of_the_papers_fit_their_kinds(project):
     known = project.known()
     figures = [
@@ -43,7 +38,7 @@ def test_a_figure_of_runs_that_were_not_trained_can_be_drawn(project, tmp_path):
             if drawn.settings.tables:
                 continue
             runs = [run(tmp_path, name) for name in drawn.settings.runs]
-            module = import_module(f"fathom.figures.{drawn.kind}")
+            module = import_module(f"fathom.artefacts.figures.{drawn.kind}")
             frame = module.rows(drawn.settings, inputs(runs))
             assert set(frame["words"]) == {"not run"}
             assert module.draw(drawn.settings, frame).axes

@@ -7,8 +7,9 @@ import matplotlib
 import pytest
 from matplotlib.colors import is_color_like
 
-from fathom.artefacts.figures import drawing, lines, settings
+from fathom.artefacts.figures import drawing, lines
 from fathom.config.known import Known
+from fathom.config.schema.figures import Colour
 from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 from tests.support.small_figures import (
@@ -111,7 +112,7 @@ def test_a_place_that_the_axis_lacks_is_a_finding_with_its_key(
 
 
 def test_a_colour_is_a_name_of_matplotlibs_or_a_number(tmp_path):
-    for colour in (*get_args(get_args(settings.Colour)[0]), "#4477AA"):
+    for colour in (*get_args(get_args(Colour)[0]), "#4477AA"):
         assert is_color_like(colour)
         figure(tmp_path, f"{CURVES}, colours: {{a: '{colour}'}}")
     with refused("not possible", "bluee", where="colours.a", nearest="blue", error=Findings):

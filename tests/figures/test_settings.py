@@ -2,15 +2,13 @@
 
 import pytest
 
-from fathom.artefacts.figures.inputs import SERIES
 from fathom.artefacts.figures.settings import (
     check_axes,
     check_series,
-    measurement_keys,
     path_of,
     unknown_name,
 )
-from fathom.config.figures import KindSettings
+from fathom.config.schema.figures import SERIES, KindSettings, measurement_keys
 from tests.support.small_figures import figure
 
 

@@ -153,10 +153,10 @@ def test_a_profile_agrees_with_the_default(name):
     assert {key: other.get(key) for key in shared} == {key: default[key] for key in shared}
 
 
-@pytest.mark.parametrize("name", ["slurm", "slurm-plugin", "pbs"])
-def test_a_clusters_profile_is_found_by_its_bare_name(name):
-    link = ROOT / name / "config.yaml"
-    assert link.is_file(), f"no link; run ln -s workflow/profiles/{name} {name}"
+def test_a_clusters_profile_is_found_by_its_bare_name_and_nothing_else_is_linked():
+    assert (ROOT / "slurm" / "config.yaml").is_file()
+    links = {path.name for path in ROOT.iterdir() if path.is_symlink() and path.name != ".venv"}
+    assert links == {"slurm", "profiles"}
 
 
 def test_the_default_profile_is_found_from_the_projects_folder_and_from_elsewhere():
@@ -165,18 +165,11 @@ def test_the_default_profile_is_found_from_the_projects_folder_and_from_elsewher
         assert (folder / "profiles" / "default" / "config.yaml").is_file()
 
 
-def test_the_plugins_profile_asks_for_a_gpu_once():
-    """With `gres` and `gpu` the plugin asks Slurm for both."""
-    for resources in profile("slurm-plugin")["set-resources"].values():
-        assert ("gpu" in resources) != ("gres" in resources)
-
-
 def test_nothing_is_submitted_again_by_itself_and_no_training_is_in_a_group():
     """Field fault 2: a retry trains again what a user has cancelled, inside the stopped job."""
     texts = [path.read_text(encoding="utf-8") for path in rule_files(ROOT)]
     assert not [text for text in texts if re.search(r"^ *(retries|group):", text, re.MULTILINE)]
-    for name in ("slurm", "pbs"):
-        assert not {"retries", "groups", "group-components"} & set(profile(name))
+    assert not {"retries", "groups", "group-components"} & set(profile("slurm"))
 
 
 def test_text_is_prepared_on_the_cluster_and_not_where_the_user_is_logged_in():

@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.config import figures
-from fathom.config.figures import KindSettings
+from fathom.config.schema.figures import KindSettings
 from fathom.config.yaml_files import read
 from fathom.io.errors import Findings
 from tests.support.refused import prose, says
@@ -27,13 +27,14 @@ figure2: {like: figure1, title: Smoothed gradients, smooth: 21}
 
 
 @pytest.fixture
-def loaded(tmp_path):
+def loaded(tmp_path, monkeypatch):
     """A function that reads a figures.yaml with the kind `curves`."""
+    monkeypatch.setattr(figures, "KINDS", {"curves": Curves})
 
     def load(text):
         (tmp_path / "figures.yaml").write_text(text, encoding="utf-8")
         file = read(tmp_path / "figures.yaml", tmp_path)
-        return figures.load(file, "paper", {"curves": Curves})
+        return figures.load(file, "paper")
 
     return load
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fathom.results.manifest import Manifest
+from fathom.results.tree import RunResults
 from tests.pipeline import freeze
 
 
-def side_by_side(reference: dict[str, Any], manifests: Iterable[Manifest]) -> Iterator[str]:
+def side_by_side(reference: dict[str, Any], runs: Iterable[RunResults]) -> Iterator[str]:
     """Yield a line for each frozen run: its validation NLL (nats a token) then and now."""
-    now = {manifest.run: freeze.frozen(manifest)["nll"] for manifest in manifests}
+    now = {run.name: freeze.frozen(run)["nll"] for run in runs}
     yield f"{'validation NLL':40} {'frozen':>20} {'now':>20}"
     for run, before in reference["runs"].items():
         numbers = [before["nll"], now[run]] if run in now else [before["nll"], "not trained"]
@@ -33,18 +33,18 @@ def elsewhere(reference: dict[str, Any]) -> Iterator[str]:
         yield "Processors round and draw dropout otherwise, so runs differ as those of other seeds."
 
 
-def problems(reference: dict[str, Any], manifests: list[Manifest]) -> list[str]:
+def problems(reference: dict[str, Any], runs: list[RunResults]) -> list[str]:
     """Return a sentence for each number that must not be as it is."""
-    frozen = [manifest for manifest in manifests if manifest.run in reference["runs"]]
+    frozen = [run for run in runs if run.name in reference["runs"]]
     return [*freeze.raised(reference), *freeze.moved(reference, frozen)]
 
 
 def main(results: str) -> None:
     """Print both numbers of each run; end with status 1 if they must not be as they are."""
-    reference, manifests = freeze.reference(), freeze.manifests(Path(results))
-    lines = [*side_by_side(reference, manifests), *elsewhere(reference)]
+    reference, runs = freeze.reference(), freeze.first_seeds(Path(results))
+    lines = [*side_by_side(reference, runs), *elsewhere(reference)]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
-    if wrong := problems(reference, manifests):
+    if wrong := problems(reference, runs):
         sys.exit("\n".join(wrong))
 
 

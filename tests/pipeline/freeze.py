@@ -14,8 +14,8 @@ import torch
 
 from fathom.io.files import write_json
 from fathom.io.processors import processor
-from fathom.results.manifest import Manifest, read
 from fathom.results.recipe import RECIPE
+from fathom.results.tree import RunResults, Tree, read_run
 
 REFERENCE = Path(__file__).with_name("reference.json")
 AGAIN = "freeze again: python -m tests.pipeline.freeze results"
@@ -34,14 +34,14 @@ def machine() -> dict[str, str]:
     }
 
 
-def frozen(manifest: Manifest) -> dict[str, Any]:
+def frozen(run: RunResults) -> dict[str, Any]:
     """Return a run's outcome, its validation NLL, and the interval of each task's score."""
-    found = manifest.measurements
+    found = run.measurements
     keys = [f"bleu.test.{gates}.13a" for gates in ("plain", "soft")]
     tasks = next((found[key].tasks for key in keys if key in found), {})
     validation = found.get("last_validation")
     return {
-        "outcome": manifest.outcome.kind,
+        "outcome": run.training.outcome.kind,
         "nll": validation.all.value if validation else None,
         "intervals": {task: [number.low, number.high] for task, number in tasks.items()},
     }
@@ -56,18 +56,18 @@ def raised(reference: dict[str, Any]) -> list[str]:
     ]
 
 
-def moved(reference: dict[str, Any], manifests: Iterable[Manifest]) -> list[str]:
+def moved(reference: dict[str, Any], runs: Iterable[RunResults]) -> list[str]:
     """Return a sentence for each number that is not the frozen one, with the recipe to raise."""
     nats = 0.0 if reference["machine"] == machine() else NATS
     return [
-        f"{manifest.run}: {what}: raise RECIPE['{stage}'] and {AGAIN}"
-        for manifest in manifests
-        for stage, what in _moved(reference["runs"][manifest.run], manifest, nats)
+        f"{run.name}: {what}: raise RECIPE['{stage}'] and {AGAIN}"
+        for run in runs
+        for stage, what in _moved(reference["runs"][run.name], run, nats)
     ]
 
 
-def _moved(before: dict[str, Any], manifest: Manifest, nats: float) -> Iterable[tuple[str, str]]:
-    now = frozen(manifest)
+def _moved(before: dict[str, Any], run: RunResults, nats: float) -> Iterable[tuple[str, str]]:
+    now = frozen(run)
     if now["outcome"] != before["outcome"]:
         yield "training", f"{now['outcome']}, frozen as {before['outcome']}"
     elif now["nll"] is not None and abs(now["nll"] - before["nll"]) > nats:
@@ -84,14 +84,15 @@ def reference() -> dict[str, Any]:
     return json.loads(REFERENCE.read_text(encoding="utf-8"))
 
 
-def manifests(results: Path) -> list[Manifest]:
-    """Return the manifests of the first seed of all runs under a folder of results."""
-    return [read(path) for path in sorted(results.glob("runs/*/*/1/manifest.json"))]
+def first_seeds(results: Path) -> list[RunResults]:
+    """Return the first seed of all runs under a folder of results that have ended."""
+    folders = (folder for folder in Tree(results).run_folders if folder.name == "1")
+    return [run for run in map(read_run, folders) if run]
 
 
 def main(results: str) -> None:
     """Write reference.json next to this file."""
-    runs = {manifest.run: frozen(manifest) for manifest in manifests(Path(results))}
+    runs = {run.name: frozen(run) for run in first_seeds(Path(results))}
     write_json(REFERENCE, {"machine": machine(), "recipe": RECIPE, "runs": runs})
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.results.manifest import read
+from fathom.results.tree import Tree, read_run
 from tests.pipeline.conftest import PAPER, TARGETS, UPDATES
 from tests.support.refused import says
 
@@ -28,10 +28,10 @@ GATES = {
 
 
 @pytest.fixture(scope="session")
-def manifests(finished):
-    """The manifest of each row by run."""
-    paths = sorted(finished.folder.glob("results/runs/*/*/1/manifest.json"))
-    return {manifest.run: manifest for manifest in map(read, paths)}
+def trained(finished):
+    """The results of each row by run."""
+    runs = map(read_run, Tree.at(finished.folder / "results").run_folders)
+    return {run.name: run for run in runs}
 
 
 def rows(path):
@@ -39,21 +39,22 @@ def rows(path):
         return list(csv.DictReader(stream))
 
 
-def test_each_row_has_trained_and_learnt(manifests):
-    assert set(manifests) == set(GATES)
-    for run, manifest in manifests.items():
-        assert (manifest.outcome.kind, manifest.outcome.update) == ("finished", UPDATES), run
+def test_each_row_has_trained_and_learnt(trained):
+    assert set(trained) == set(GATES)
+    for name, run in trained.items():
+        ended = run.training.outcome
+        assert (ended.kind, ended.update) == ("finished", UPDATES), name
 
 
 def test_the_run_that_shows_whether_the_scale_works_has_learnt(finished):
     assert "(>= 0.1 required): OK" in finished.run("fathom", "check-learning")
 
 
-def test_each_task_is_scored_on_all_of_its_sentences_with_the_gates_of_the_run(manifests):
+def test_each_task_is_scored_on_all_of_its_sentences_with_the_gates_of_the_run(trained):
     for run, gates in GATES.items():
         scores = {
             key.split(".")[2]: record.tasks
-            for key, record in manifests[run].measurements.items()
+            for key, record in trained[run].measurements.items()
             if key.startswith("bleu.test.") and key.endswith(".13a")
         }
         assert set(scores) == gates, run
@@ -61,10 +62,10 @@ def test_each_task_is_scored_on_all_of_its_sentences_with_the_gates_of_the_run(m
             assert {task: number.n for task, number in tasks.items()} == SENTENCES
 
 
-def test_the_latent_row_says_how_deep_it_is(manifests):
-    for run, manifest in manifests.items():
-        assert ("depth.decoder" in manifest.measurements) == ("_ll_" in run)
-    depth = manifests["latent_depth/m2o_diverse_ll_d_12_24"].measurements["depth.decoder"]
+def test_the_latent_row_says_how_deep_it_is(trained):
+    for name, run in trained.items():
+        assert ("depth.decoder" in run.measurements) == ("_ll_" in name)
+    depth = trained["latent_depth/m2o_diverse_ll_d_12_24"].measurements["depth.decoder"]
     assert set(depth.tasks) == set(TASKS)
 
 

@@ -1,28 +1,33 @@
 """Moved numbers without a raised recipe are found, and a raised recipe without new numbers too."""
 
+from pathlib import Path
+
 import pytest
 
-from fathom.results import manifest, recipe
-from fathom.results.measurements import Number, Record
+from fathom.results import recipe
+from fathom.results.measurements import Measurements, Number, Record
+from fathom.results.training_file import TrainingFile
+from fathom.results.tree import RunResults
 from tests.pipeline import compare_reference, freeze
-from tests.provenance.test_manifest import content
+from tests.support.run_files import training
 
 
-def run_of(tmp_path, nll=4.5, low=1.0, high=2.0, kind="finished"):
-    """Return the manifest of a run with these numbers."""
+def run_of(nll=4.5, low=1.0, high=2.0, kind="finished"):
+    """Return the results of a run with these numbers."""
     bleu = Record(unit="BLEU", tasks={"bos": Number(value=(low + high) / 2, low=low, high=high)})
     records = {"last_validation": Record(unit="nats", all=Number(value=nll))}
     records["bleu.test.soft.13a"] = bleu
-    records = {key: record.model_dump() for key, record in records.items()}
-    outcome = {"kind": kind, "update": 300, "reason": ""}
-    changes = {"measurements": records if kind == "finished" else {}, "outcome": outcome}
-    manifest.write(tmp_path / "manifest.json", content() | changes)
-    return manifest.read(tmp_path / "manifest.json")
+    files = {}
+    for rule, key in (("training", "last_validation"), ("scores", "bleu.test.soft.13a")):
+        own = {key: records[key]} if kind == "finished" else {}
+        files[rule] = Measurements(rule=rule, recipe={}, identity="b" * 64, measurements=own)
+    record = TrainingFile.model_validate(training(kind))
+    return RunResults(Path("runs/paper/run-bbbbbbbb/1"), "paper/run", 1, record, files)
 
 
 @pytest.fixture
-def reference(tmp_path):
-    frozen = freeze.frozen(run_of(tmp_path))
+def reference():
+    frozen = freeze.frozen(run_of())
     other = freeze.machine() | {"processor": "another"}
     return {"machine": other, "recipe": dict(recipe.RECIPE), "runs": {"paper/run": frozen}}
 
@@ -32,9 +37,9 @@ def test_the_frozen_runs_are_of_todays_recipe():
     assert len(freeze.reference()["runs"]) == 11  # the ten rows of Table 5, and Figure 4's one more
 
 
-def test_equal_numbers_have_not_moved(reference, tmp_path):
-    assert freeze.moved(reference, [run_of(tmp_path)]) == []
-    assert freeze.moved(reference, [run_of(tmp_path, nll=4.6, low=1.5, high=2.9)]) == []
+def test_equal_numbers_have_not_moved(reference):
+    assert freeze.moved(reference, [run_of()]) == []
+    assert freeze.moved(reference, [run_of(nll=4.6, low=1.5, high=2.9)]) == []
 
 
 @pytest.mark.parametrize(
@@ -45,21 +50,21 @@ def test_equal_numbers_have_not_moved(reference, tmp_path):
         ({"low": 9.0, "high": 12.0}, "scores of bos are [9.0, 12.0], frozen [1.0, 2.0]: raise"),
     ],
 )
-def test_moved_numbers_name_the_recipe_to_raise(reference, tmp_path, changes, message):
-    (line,) = freeze.moved(reference, [run_of(tmp_path, **changes)])
+def test_moved_numbers_name_the_recipe_to_raise(reference, changes, message):
+    (line,) = freeze.moved(reference, [run_of(**changes)])
     assert message in line
     assert "paper/run" in line
 
 
-def test_on_the_machine_of_the_frozen_numbers_each_digit_counts(reference, tmp_path):
+def test_on_the_machine_of_the_frozen_numbers_each_digit_counts(reference):
     here = reference | {"machine": freeze.machine()}
-    (line,) = freeze.moved(here, [run_of(tmp_path, nll=4.5 + 1e-12)])
+    (line,) = freeze.moved(here, [run_of(nll=4.5 + 1e-12)])
     assert "validation NLL 4.500000000001, frozen 4.5: raise RECIPE['training']" in line
-    assert freeze.moved(here, [run_of(tmp_path)]) == []
+    assert freeze.moved(here, [run_of()]) == []
 
 
-def test_both_numbers_are_printed_side_by_side(reference, tmp_path):
-    run = run_of(tmp_path, nll=4.6)
+def test_both_numbers_are_printed_side_by_side(reference):
+    run = run_of(nll=4.6)
     _, line = compare_reference.side_by_side(reference, [run])
     assert line.split() == ["paper/run", "4.5", "4.6", "differs"]
     _, line = compare_reference.side_by_side(reference, [])

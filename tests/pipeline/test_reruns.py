@@ -95,7 +95,7 @@ def test_touched_text_code_and_config_and_lost_tensors_run_nothing(project, call
 
 def test_lost_scores_are_computed_from_the_translations_and_gathered_again(project, calls):
     one(project, "measurements/scores.test.plain-*.json").unlink()
-    assert calls(*row()) == {"score": 1, "summarise": 1}
+    assert calls(*row()) == {"score": 1}
 
 
 def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, edited):
@@ -103,7 +103,7 @@ def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, 
     edited("lib/fathom/results/recipe.py", f'"training": {NOW}', f'"training": {NOW + 1}')
     assert calls(*row()) == {}
     assert one(project, "training.json").stat().st_mtime_ns == before
-    again = {"train": 1, "translate": 1, "score": 1, "summarise": 1}
+    again = {"train": 1, "translate": 1, "score": 1}
     assert calls(*row("retrain=stale")) == again
     # Checkpoints are no output of the rule: Snakemake has deleted none.
     assert one(project, "checkpoints/last.pt").exists()
@@ -120,7 +120,7 @@ def test_stale_runs_are_trained_again_where_snakemake_has_no_metadata(project, c
 
 def test_another_recipe_of_decoding_translates_again_and_trains_nothing(calls, edited):
     edited("lib/fathom/results/recipe.py", '"decoding": 1', '"decoding": 2')
-    assert calls(*row()) == {"translate": 1, "score": 1, "summarise": 1}
+    assert calls(*row()) == {"translate": 1, "score": 1}
 
 
 def test_another_beam_translates_again_although_snakemake_has_no_record(project, edited):
@@ -131,7 +131,6 @@ def test_another_beam_translates_again_although_snakemake_has_no_record(project,
     assert set(re.findall(r"^rule (\w+):", printed, re.MULTILINE)) >= {
         "translate_run",
         "score_decoding",
-        "summarise_run",
     }
     assert "rule train_run:" not in printed
 
@@ -178,6 +177,6 @@ def test_results_may_be_far_away_under_any_name_and_for_one_user_alone(project, 
     finally:
         os.umask(before)
     assert "train_run" not in again
-    [manifest] = far_folder.glob("runs/latent_depth/m2o_diverse_12_12-*/1/manifest.json")
-    assert manifest.stat().st_mode & 0o077 == 0
+    [record] = far_folder.glob("runs/latent_depth/m2o_diverse_12_12-*/1/training.json")
+    assert record.stat().st_mode & 0o077 == 0
     assert far_folder.stat().st_mode & 0o077 == 0

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from fathom.config.load import load
 from fathom.io.errors import FathomError
+from tests.support.checked import checked
 from tests.support.papers import PAPERS
 from tests.support.refused import prose, says
 from tests.support.specs import ROOT
@@ -121,7 +121,7 @@ FAULTS = {
         ),
     ),
     "a run that nothing uses": (
-        4,
+        8,
         LATENT,
         "  m2o_diverse_24_15:",
         "  m2o_diverse_60_12: {like: m2o_diverse, layers: 60/12}\n  m2o_diverse_24_15:",
@@ -307,7 +307,7 @@ def findings(tmp_path_factory):
                 assert old in text, f"{file} has no {old!r}"
                 path.write_text(text.replace(old, new, 1), encoding="utf-8")
         with pytest.raises(FathomError) as caught:
-            load(project)
+            checked(project)
         return str(caught.value).split("\n")
 
     return load_group

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.config.load import load
 from fathom.io.errors import Findings
+from tests.support.checked import checked
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import GATED, RUN, write_config
 
@@ -29,7 +29,7 @@ def edit(tmp_path):
 
 def test_a_static_run_is_read_with_its_decoder(edit):
     folder = edit("runs.yaml", STATIC, f"{RUN}: {DECODER}}}  # §5")
-    decoding = load(folder).run(f"sample/{RUN}").decoding
+    decoding = checked(folder).run(f"sample/{RUN}").decoding
     assert (decoding.decoder, decoding.beam) == ("ctranslate2", 2)
 
 
@@ -39,7 +39,7 @@ def test_a_table_with_soft_gates_refuses_it_with_the_scale(edit):
         "not plain with", "latent_layers", "soft",
         where=f"runs.{GATED}.decoding.decoder", remedy=prose("write fathom"), error=Findings,
     ) as caught:  # fmt: skip
-        load(folder)
+        checked(folder)
     assert [finding.what.endswith("(at scale small)") for finding in caught.value.findings] == [
         True
     ]
@@ -48,6 +48,6 @@ def test_a_table_with_soft_gates_refuses_it_with_the_scale(edit):
 def test_other_findings_come_first(edit):
     edit("runs.yaml", OWN, f"{DECODER}, method: {{name: latent_layers,")
     with pytest.raises(Findings) as caught:
-        load(edit("tables.yaml", "Gated: gated_2_2", "Gated: gated_2_3"))
+        checked(edit("tables.yaml", "Gated: gated_2_2", "Gated: gated_2_3"))
     says(nearest=GATED).check(caught.value)
     assert not any("decoder" in finding.where for finding in caught.value.findings)

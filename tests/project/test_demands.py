@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
 from tests.support.small_project import GATED, RUN, write_config
@@ -10,7 +10,7 @@ from tests.support.small_project import GATED, RUN, write_config
 
 @pytest.fixture(scope="module")
 def demands(tmp_path_factory):
-    return Demands(load(write_config(tmp_path_factory.mktemp("small"))), "small")
+    return Needs(load(write_config(tmp_path_factory.mktemp("small"))), "small")
 
 
 def test_a_table_asks_for_the_measurements_that_its_cells_show(demands):
@@ -45,7 +45,7 @@ def test_the_runs_of_a_row_are_known(demands):
 
 @pytest.fixture(scope="module")
 def own(own_project):
-    return Demands(own_project, "tiny")
+    return Needs(own_project, "tiny")
 
 
 def test_validation_text_is_decoded_where_a_table_shows_it(own):
@@ -78,7 +78,7 @@ def test_a_table_of_a_corpus_asks_for_no_run(own):
 
 
 def test_what_cannot_be_made_says_of_how_many_runs_and_why(own, own_project):
-    paper = Demands(planned(own_project), "paper")
+    paper = Needs(planned(own_project), "paper")
     reason = paper.not_built(paper.artefacts[NOT_BUILT])
     runs = len(paper.artefacts[NOT_BUILT].runs)
     assert reason == f"{runs} of {runs} runs: data set {DATASET}: {REASON}"

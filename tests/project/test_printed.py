@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from fathom.config.load import load
 from fathom.io.errors import Findings
+from tests.support.checked import checked
 from tests.support.refused import prose, refused, says
 from tests.support.small_project import write_config
 
@@ -36,14 +36,14 @@ def small(tmp_path):
 
 
 def test_a_right_answer_for_each_part_is_no_finding(small):
-    (claim,) = load(small(CLAIM)).claims["sample"].values()
+    (claim,) = checked(small(CLAIM)).claims["sample"].values()
     assert [part.supports for part in claim.parts] == ["holds", "undecided"]
 
 
 def test_each_part_with_another_answer_is_a_finding_with_its_line(small):
     wrong = CLAIM.replace("{Static: holds, Gated: undecided}", "{Static: fails, Gated: holds}")
     with pytest.raises(Findings) as caught:
-        load(small(wrong))
+        checked(small(wrong))
     remedy = f"holds, {prose('correct the claim')}"
     where = f"{PAPER}/claims.yaml:7: better.supports.Static"
     says("other answer", "holds", "fails", where=where, remedy=remedy).check(caught.value)
@@ -56,14 +56,14 @@ def test_one_word_for_all_parts_has_the_line_of_the_word(small):
     wrong = CLAIM.replace("{Static: holds, Gated: undecided}", "holds")
     where = f"{PAPER}/claims.yaml:7: better.supports"
     with refused("other answer", "undecided", "holds", where=where, error=Findings):
-        load(small(wrong))
+        checked(small(wrong))
 
 
 def test_cells_of_other_lengths_are_a_finding_before_anything_is_trained(small):
     claim = 'table1["Static", tasks] > table1["Gated", ["avg", "bos", "kor"]]'
     wrong = CLAIM.replace('table1["<row>", "avg"] > 20', claim)
     with refused("claim lengths", 2, 3, where="better.claim", error=Findings):
-        load(small(wrong))
+        checked(small(wrong))
 
 
 def test_where_something_else_is_wrong_answers_are_not_looked_for(small):
@@ -71,7 +71,7 @@ def test_where_something_else_is_wrong_answers_are_not_looked_for(small):
     path = folder / PAPER / "reported/table1.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("20.5", "2O.5"), encoding="utf-8")
     with pytest.raises(Findings) as caught:
-        load(folder)
+        checked(folder)
     (finding,) = caught.value.findings
     says("no digits", "2O.5").check(finding)
 
@@ -87,6 +87,6 @@ def test_a_curve_needs_no_pandas_to_be_not_printed(small):
     text = CLAIM.replace('table1["<row>", "avg"] > 20', claim).replace(
         "Static: holds", "Static: not printed"
     )
-    code = "import sys; from pathlib import Path; from fathom.config.load import load\n"
-    code += "load(Path(sys.argv[1])); assert not {'pandas', 'torch'} & {*sys.modules}"
+    code = "import sys; from pathlib import Path; from tests.support.checked import checked\n"
+    code += "checked(Path(sys.argv[1])); assert not {'pandas', 'torch'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code, small(text)], check=True)

@@ -4,12 +4,11 @@ from itertools import product
 
 import pytest
 
+from fathom.config.values import NAMES, QUALIFIERS
 from fathom.io.errors import FathomError
 from fathom.io.integrity import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import (
-    NAMES,
-    QUALIFIERS,
     Measurements,
     Number,
     Record,

@@ -8,9 +8,11 @@ import yaml
 
 from fathom.artefacts.model_card import model_card
 from fathom.config.paths import Paths
-from fathom.results import manifest
+from fathom.results.measurements import Measurements, rule_of
+from fathom.results.training_file import TrainingFile
+from fathom.results.tree import RunResults
 from tests.support.own_project import own_project
-from tests.support.small_trees import write_run
+from tests.support.run_files import training
 
 SCORES = {
     "bleu.test.soft.13a": {
@@ -25,14 +27,25 @@ SCORES = {
 
 
 @pytest.fixture
-def card(tmp_path):
-    """A function that returns the card of a run, whose manifest has changes."""
+def card():
+    """A function that returns the card of a run with some measurements."""
 
-    def of(run="latent_depth/m2o_diverse_ll_d_12_24", scale="tiny", **changes):
+    def of(run="latent_depth/m2o_diverse_ll_d_12_24", scale="tiny", measurements=SCORES):
         project = own_project()
-        folder = write_run(tmp_path, **{"run": run, "measurements": SCORES} | changes)
+        files = {
+            rule: Measurements(
+                rule=rule,
+                recipe={},
+                identity="b" * 64,
+                measurements={
+                    key: record for key, record in measurements.items() if rule_of(key) == rule
+                },
+            )
+            for rule in ("training", "scores")
+        }
+        record = TrainingFile.model_validate(training())
+        found = RunResults(Path("1"), run, 1, record, files)
         paths = Paths(Path("results"), scale)
-        found = manifest.read(folder / "manifest.json")
         return model_card(project, project.spec(run, scale), paths, found)
 
     return of
@@ -45,7 +58,7 @@ def test_the_head_is_yaml_with_the_languages(card):
     assert about["language"][:3] == ["bos", "eng", "mar"]
 
 
-def test_scores_are_those_of_the_manifest_with_intervals(card):
+def test_scores_are_those_that_were_measured_with_intervals(card):
     text = card()
     assert "| bos | 3.10 (2.60 to 3.70) |" in text
     assert "| fra | 4.00 |" in text

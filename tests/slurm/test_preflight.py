@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.cluster.slurm import Slurm
+from fathom.cluster.slurm import COMMANDS
 from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
 
@@ -45,7 +45,7 @@ def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()
     for program in Path("/usr/bin").iterdir():
-        if program.name not in Slurm.commands:
+        if program.name not in COMMANDS:
             (folder / program.name).symlink_to(program)
     case.variables["PATH"] = str(folder)
     printed = case.end(case.start(), 1)

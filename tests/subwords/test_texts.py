@@ -2,7 +2,8 @@ from itertools import pairwise
 
 import pytest
 
-from fathom.data.subwords.texts import Text, evenly, require_corpus, text_findings, text_models
+from fathom.config.texts import text_findings
+from fathom.data.subwords.texts import Text, evenly, require_corpus, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from tests.support.refused import refused

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from fathom.artefacts.claims import claims, names
-from fathom.artefacts.figures.kinds import classes
+from fathom.artefacts.claims import names
+from fathom.config import claims, vocabulary
 from fathom.config import paper as papers
-from fathom.config import vocabulary
 from fathom.config.known import Known
 from fathom.config.load import refuse
 from fathom.config.paper import Paper
@@ -31,7 +30,7 @@ def paper_of(root: Path, name: str) -> Paper:
     """Return a paper of a project's folder."""
     words = vocabulary.load(read(root / "config" / "columns.yaml", root))
     folder = root / "config" / "papers" / name
-    paper, findings, _ = papers.load(folder, files_of(root, name), words, classes())
+    paper, findings, _ = papers.load(folder, files_of(root, name), words)
     refuse(findings)
     return paper
 
@@ -43,7 +42,9 @@ def findings_of(root: Path, name: str, known: Known) -> list[str]:
         wrong: list[FathomError] = list(papers.findings(paper, known, root))
         file = read(root / "config" / "papers" / name / "claims.yaml", root)
         cells = {key: table.resolve(known)[0] for key, table in paper.tables.items()}
-        wrong += names.findings(claims.load(file, name).values(), cells, paper.figures, known)
+        for claim in claims.load(file, name).values():
+            for part in claim.parts:
+                wrong += names.findings(part, cells, paper.figures, known)
     except Findings as error:
         wrong = list(error.findings)
     return [str(finding) for finding in wrong]

@@ -19,7 +19,7 @@ def figure(folder, text, name="figure1"):
     """Return a figure whose own keys are given as YAML, in flow style."""
     path = folder / "figures.yaml"
     path.write_text(f"{name}: {{title: A title, section: §4, {text}}}\n", encoding="utf-8")
-    return load(read(path, folder), "p", kinds.classes())[name]
+    return load(read(path, folder), "p")[name]
 
 
 def findings(figure, tables=None, known=KNOWN):

@@ -56,7 +56,6 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
             files[f"train {of_run}"] = [targets.paths.training(spec, seed)]
             files[f"translate {of_run}"] = [runs.asked(folder, str(seed))]
             files[f"gates {of_run}"] = [targets.paths.measurements(spec, seed, "gates")]
-            files[f"summarise {of_run}"] = [targets.paths.manifest(spec, seed)]
             for split, gates in targets.demands.decodings(name):
                 [path] = runs.measured(name, seed, [f"bleu.{split}.{gates}.13a"])
                 files[f"score {of_run} --split {split} --gates {gates}"] = [path]

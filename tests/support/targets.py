@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -33,4 +33,4 @@ def targets(
         **switches: the user's, such as seeds and row.
     """
     project = replace(project or own_project(), switches=Switches(scale=scale, **switches))
-    return Targets(Demands(project, scale), Paths(results, scale))
+    return Targets(Needs(project, scale), Paths(results, scale))

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.cluster import heads, jobs, starts
-from fathom.cluster.slurm import Slurm
+from fathom.cluster import jobs, starts
+from fathom.cluster.slurm import COMMANDS
 from fathom.io.files import write_json
 from fathom.workflow import cluster_start
 from fathom.workflow.targets import READING
@@ -43,7 +43,7 @@ def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(jobs.VARIABLE, str(made.paths.cluster))
     cluster_start._enter.cache_clear()
-    for name in Slurm.commands:
+    for name in COMMANDS:
         answers(name)
     answers("sinfo", "main*|1-00:00:00|8000|gpu:h200:4|2|idle")
     (tmp_path / "slurm").mkdir()
@@ -73,7 +73,7 @@ def test_a_start_prints_how_to_stop_it_once(workflow, made):
     lines = cluster_start.lines(workflow, made, TARGET)
     says("Ctrl-C").check("\n".join(lines))
     assert cluster_start.lines(workflow, made, TARGET) == []
-    assert len(list(heads.HEADS.iterdir())) == 1
+    assert len(list(starts.HEADS.iterdir())) == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_start_prints_how_to_stop_it_once(workflow, made):
 def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
     vars(workflow).update(changed)
     assert cluster_start.lines(workflow, made, TARGET) == []
-    assert not heads.HEADS.exists()
+    assert not starts.HEADS.exists()
     assert not made.paths.cluster.exists()
 
 
@@ -101,13 +101,13 @@ def test_a_start_that_does_not_submit_by_our_profile_is_not_checked(workflow, ma
     workflow.rules[0].resources["runtime"] = Resource(1441)
     says("Ctrl-C here").check("\n".join(cluster_start.lines(workflow, made, TARGET)))
     assert cluster_start.lines(workflow, made, TARGET) == []
-    assert len(list(heads.HEADS.iterdir())) == 1
+    assert len(list(starts.HEADS.iterdir())) == 1
 
 
 def test_a_start_records_what_it_trains(workflow, made):
     cluster_start.lines(workflow, made, TARGET)
     [name] = made.names_of(TARGET)
-    assert starts.trainings(made.paths.cluster) == {
+    assert starts.trainings_of_all(made.paths.cluster) == {
         made.paths.training(made.runs.spec(name), 1).absolute()
     }
 
@@ -121,12 +121,14 @@ def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
 
 def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, made):
     workflow.executor_settings = None
-    heads.LOCKS.mkdir(parents=True)
-    (heads.LOCKS / "0.input.lock").touch()
-    gone = {"host": platform.node(), "pid": os.getpid(), "start": 1}
-    write_json(heads.HEADS / "gone.json", gone)
+    starts.LOCKS.mkdir(parents=True)
+    lock = starts.LOCKS / "0.input.lock"
+    lock.touch()
+    version = [lock.name, lock.stat().st_ino, lock.stat().st_mtime_ns]
+    gone = {"host": platform.node(), "pid": os.getpid(), "start": 1, "locks": [version]}
+    write_json(starts.HEADS / "gone.json", gone)
     says("lock removed").check("\n".join(cluster_start.lines(workflow, made, TARGET)))
-    assert not any(heads.LOCKS.iterdir())
+    assert not any(starts.LOCKS.iterdir())
 
 
 def test_a_profile_that_is_not_found_from_the_working_folder_is_refused(workflow, made):

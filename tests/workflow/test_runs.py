@@ -63,16 +63,16 @@ def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others
     assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
 
 
-def test_a_manifest_waits_for_every_measurement_that_tables_ask_of_its_run(tmp_path):
+def test_the_results_of_a_run_are_all_measurements_that_tables_ask_of_it(tmp_path):
     made = targets(tmp_path)
-    names = {path.name.split("-")[0] for path in made.runs.summarised(folder(made, GATED), "1")}
+    names = {path.name.split("-")[0] for path in made.runs.results(GATED, 1)}
     assert {"scores.test.soft", "gates.json"} <= names
 
 
 def test_a_masked_language_model_is_not_translated(tmp_path):
     made = targets(tmp_path)
     name = next(name for name in made.runs.built if made.runs.spec(name).decoding is None)
-    stems = [path.stem for path in made.runs.summarised(folder(made, name), "1")]
+    stems = [path.stem for path in made.runs.results(name, 1)]
     assert stems
     assert not [stem for stem in stems if stem.startswith(("scores", "window"))]
 

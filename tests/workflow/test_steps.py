@@ -8,13 +8,13 @@ from tests.support.targets import TABLE, targets
 ROW = f"{TABLE}_row"
 
 
-def test_a_static_row_goes_from_its_sources_to_its_manifest(tmp_path):
+def test_a_static_row_goes_from_its_sources_to_its_scores(tmp_path):
     made = targets(tmp_path, row="12/12")
     stages = Counter(steps(made, ROW).values())
     sources = stages.pop("source")
     data = made.runs.spec(*made.names_of(ROW)).data
     assert sources == len(made.corpora.sources(data.corpus_folder))
-    once = ("corpus", "subwords", "tensors", "training", "decoding", "scores", "manifest")
+    once = ("corpus", "subwords", "tensors", "training", "decoding", "scores")
     assert stages == dict.fromkeys(once, 1)
 
 

@@ -45,12 +45,12 @@ def test_a_table_without_runs_needs_the_statistics_of_its_corpus(tmp_path):
     assert path.is_relative_to(tmp_path / "corpora")
 
 
-def test_who_asks_for_a_table_asks_for_its_manifests_and_measurements_too(tmp_path):
-    """A lost manifest was not made again, since the table that was drawn from it was there."""
+def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(tmp_path):
+    """A lost file was not made again, since the table that was drawn from it was there."""
     made = targets(tmp_path)
     artefact = made.artefact(TABLE)
-    manifests = {path for run in artefact.runs for path in made.runs.manifests(run)}
-    needed = {*made.artefact_files(artefact), *made.measured(artefact), *manifests}
+    results = {path for run in artefact.runs for path in made.runs.files(run)}
+    needed = {*made.artefact_files(artefact), *made.measured(artefact), *results}
     assert (
         needed <= set(made.files(TABLE)) <= set(made.files("latent_depth")) < set(made.files("all"))
     )
@@ -72,9 +72,9 @@ def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
         made.files("transparent_attention")
 
 
-def test_all_waits_for_the_manifest_of_every_run_that_is_built(tmp_path):
+def test_all_waits_for_the_results_of_every_run_that_is_built(tmp_path):
     made = targets(tmp_path)
-    assert set(made.manifests()) < set(made.files("all"))
+    assert set(made.all_results()) < set(made.files("all"))
     assert {made.paths.compare, made.paths.claims} <= set(made.files("all"))
 
 
@@ -99,7 +99,7 @@ def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
     made = targets(tmp_path)
     assert {made.paths.page(name) for name in made.project.papers} <= set(made.files("all"))
     files = set(made.page_results("lamgd"))
-    assert {path for path in files if path.name == "manifest.json"}
+    assert {path for path in files if path.name == "training.json"}
     assert set(made.measured(made.artefact("lamgd_table1"))) <= files
     assert not [path for path in files if "transparent_attention" in path.parts]
 
@@ -149,8 +149,8 @@ def test_a_row_of_a_run_that_is_not_built_is_refused(tmp_path):
 
 def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
     made = targets(tmp_path, seeds="2,5")
-    manifests = made.runs.manifests("latent_depth/m2o_diverse_6_6")
-    assert [path.parent.name for path in manifests] == ["2", "5"]
+    files = made.runs.files("latent_depth/m2o_diverse_6_6")
+    assert [path.parent.name for path in files if path.name == "training.json"] == ["2", "5"]
     artefact = made.artefact(TABLE)
     alone = targets(tmp_path, seeds=[2])
     assert made.definition(artefact) != alone.definition(artefact)
@@ -175,7 +175,7 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
 def test_a_figure_of_what_a_training_records_waits_for_its_training(tmp_path):
     made = targets(tmp_path)
     figure = made.artefact("latent_depth_figure6")
-    assert figure.drawn.settings.runs
+    assert figure.spec.settings.runs
     files = made.measured(figure)
     assert {path.name for path in files} >= {"training.json"}
     assert len(files) >= len(figure.runs)
@@ -214,7 +214,7 @@ def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_pat
 
 
 def test_a_label_is_what_a_reader_looks_for(tmp_path):
-    drawn = targets(tmp_path).artefact(TABLE).drawn
+    drawn = targets(tmp_path).artefact(TABLE).spec
     assert label(drawn.name, drawn.title).startswith("Table 5 · Many-to-one")
 
 

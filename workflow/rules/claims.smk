@@ -22,7 +22,7 @@ rule claims:
 rule claims_all:
     """Judge all claims, after every run."""
     input:
-        manifests=TARGETS.manifests(),
+        results=TARGETS.all_results(),
         claimed=TARGETS.claimed(),
     output:
         csv=TARGETS.paths.claims,
@@ -39,6 +39,6 @@ rule claims_all:
         "../../envs/fathom.yaml"
     params:
         scale=TARGETS.scale,
-        manifests=TARGETS.manifests_hash,
+        results=TARGETS.all_results_hash,
     shell:
         "exec fathom-logged {log:q} fathom claims --counts --scale {params.scale:q}"

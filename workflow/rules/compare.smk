@@ -23,7 +23,7 @@ rule compare:
 rule compare_all:
     """Compare all reported cells, after every run."""
     input:
-        manifests=TARGETS.manifests(),
+        results=TARGETS.all_results(),
         reported=TARGETS.compared_with(),
     output:
         csv=TARGETS.paths.compare,
@@ -41,6 +41,6 @@ rule compare_all:
         "../../envs/fathom.yaml"
     params:
         scale=TARGETS.scale,
-        manifests=TARGETS.manifests_hash,
+        results=TARGETS.all_results_hash,
     shell:
         "exec fathom-logged {log:q} fathom compare --scale {params.scale:q}"

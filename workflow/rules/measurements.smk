@@ -1,5 +1,5 @@
-# Other measurements of a run, and the manifest that gathers all of them. Each rule measures one thing,
-# in a file of its own; a table takes the files that it shows as input.
+# Other measurements of a run. Each rule measures one thing, in a file of its own; a table takes the
+# files that it shows as input.
 
 
 rule measure_likelihood:
@@ -55,19 +55,3 @@ rule measure_sharing:
         recipe=RECIPE["scoring"],
     shell:
         "exec fathom-logged {log:q} fathom sharing {wildcards.run:q} --seed {wildcards.seed:q}"
-
-
-rule summarise_run:
-    """Gather the results of a run in its manifest."""
-    input:
-        training=rules.train_run.output.training,
-        measured=summarised_of,
-    output:
-        manifest=f"{RUN}/manifest.json",
-    log:
-        f"{LOGS}/summarise_run/{{run}}.{{seed}}.log",
-    localrule: True
-    conda:
-        "../../envs/fathom.yaml"
-    shell:
-        "exec fathom-logged {log:q} fathom summarise {wildcards.run:q} --seed {wildcards.seed:q}"

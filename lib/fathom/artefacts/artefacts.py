@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.artefacts.table.comparison import ComparedTable, compare_table
 from fathom.artefacts.table.notes import first_notes
 from fathom.artefacts.table.results import result
@@ -75,6 +75,7 @@ class Artefacts:
             partial(self.paths.decoding, spec),
             self.project.datasets[spec.data.dataset].shown_as,
             _hard_gates(spec),
+            spec.decoding.average_of if spec.decoding else 1,
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:
@@ -189,12 +190,12 @@ class Artefacts:
 
     def _missing(self, names: list[str], target: str) -> FathomError:
         """Return what to do about missing measurements: train, or wait for what is not built."""
-        demands = Demands(self.project, self.scale)
-        drawn = demands.artefacts[target]
+        needs = Needs(self.project, self.scale)
+        artefact = needs.artefacts[target]
         given = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
-        draw = self.paths.command(drawn.verb, target) + (f" --seeds {given}" if given else "")
+        draw = self.paths.command(artefact.verb, target) + (f" --seeds {given}" if given else "")
         partial = f"draw the rest with `{draw} --partial`"
-        if reason := demands.not_built(drawn):
+        if reason := needs.not_built(artefact):
             return FathomError(f"cannot be made yet: {reason}", target, partial)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         what = f"no measurements of {', '.join(names[:NAMED])}{more} in {self.paths.searched}"

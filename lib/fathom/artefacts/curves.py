@@ -10,9 +10,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from fathom.artefacts.figures.inputs import UPDATE, VALUE, RunFiles, series_named
+from fathom.artefacts.figures.inputs import VALUE, RunFiles
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.sources import NOT_RUN, Source
+from fathom.config.schema.figures import UPDATE, series_named
 from fathom.results import training_file
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.plain import REMEDY, require_plain_gates
 from fathom.config.project import Project
 from fathom.io.errors import FathomError
@@ -15,14 +15,14 @@ def findings(project: Project) -> Iterator[FathomError]:
         project: one without other findings.
     """
     for scale in project.scales:
-        demands = Demands(project, scale)
+        needs = Needs(project, scale)
         for name in project.entries:
             resolved = project.resolved(name, scale)
             run = resolved.run
             if run is None or run.decoding is None or run.decoding.decoder != "ctranslate2":
                 continue
             where = resolved.entry.where(("decoding", "decoder"))
-            for _, gates in demands.decodings(name):
+            for _, gates in needs.decodings(name):
                 try:
                     require_plain_gates(project.methods[run.method.name], gates, where, REMEDY)
                 except FathomError as error:

@@ -5,9 +5,8 @@ from functools import partial
 from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.claims import ClaimPart
 from fathom.artefacts.claims.curves import curve
-from fathom.artefacts.claims.expressions import Reference
+from fathom.artefacts.claims.expressions import Reference, shown
 from fathom.artefacts.claims.judged import Judged, judge_claims
 from fathom.artefacts.claims.quantities import Quantity
 from fathom.artefacts.claims.references import places
@@ -15,6 +14,7 @@ from fathom.artefacts.claims.results import Results
 from fathom.artefacts.claims.shapes import named
 from fathom.artefacts.figures import points
 from fathom.artefacts.printed import printed_cells, tables_of
+from fathom.config.claims import ClaimPart
 from fathom.config.known import full_name
 from fathom.config.paper import Paper
 
@@ -41,13 +41,13 @@ def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
 def _comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
     """Return whether all that a claim shows has the paper's own settings."""
     sources: dict[str, None] = {}
-    for shown in part.shown():
-        if shown.artefact in paper.tables:
-            cells = artefacts.cells(paper.tables[shown.artefact])
-            meant = {*places(shown, cells)}
+    for each in shown(part):
+        if each.artefact in paper.tables:
+            cells = artefacts.cells(paper.tables[each.artefact])
+            meant = {*places(each, cells)}
             sources |= {cell.source: None for cell in cells if (cell.id, cell.column) in meant}
         else:
-            runs = paper.figures[shown.artefact].settings.runs
+            runs = paper.figures[each.artefact].settings.runs
             sources |= {full_name(paper.name, run): None for run in runs}
     # Where a scale has none of them, there is nothing to compare.
     return bool(sources) and all(artefacts.source(name).comparable for name in sources)

@@ -12,34 +12,35 @@ from fathom.config.project import Project
 from fathom.config.schema.dataset import Dataset
 from fathom.config.show import describe
 from fathom.config.spec import Spec
-from fathom.results.manifest import Manifest
 from fathom.results.measurements import Number, Record
 from fathom.results.training_file import device_seconds
+from fathom.results.tree import RunResults
 
 # What is listed of the test sentences.
 _SCORES = ("bleu.test", "chrf.test", "nll.test", "perplexity.test")
 _HOUR = 3600
 
 
-def model_card(project: Project, spec: Spec, paths: Paths, file: Manifest) -> str:
+def model_card(project: Project, spec: Spec, paths: Paths, found: RunResults) -> str:
     """Return the model card of a training as Markdown.
 
     Args:
         project: the project.
         spec: the run.
         paths: of its scale.
-        file: the training's manifest.
+        found: what is recorded of the training.
     """
+    training = found.training
     dataset = project.datasets[spec.data.dataset]
     tasks = list(spec.data.tasks)
-    scores = {key: one for key, one in file.measurements.items() if key.startswith(_SCORES)}
+    scores = {key: one for key, one in found.measurements.items() if key.startswith(_SCORES)}
     changed = [one for one in describe(project, spec.name, paths.scale) if one.changed]
     return (
         formats.environment(FOLDER)
         .get_template("model_card.md")
         .render(
             run=spec.name,
-            seed=file.seed,
+            seed=found.seed,
             scale=paths.scale,
             scale_title=project.scales[paths.scale].title,
             paper=project.papers[spec.paper].about,
@@ -48,20 +49,21 @@ def model_card(project: Project, spec: Spec, paths: Paths, file: Manifest) -> st
             languages=list(dict.fromkeys(_languages(dataset, tasks))),
             tasks=tasks,
             data=dataset,
-            file=file,
-            outcome=file.outcome.kind.replace("_", " ").capitalize(),
+            training=training,
+            identity=spec.identity,
+            outcome=training.outcome.kind.replace("_", " ").capitalize(),
             updates=spec.training.updates,
-            hours=device_seconds(file.totals, file.device) / _HOUR,
-            device=file.device.get("name") or file.device.get("type"),
-            parameters=file.over_all("parameters"),
-            validation=file.over_all("last_validation"),
-            unigram=file.over_all("unigram_nll"),
+            hours=device_seconds(training.totals, training.device) / _HOUR,
+            device=training.device.get("name") or training.device.get("type"),
+            parameters=found.over_all("parameters"),
+            validation=found.over_all("last_validation"),
+            unigram=found.over_all("unigram_nll"),
             columns=list(scores),
             scores=_rows(scores.values(), tasks),
             hows=list(dict.fromkeys(one.how for one in scores.values() if one.how)),
             changed=changed,
-            translate=paths.command("translate", spec.name, file.seed),
-            versions=[f"{name} {version}" for name, version in file.versions.items()],
+            translate=paths.command("translate", spec.name, found.seed),
+            versions=[f"{name} {version}" for name, version in training.versions.items()],
         )
     )
 

@@ -1,4 +1,4 @@
-"""What tables and figures ask of runs and corpora: which measurements, and so which decodings."""
+"""What each table and figure depends on: runs, measurements, decodings, corpora."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,33 +18,35 @@ _WINDOW = "window"
 
 @dataclass(frozen=True)
 class Artefact:
-    """A table or figure, with what it asks for.
-
-    Attributes:
-        paper: the paper.
-        drawn: the table or figure.
-        cells: of a table, or of the tables that a figure is drawn from; empty cells left out.
-        runs: full names of all runs, in the order of the artefact.
-        keys: the measurements of each run by its full name.
-        corpora: the data sets whose statistics it shows, as the paper names them.
-    """
+    """A table or figure, with what it depends on."""
 
     paper: Paper
-    drawn: Table | Figure
-    cells: tuple[Cell, ...]
-    runs: tuple[str, ...]
-    keys: dict[str, tuple[str, ...]]
-    corpora: tuple[str, ...]
+    spec: Table | Figure
+    cells: tuple[Cell, ...]  # of a table, or of a figure's tables; empty cells left out
+    runs: tuple[str, ...]  # full names, in the order of the artefact
+    keys: dict[str, tuple[str, ...]]  # the measurements of each run
+    corpora: tuple[str, ...]  # data sets whose statistics it shows, as the paper names them
 
     @property
     def target(self) -> str:
         """What a user types: `<paper>_<table>`."""
-        return f"{self.paper.name}_{self.drawn.name}"
+        return f"{self.paper.name}_{self.spec.name}"
 
     @property
     def verb(self) -> str:
         """The command that draws it: table or figure."""
-        return "table" if isinstance(self.drawn, Table) else "figure"
+        return "table" if isinstance(self.spec, Table) else "figure"
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables whose cells it shows."""
+        return (self.spec.name,) if isinstance(self.spec, Table) else self.spec.settings.tables
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The full names of the runs of which a figure draws what training recorded."""
+        runs = self.spec.settings.runs if isinstance(self.spec, Figure) else ()
+        return tuple(full_name(self.paper.name, run) for run in runs)
 
     @property
     def rows(self) -> dict[str, tuple[str, ...]]:
@@ -57,13 +59,8 @@ class Artefact:
 
 
 @dataclass(frozen=True)
-class Demands:
-    """The artefacts of all papers at a scale.
-
-    Attributes:
-        project: the project.
-        scale: the scale's name.
-    """
+class Needs:
+    """What the tables and figures of all papers depend on at a scale."""
 
     project: Project
     scale: str
@@ -72,89 +69,81 @@ class Demands:
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
         known = self.project.known(self.scale)
-        artefacts = {}
+        artefacts = []
         for paper in self.project.papers.values():
             cells = {
-                name: tuple(cell for cell in table.cells(known) if cell.kind != "empty")
+                name: [cell for cell in table.cells(known) if cell.kind != "empty"]
                 for name, table in paper.tables.items()
             }
             for table in paper.tables.values():
-                artefact = _artefact(paper, table, cells[table.name])
-                artefacts[artefact.target] = artefact
+                artefacts.append(_artefact(paper, table, cells[table.name]))
             for figure in paper.figures.values():
                 shown = [cell for name in figure.settings.tables for cell in cells[name]]
-                artefact = _artefact(paper, figure, shown)
-                artefacts[artefact.target] = artefact
-        return artefacts
+                artefacts.append(_artefact(paper, figure, shown))
+        return {artefact.target: artefact for artefact in artefacts}
 
     @cached_property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """The measurements that all artefacts together ask of each run."""
+        """The measurements that all artefacts together need of each run."""
         keys: dict[str, dict[str, None]] = {}
         for artefact in self.artefacts.values():
-            for run, asked in artefact.keys.items():
-                keys.setdefault(run, {}).update(dict.fromkeys(asked))
-        return {run: tuple(asked) for run, asked in keys.items()}
+            for run, needed in artefact.keys.items():
+                keys.setdefault(run, {}).update(dict.fromkeys(needed))
+        return {run: tuple(needed) for run, needed in keys.items()}
 
     def decodings(self, run: str) -> tuple[tuple[str, str], ...]:
-        """Return the decodings that config asks of a run, as split and gates.
+        """Return the decodings of a run that config asks for, as split and gates.
 
-        A run of which nothing is asked is decoded once: its test text with its first gates. The
-        best window has translations of its own.
-
-        Args:
-            run: its full name.
+        A run that no artefact shows is decoded once: its test text with its first gates. The best
+        window has translations of its own.
         """
         spec = self.project.spec(run, self.scale)
         if spec.decoding is None:
             return ()
+        if not self.keys.get(run):
+            return (("test", spec.gates[0]),)
         pairs = {}
-        for key in self.keys.get(run, ()):
+        for key in self.keys[run]:
             name, *qualifiers = key.split(".")
             if name in _OF_TRANSLATIONS and _WINDOW not in qualifiers:
                 pairs[(qualifiers[0], qualifiers[1])] = None
-        return tuple(pairs) if self.keys.get(run) else (("test", spec.gates[0]),)
+        return tuple(pairs)
 
     def dataset(self, name: str) -> str:
-        """Return the data set that replaces another one at this scale."""
+        """Return the data set that this scale uses in the place of one that a paper names."""
         return self.project.scale(self.scale).datasets.get(name, name)
 
     def not_built(self, artefact: Artefact) -> str:
         """Return why an artefact cannot be made yet; empty where all of it can."""
         reasons: dict[str, list[str]] = {}
         for run in artefact.runs:
-            reason = self.project.not_built(run, self.scale)
-            if reason:
-                reasons.setdefault(reason, []).append(run.rpartition("/")[2])
+            if reason := self.project.not_built(run, self.scale):
+                reasons.setdefault(reason, []).append(run)
         for corpus in artefact.corpora:
             if reason := self.project.datasets[self.dataset(corpus)].not_built:
                 reasons.setdefault(f"data set {self.dataset(corpus)}: {reason}", [])
-        count = len(artefact.runs)
         return "; ".join(
-            f"{len(runs)} of {count} runs: {reason}" if runs else reason
+            f"{len(runs)} of {len(artefact.runs)} runs: {reason}" if runs else reason
             for reason, runs in reasons.items()
         )
 
 
-def _artefact(paper: Paper, drawn: Table | Figure, cells: Iterable[Cell]) -> Artefact:
+def _artefact(paper: Paper, spec: Table | Figure, cells: Iterable[Cell]) -> Artefact:
     """Return an artefact with the runs and measurements of its cells, or of its own settings."""
-    keys: dict[str, dict[str, None]] = {}
-    corpora: dict[str, None] = {}
     cells = tuple(cells)
+    keys: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.kind == "run":
             keys.setdefault(cell.source, {})[cell.key] = None
-        else:
-            corpora[cell.source] = None
-    if isinstance(drawn, Figure):
-        for run in drawn.settings.runs:
-            asked = keys.setdefault(full_name(paper.name, run), {})
-            asked.update(dict.fromkeys(drawn.settings.measurements(run)))
+    if isinstance(spec, Figure):
+        for run in spec.settings.runs:
+            needed = keys.setdefault(full_name(paper.name, run), {})
+            needed.update(dict.fromkeys(spec.settings.measurements(run)))
     return Artefact(
         paper=paper,
-        drawn=drawn,
+        spec=spec,
         cells=cells,
         runs=tuple(keys),
-        keys={run: tuple(asked) for run, asked in keys.items()},
-        corpora=tuple(corpora),
+        keys={run: tuple(needed) for run, needed in keys.items()},
+        corpora=tuple(dict.fromkeys(cell.source for cell in cells if cell.kind != "run")),
     )

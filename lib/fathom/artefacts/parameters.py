@@ -6,10 +6,6 @@ sizes of the dictionaries, and why a printed count is no count of the network.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
-
-from annotated_types import MinLen
-from pydantic import Field
 
 from fathom.config import reported
 from fathom.config.cells import Cell
@@ -17,8 +13,7 @@ from fathom.config.known import full_name
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
-from fathom.config.schema.types import Count, Text
-from fathom.config.section import AsTuple, Doc, Section
+from fathom.config.schema.parameters import Parameters, VocabularySizes
 from fathom.config.spec import Spec
 from fathom.config.tables import Table
 from fathom.config.validation import check
@@ -30,30 +25,6 @@ KEY = "parameters"
 AGREEMENT = 0.01
 _MILLION = 1_000_000
 _ADDED = "difference"
-
-
-class VocabularySizes(Section):
-    """The sizes of the dictionaries of some runs."""
-
-    like: Annotated[Text, Doc("A family of runs.yaml; the last entry that fits counts.")]
-    source: Annotated[Count, Doc("Entries of the source dictionary.")]
-    target: Annotated[Count, Doc("Entries of the target dictionary.")]
-    origin: Annotated[Text, Doc("How the sizes are known.")]
-
-
-class Unexplained(Section):
-    """Printed counts that are no count of the network."""
-
-    tables: Annotated[tuple[str, ...], AsTuple, MinLen(1), Doc("Tables of the paper.")]
-    columns: Annotated[tuple[str, ...], AsTuple, Doc("Columns; none: all.")] = ()
-    reason: Annotated[Text, Doc("What is known of it.")]
-
-
-class Parameters(Section):
-    """The keys of parameters.yaml."""
-
-    vocabularies: Annotated[tuple[VocabularySizes, ...], AsTuple, MinLen(1)]
-    unexplained: Annotated[tuple[Unexplained, ...], AsTuple] = Field(default=())
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from fathom.artefacts.claims.claims import Claim, ClaimPart
+from fathom.artefacts.claims.expressions import artefacts
 from fathom.artefacts.claims.judged import on_printed
 from fathom.artefacts.claims.printed import Printed, PrintedTable
 from fathom.config import reported
+from fathom.config.claims import Claim, ClaimPart
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.tables import Table
@@ -14,7 +15,7 @@ from fathom.io.errors import FathomError
 
 def tables_of(claims: Iterable[Claim], paper: Paper) -> dict[str, Table]:
     """Return the tables of a paper that some of its claims show."""
-    names = dict.fromkeys(name for claim in claims for name in claim.artefacts)
+    names = dict.fromkeys(name for claim in claims for name in artefacts(claim))
     return {name: paper.tables[name] for name in names if name in paper.tables}
 
 
@@ -32,22 +33,8 @@ def printed_cells(project: Project, paper: Paper) -> Printed:
     return Printed(tables)
 
 
-def findings(project: Project) -> Iterator[FathomError]:
-    """Yield each part of a claim whose `supports` is not what the paper's own cells answer.
-
-    Args:
-        project: one without other findings.
-    """
-    for name, claims in project.claims.items():
-        cells = printed_cells(project, project.papers[name])
-        for part in (part for claim in claims.values() for part in claim.parts):
-            try:
-                yield from _findings(part, cells)
-            except FathomError as error:
-                yield error
-
-
-def _findings(part: ClaimPart, cells: Printed) -> Iterator[FathomError]:
+def findings(part: ClaimPart, cells: Printed) -> Iterator[FathomError]:
+    """Yield that `supports` is not what the paper's own cells answer."""
     answer, evidence = on_printed(part, cells)
     if answer != part.supports:
         numbers = f" ({evidence[0].text})" if evidence else ""

@@ -5,10 +5,8 @@ import json
 import typer
 
 from fathom.cli.options import Json, Results, Scale, Seed, open_paths, open_project
-from fathom.decode.ready import require_made
+from fathom.decode.ready import require_training
 from fathom.io.errors import FathomError
-from fathom.results.manifest import read
-from fathom.results.measurements import Record
 
 
 def check_learning(
@@ -28,24 +26,22 @@ def check_learning(
         print("null" if as_json else f"scale {name} names no run to check")
         raise typer.Exit
     run = project.run_name(required.run)
-    path = paths.manifest(project.spec(run, name), seed)
-    require_made(path, paths.command("summarise", run, seed))
-    manifest = read(path)
-    keys = ("unigram_nll", "last_validation")
-    unigram, last = (manifest.measurements.get(key, Record()).all for key in keys)
-    below = None if unigram is None or last is None else unigram.value - last.value
+    spec = project.spec(run, name)
+    training, path = require_training(spec, seed, paths), paths.training(spec, seed)
+    ended, validation = training.outcome, training.validation
+    below = training.unigram_nll - validation.nll if ended.finished and validation else None
     learnt = below is not None and below >= required.nats_below_unigram
     if as_json:
         content = {
             "run": run,
-            "outcome": manifest.outcome.kind,
+            "outcome": ended.kind,
             "nats_below_unigram": below,
             "required": required.nats_below_unigram,
             "learnt": learnt,
         }
         print(json.dumps(content, indent=1, allow_nan=False))
     if below is None:
-        what = f"{run}: {manifest.outcome.words} at update {manifest.outcome.update}"
+        what = f"{run}: {ended.words} at update {ended.update}"
         raise FathomError(what, str(path), "read train.log next to it")
     line = f"{run}: validation loss is {below:.2f} nats below the unigram baseline"
     bound = f">= {required.nats_below_unigram:g} required"

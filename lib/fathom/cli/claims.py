@@ -12,6 +12,7 @@ from fathom.cli.options import (
     Results,
     Scale,
     Seeds,
+    check_artefacts,
     open_artefacts,
     papers_named,
     report,
@@ -54,6 +55,7 @@ def claims(
     }
     if table and table not in targets:
         raise FathomError(f"no table or figure '{table}'", "claims", nearest(table, targets))
+    check_artefacts(artefacts.project)
     every = [one for own in papers.values() for one in judged(artefacts, own)]
     path = artefacts.paths.claims
     write_csv(lines(every), path)

@@ -32,7 +32,8 @@ def export(
     """Write a run with which fairseq or CTranslate2 translates, without fathom.
 
     The network must be a plain Transformer; of a run with gates, the layers
-    that hard gates keep are one. docs/export.md shows how to use the folder.
+    that hard gates keep are one. README.md, in the folder, is a model card;
+    docs/export.md shows how to use the folder.
 
     Example: fathom export m2o_diverse_12_12 exported --format fairseq
     """
@@ -47,9 +48,16 @@ def export(
     require_plain_gates(card, gates, spec.name, "translate with fathom instead")
     _require_empty(folder)
     require_weights(spec, seed, opened.paths)
+    from fathom.artefacts.model_card import model_card
     from fathom.decode.export.export import export as write
+    from fathom.io.files import write_text
+    from fathom.results.tree import read_run
 
     write(opened.trained(seed, "cpu"), program, folder, task, report_of(spec.folder))
+    found = read_run(opened.paths.run(spec, seed))
+    if found is not None:
+        card = model_card(opened.project, spec, opened.paths, found)
+        write_text(folder / "README.md", card)
 
 
 def _require_empty(folder: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Results, Scale, Seeds, open_artefacts, report
+from fathom.cli.options import Results, Scale, Seeds, check_artefacts, open_artefacts, report
 from fathom.cli.table import Partial
 
 
@@ -26,6 +26,7 @@ def figure(
 
     artefacts = open_artefacts(scale, results, seeds)
     paper, drawn = find(artefacts.project.papers, target, "figure")
+    check_artefacts(artefacts.project, paper.name)
     if not partial:
         artefacts.require(paper, drawn)
     stem = artefacts.stem(paper, drawn)

@@ -29,16 +29,16 @@ def likelihood(
     opened = open_run(run, scale, results, device)
     kind, text = opened.one_gates(gates), one_split(split)
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.decode import perplexity
+    from fathom.decode import likelihood
     from fathom.scoring.measured import measure
 
     def records() -> dict[str, Record]:
         from fathom.decode.likelihood import likelihood as predict
 
         sums = predict(opened.trained(seed, device), text, kind)
-        return perplexity.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
+        return likelihood.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
 
     report = report_of(f"{opened.spec.folder} {text}, {kind}")
     measured = measure(opened.spec, seed, opened.paths, "likelihood", records, report, text, kind)
-    for line in perplexity.table(measured):
+    for line in likelihood.table(measured):
         print(line)

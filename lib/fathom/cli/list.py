@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.cli.options import Json, Results, Scale, open_paths, open_project, suggest
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -71,9 +71,9 @@ def _artefacts(
 ) -> Rows:
     from fathom.artefacts.artefacts import Artefacts
 
-    demands, artefacts = Demands(project, paths.scale), Artefacts(project, paths)
+    needs, artefacts = Needs(project, paths.scale), Artefacts(project, paths)
     rows: Rows = {}
-    for target, artefact in demands.artefacts.items():
+    for target, artefact in needs.artefacts.items():
         if artefact.verb not in verbs:
             continue
         trainings = [
@@ -82,11 +82,11 @@ def _artefacts(
             for seed in artefacts.seeds_of(run)
         ]
         rows[target] = {
-            "title": artefact.drawn.title,
-            "drawn": artefacts.is_drawn(artefact.paper, artefact.drawn),
+            "title": artefact.spec.title,
+            "drawn": artefacts.is_drawn(artefact.paper, artefact.spec),
             "trainings": len(trainings),
             "ended": sum(path.exists() for path in trainings),
-            "not_built": demands.not_built(artefact) or None,
+            "not_built": needs.not_built(artefact) or None,
         }
     return rows
 

@@ -115,6 +115,18 @@ def open_artefacts(scale: str | None, results: str | None, seeds: str | None) ->
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
 
 
+def check_artefacts(project: Project, paper: str | None = None) -> None:
+    """Refuse wrong figures and claims, of one paper or of all; a workflow has checked before.
+
+    Raises:
+        Findings: everything that is wrong.
+    """
+    if VARIABLE not in os.environ:
+        from fathom.artefacts.check import require
+
+        require(project, paper)
+
+
 def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
     """Return the paper that a user names, or all of them.
 

@@ -1,6 +1,15 @@
 """`fathom page`: one HTML file for each paper."""
 
-from fathom.cli.options import Paper, Results, Scale, Seeds, open_artefacts, papers_named, report
+from fathom.cli.options import (
+    Paper,
+    Results,
+    Scale,
+    Seeds,
+    check_artefacts,
+    open_artefacts,
+    papers_named,
+    report,
+)
 
 
 def page(
@@ -20,6 +29,7 @@ def page(
     artefacts = open_artefacts(scale, results, seeds)
     for name in papers_named(artefacts.project, paper, "page"):
         own = artefacts.project.papers[name]
+        check_artefacts(artefacts.project, name)
         tables = {key: artefacts.compared(own, table) for key, table in own.tables.items()}
         path = artefacts.paths.page(name)
         write_text(path, content(artefacts, own, tables, judged(artefacts, own)))

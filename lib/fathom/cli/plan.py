@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.cli.columns import print_columns
 from fathom.cli.durations import duration
 from fathom.cli.options import (
@@ -69,7 +69,7 @@ def plan(
     if seeds is not None:
         switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
         project = replace(project, switches=switches)
-    known = Plan(Targets(Demands(project, name), paths), gpu)
+    known = Plan(Targets(Needs(project, name), paths), gpu)
     if target not in known.targets.names:
         raise known.targets.unknown(target)
     groups = {title: known.trainings(runs) for title, runs in known.groups(target, table).items()}

@@ -26,7 +26,7 @@ def prune(
     require_name(task, opened.spec.data.tasks, "task", f"run {run}")
     _require_hard_gates(opened)
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.decode.export.prune import prune as write_pruned
+    from fathom.decode.export.export import prune as write_pruned
 
     write_pruned(opened.trained(seed, "cpu"), task, report_of(opened.spec.folder))
 

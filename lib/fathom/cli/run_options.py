@@ -74,9 +74,9 @@ class OpenRun:
             FathomError: there is no such split, or the run cannot be decoded with these gates.
         """
         if split is None and gates is None:
-            from fathom.artefacts.needs import Demands
+            from fathom.artefacts.needs import Needs
 
-            return list(Demands(self.project, self.paths.scale).decodings(self.spec.name))
+            return list(Needs(self.project, self.paths.scale).decodings(self.spec.name))
         return [(one_split(split or "test"), self.one_gates(gates))]
 
     def with_window(self, size: int | None) -> "OpenRun":

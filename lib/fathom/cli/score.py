@@ -33,4 +33,4 @@ def score(
     for one, kind in decodings:
         report = report_of(f"{spec.folder} {one}, {kind}")
         score_decoding(spec, seed, one, kind, paths, report)
-    suggest(paths.command("summarise", spec.name, seed))
+    suggest(f"fathom status {spec.paper} --runs --scale {paths.scale}")

@@ -18,7 +18,7 @@ def sharing(
     from fathom.scoring.measured import measure
 
     def records() -> dict[str, Record]:
-        from fathom.decode.sharing import sharing_records
+        from fathom.decode.gates import sharing_records
 
         return sharing_records(opened.trained(seed, device))
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.cli.durations import duration
 from fathom.cli.options import (
     Json,
@@ -116,8 +116,8 @@ class _Page:
 def _drawn(artefacts: Artefacts) -> dict[str, dict[str, bool]]:
     """Return which tables and figures of each paper are drawn, by target."""
     drawn: dict[str, dict[str, bool]] = {name: {} for name in artefacts.project.papers}
-    for target, artefact in Demands(artefacts.project, artefacts.scale).artefacts.items():
-        there = artefacts.is_drawn(artefact.paper, artefact.drawn)
+    for target, artefact in Needs(artefacts.project, artefacts.scale).artefacts.items():
+        there = artefacts.is_drawn(artefact.paper, artefact.spec)
         drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
     return drawn
 

@@ -2,7 +2,7 @@
 
 from fathom.cli.options import Device, Results, Run, Scale, Seed, report, suggest
 from fathom.cli.run_options import open_run
-from fathom.cluster.schedulers import is_live
+from fathom.cluster.slurm import job_state
 from fathom.decode.ready import require_made
 from fathom.results import training_file
 
@@ -20,7 +20,9 @@ def train(
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
     stale = switches.retrain == "stale"
-    if not stale and (ended := training_file.already_ended(paths.training(spec, seed))):
+    record = paths.training(spec, seed)
+    if not stale and (ended := training_file.already_ended(record)):
+        training_file.restore_measured(record, spec, seed)
         report(f"{spec.folder}: {ended}")
         return
     text = paths.tensors(spec.data)
@@ -41,6 +43,6 @@ def train(
         micro_batches=switches.micro_batches,
     )
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
-    train_run(spec, seed, folders, options, report, is_live)
+    train_run(spec, seed, folders, options, report, job_state)
     verb = "likelihood" if spec.decoding is None else "translate"
     suggest(paths.command(verb, spec.name, seed))

@@ -4,7 +4,7 @@ import json
 
 import typer
 
-from fathom.cli.options import Json, open_project, suggest
+from fathom.cli.options import Json, check_artefacts, open_project, suggest
 from fathom.io.errors import Findings
 
 
@@ -17,6 +17,7 @@ def validate(as_json: Json = False) -> None:
     """
     try:
         project = open_project()
+        check_artefacts(project)
     except Findings as error:
         if not as_json:
             raise

@@ -11,10 +11,10 @@ from fathom.cli.options import PROJECT_VARIABLE
 
 # In the data's order; each is a file of this folder with a function of the same name.
 VERBS = (
-    ("Ask", ("list", "show", "plan", "status", "validate", "where", "params", "completion")),
+    ("Ask", ("list", "show", "plan", "status", "validate", "where", "params")),
     ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
     ("Runs", ("train", "translate", "prune", "export", "check-learning")),
-    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing", "summarise")),
+    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing")),
     (
         "Results",
         (

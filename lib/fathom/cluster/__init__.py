@@ -1,1 +1,1 @@
-"""Jobs on a cluster: submitted once, taken over by later starts, continued after a time limit."""
+"""Jobs on Slurm: submitted once, taken over by later starts, continued after a time limit."""

@@ -1,6 +1,6 @@
-"""One job: what Snakemake says of it, its name on the cluster, and its files.
+"""A job: what Snakemake says of it, its name on the cluster, and its files.
 
-The name is a hash of the first output's absolute path, which holds the folder of results, the run
+The name has a hash of the first output's absolute path, which holds the folder of results, the run
 with the hash of its settings, and the seed. So a later start finds the job of an earlier one, and
 other settings have another job.
 """
@@ -30,30 +30,22 @@ _GPUS = re.compile(r"gpu(?::[^:,()]+)?:(\d+)")
 
 @dataclass(frozen=True)
 class Job:
-    """A job as Snakemake submits it.
-
-    Attributes:
-        rule: its rule.
-        outputs: what it makes, as absolute paths.
-        resources: what it asks for, by Snakemake's names: mem_mb, runtime (minutes), gres, ….
-        threads: how many CPU cores it uses.
-        label: what a person reads: the run with its hash and the seed, or the data.
-    """
+    """A job as Snakemake submits it."""
 
     rule: str
-    outputs: tuple[Path, ...]
-    resources: Mapping[str, Any]
+    outputs: tuple[Path, ...]  # absolute paths
+    resources: Mapping[str, Any]  # by Snakemake's names: mem_mb, runtime (minutes), gres, …
     threads: int
-    label: str
+    label: str  # what a person reads: the run with its hash and the seed, or the data
 
     @property
     def key(self) -> str:
-        """The hash that is the job's identity."""
+        """The hash by which later starts find the job."""
         return hashlib.sha256(str(self.outputs[0]).encode()).hexdigest()[:_HASHED]
 
     @property
     def name(self) -> str:
-        """The name of its folder, and on the cluster where names may be long."""
+        """The name of its folder, and on the cluster."""
         return f"fathom-{self.rule}-{self.label}-{self.key}"
 
     @property
@@ -73,7 +65,7 @@ def read(script: Path) -> Job:
     """Read what Snakemake says of a job in its script.
 
     Raises:
-        FathomError: it says nothing, or the job is a group of jobs, which has no name of its own.
+        FathomError: If it says nothing, or the job is a group of jobs, which has no name.
     """
     text = script.read_text(encoding="utf-8")
     lines = [line for line in text.split("\n") if line.startswith(_PROPERTIES)]

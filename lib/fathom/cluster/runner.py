@@ -5,15 +5,13 @@ absent, and a stop in the last second then costs nothing. A job at its time limi
 long as each second attempt leaves a newer checkpoint.
 """
 
-import sys
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from fathom.cluster.jobs import Folder, read, read_or_empty
-from fathom.cluster.scheduler import Scheduler
-from fathom.cluster.schedulers import scheduler_of
+from fathom.cluster.slurm import Slurm
 from fathom.cluster.status import AGAIN
 from fathom.io.files import appending, write_json
 from fathom.io.screen import say
@@ -22,25 +20,18 @@ from fathom.io.screen import say
 STUCK = 2
 LIMIT = "limit"
 TOO_SHORT = "the time limit is too short for one save: raise `runtime` in the profile"
-# What the batch script ends with where the scheduler continues the job.
+# What the batch script ends with where Slurm runs the job again.
 REQUEUED = 85
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What follows an attempt.
+    """What follows an attempt."""
 
-    Attributes:
-        code: the exit code of the job.
-        why: what ended it, empty for by itself.
-        again: whether the job is continued.
-        stuck: attempts in a row without a newer checkpoint.
-    """
-
-    code: int
-    why: str
-    again: bool = False
-    stuck: int = 0
+    code: int  # of the job
+    why: str  # what ended it, empty for by itself
+    again: bool = False  # the job is continued
+    stuck: int = 0  # attempts in a row without a newer checkpoint
 
 
 def ending(code: int, why: str, finished: bool, progressed: bool, stuck: int) -> Ending:
@@ -63,34 +54,30 @@ def ending(code: int, why: str, finished: bool, progressed: bool, stuck: int) ->
     return Ending(code, why, again=True, stuck=stuck)
 
 
-def begin(scheduler: Scheduler, folder: Folder, number: str) -> tuple[int, int, int]:
+def begin(slurm: Slurm, folder: Folder, number: str) -> tuple[int, int, int]:
     """Prepare an attempt.
 
     Returns:
         When the job's time is over, in seconds since 1970 (0 if nobody knows), the nodes of the
-        job, and the devices of each.
+        job, and the devices of each node.
     """
     folder.end(number).unlink(missing_ok=True)
     folder.stop.unlink(missing_ok=True)
-    end = scheduler.end_time(number) or 0
+    end = slurm.end_time(number) or 0
     write_json(folder.path / "before.json", _made(folder) | {"end": end})
     _log(folder, number, "begins")
     job = read(folder.script)
     return end, int(job.resources.get("nodes") or 1), max(job.gpus, 1)
 
 
-def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: str) -> int:
-    """Leave the end marker of an attempt, or have the job continued.
+def finish(slurm: Slurm, folder: Folder, number: str, code: int, why: str) -> int:
+    """Leave the end marker of an attempt, or have the job continued; return the job's exit code.
+
+    Where Slurm does not requeue it, the marker has the next `status` submit a successor.
 
     Args:
-        scheduler: of the cluster.
-        folder: the job's files.
-        number: the job's number.
         code: the exit code of Snakemake's script.
         why: `limit`, `signal`, or empty.
-
-    Returns:
-        The exit code of the job.
     """
     from fathom.results.state_file import FAILED, OUT_OF_MEMORY
 
@@ -111,10 +98,10 @@ def finish(scheduler: Scheduler, folder: Folder, number: str, code: int, why: st
     _log(folder, number, f"ended with {code} ({why or 'by itself'}): {result.code} {result.why}")
     if result.again:
         write_json(folder.path / "stuck.json", {"stuck": result.stuck})
-        if scheduler.continue_after_limit(number):
+        if slurm.requeue(number):
             _log(folder, number, "continues")
             return REQUEUED
-        result = Ending(result.code, AGAIN if scheduler.has_successors else "not requeued")
+        result = Ending(result.code, AGAIN)
     write_json(folder.end(number), {"code": result.code, "why": result.why})
     if result.code:
         say(f"fathom: job {number} ends with {result.code}: {result.why or 'see the lines above'}")
@@ -145,19 +132,3 @@ def _log(folder: Folder, number: str, text: str) -> None:
     moment = datetime.now().isoformat(sep=" ", timespec="seconds")
     with appending(folder.path / "runner.log") as stream:
         stream.write(f"{moment} job {number} {text}\n")
-
-
-def main() -> None:
-    """Begin or finish an attempt, for `<profile>/runner`."""
-    step, profile, path, number, *rest = sys.argv[1:]
-    scheduler, folder = scheduler_of(profile), Folder(Path(path))
-    if step == "begin":
-        end, nodes, devices = begin(scheduler, folder, number)
-        sys.stdout.write(f"{end} {nodes} {devices}\n")
-    else:
-        code, why = rest
-        sys.exit(finish(scheduler, folder, number, int(code), why))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,25 +1,27 @@
-"""Slurm: sbatch, squeue, scontrol, scancel, sinfo. It works without accounting (sacct)."""
+"""Slurm's commands: sbatch, squeue, scontrol, scancel, sinfo. They work without accounting (sacct).
+
+An answer that may be missing is None: Slurm is silent, or prints something that is not an answer.
+Nothing is concluded from silence.
+"""
 
 import os
 import re
+import shutil
+import subprocess
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from fathom.cluster import slurm_limits
 from fathom.cluster.jobs import Folder, Job
-from fathom.cluster.scheduler import FAILED, RUNNING, SUCCESS, Answer, Scheduler, State, ask
 
-# All other words, known or not, are of jobs that wait, run, or are about to.
+RUNNING, SUCCESS, FAILED = "running", "success", "failed"
+COMMANDS = ("sbatch", "squeue", "scontrol", "scancel", "sinfo")
+# All other words, also unknown ones, are of jobs that wait, run, or are about to.
 _WORDS = {"COMPLETED": SUCCESS} | dict.fromkeys(
     (
-        "FAILED",
-        "CANCELLED",
-        "TIMEOUT",
-        "NODE_FAIL",
-        "OUT_OF_MEMORY",
-        "BOOT_FAIL",
-        "DEADLINE",
+        *("FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"),
+        *("OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"),
     ),
     FAILED,
 )
@@ -30,42 +32,105 @@ _TOO_MUCH = re.compile(
     r"PartitionTimeLimit|PartitionNodeLimit|QOSMax|QOSNotAllowed|QOSMin|AssocMax|AssocGrp\w*Limit"
     r"|QOSGrp\w*Limit|BadConstraints|AccountNotAllowed|InvalidAccount|InvalidQOS|DependencyNever"
 )
+# Parts of messages that a second attempt does not change.
+_PERMANENT = (
+    "invalid partition",
+    "invalid account",
+    "invalid qos",
+    "invalid feature",
+    "invalid generic resource",
+    "requested node configuration",
+    "time limit",
+    "violates accounting",
+    "memory specification can not be satisfied",
+    "unrecognized option",
+)
 # Seconds before the limit at which Slurm warns a job; its clock may be a minute off.
 MARGIN = "FATHOM_CLUSTER_MARGIN"
 _MARGIN = 120
-# Snakemake's resources that are options of sbatch under the same name.
-_SAME = ("partition", "account", "qos", "constraint")
+# sbatch's options for Snakemake's resources.
+_OPTIONS = {
+    "partition": "partition",
+    "account": "account",
+    "qos": "qos",
+    "constraint": "constraint",
+    "nodes": "nodes",
+    "mem_mb": "mem",
+    "runtime": "time",
+}
 
 
-class Slurm(Scheduler):
-    """Slurm's commands, each under a time limit."""
+@dataclass(frozen=True)
+class Answer:
+    """How a command ended."""
 
-    name = "slurm"
-    title = "Slurm"
-    commands = ("sbatch", "squeue", "scontrol", "scancel", "sinfo")
-    permanent = (
-        "invalid partition",
-        "invalid account",
-        "invalid qos",
-        "invalid feature",
-        "invalid generic resource",
-        "requested node configuration",
-        "time limit",
-        "violates accounting",
-        "memory specification can not be satisfied",
-        "unrecognized option",
-    )
+    code: int  # 124 if it did not end in time, 127 if there is no such command
+    text: str = ""
+    message: str = ""  # what it printed as an error
+
+
+@dataclass(frozen=True)
+class State:
+    """What Slurm answers of a job."""
+
+    word: str  # running, success or failed
+    name: str  # Slurm's own word, such as PENDING
+    reason: str = ""  # why it waits or has failed, as Slurm says it
+
+
+def ask(*command: str, seconds: float = 20) -> Answer:
+    """Run a command; it never raises an error and always ends."""
+    try:
+        ended = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(124, message=f"no answer in {seconds:g} s")
+    except FileNotFoundError:
+        return Answer(127, message=f"no {command[0]} on the search path")
+    return Answer(ended.returncode, ended.stdout.strip(), ended.stderr.strip())
+
+
+def missing() -> str | None:
+    """Return a command of Slurm that is not on the search path."""
+    return next((name for name in COMMANDS if shutil.which(name) is None), None)
+
+
+def is_permanent(message: str) -> bool:
+    """Return whether a refusal stays, however often one asks."""
+    return any(part in message.lower() for part in _PERMANENT)
+
+
+def job_state(number: str) -> bool | None:
+    """Return whether a job waits or runs; None without an answer, or without Slurm."""
+    return None if missing() else Slurm().is_live(number)
+
+
+def options(resources: Mapping[str, Any]) -> list[str]:
+    """Return sbatch's options for resources by Snakemake's names."""
+    words = [
+        f"--{option}={resources[key]}" for key, option in _OPTIONS.items() if resources.get(key)
+    ]
+    if resources.get("gres"):
+        words.append(f"--gres={resources['gres']}")
+    elif resources.get("gpu"):
+        words.append(f"--gres=gpu:{resources['gpu']}")
+    return words
+
+
+class Slurm:
+    """The questions to Slurm, each under a time limit."""
 
     def find(self, name: str) -> list[str] | None:
-        """Ask squeue, which filters by name itself."""
+        """Return the numbers of the user's jobs of a name that wait or run."""
         answer = ask("squeue", "--me", "--noheader", "--name", name, "--format", "%i")
         numbers = answer.text.split()
-        # Anything but numbers is no answer: a banner, or the page of a proxy.
+        # Anything but numbers is not an answer: a banner, or the page of a proxy.
         is_answer = answer.code == 0 and all(number.isdecimal() for number in numbers)
         return numbers if is_answer else None
 
     def is_live(self, number: str) -> bool | None:
-        """Ask scontrol, which also knows a job that squeue left out."""
+        """Return whether a job waits or runs; scontrol also knows one that squeue left out."""
         answer = ask("scontrol", "--oneliner", "show", "job", number)
         state = re.search(r"\bJobState=([A-Z_]+)", answer.text)
         if answer.code == 0 and state:
@@ -73,19 +138,24 @@ class Slurm(Scheduler):
         return False if "invalid job id" in answer.message.lower() else None
 
     def submit(self, job: Job, folder: Folder, batch: list[str]) -> Answer:
-        """Call sbatch; the job can be requeued, and is warned before its limit."""
-        given = job.resources
+        """Submit a job; the answer's text is its number.
+
+        It can be requeued, and is warned before its limit.
+
+        Args:
+            batch: the batch script with its arguments.
+        """
         margin = os.environ.get(MARGIN) or str(_MARGIN)
         words = [
             *("sbatch", "--parsable", "--requeue", "--open-mode=append"),
-            f"--job-name={self.job_name(job)}",
+            f"--job-name={job.name}",
             f"--comment={job.rule} {job.outputs[0]}",
             f"--output={str(folder.path).replace('%', '%%')}/%j.out",
             f"--cpus-per-task={job.threads}",
             f"--signal=B:USR1@{margin}",
-            *slurm_limits.options(given),
+            *options(job.resources),
         ]
-        if int(given.get("nodes") or 1) > 1:
+        if int(job.resources.get("nodes") or 1) > 1:
             words.append("--ntasks-per-node=1")
         answer = ask(*words, *batch, seconds=60)
         number = answer.text.partition(";")[0]
@@ -94,10 +164,11 @@ class Slurm(Scheduler):
         return Answer(answer.code, number, answer.message)
 
     def states(self) -> dict[str, State] | None:
-        """Ask squeue for one list of all jobs."""
+        """Return the states of all the user's jobs that Slurm still knows, by number."""
         words = ("squeue", "--me", "--noheader", "--states", "all", "--format", "%i|%T|%r")
         answer = ask(*words, seconds=10)
         lines = list(filter(None, answer.text.split("\n")))
+        # Tasks of arrays are not jobs of fathom.
         rows = [_ROW.fullmatch(line) for line in lines if not re.match(r"\d+_", line)]
         if answer.code or not all(rows):
             return None
@@ -108,11 +179,11 @@ class Slurm(Scheduler):
         }
 
     def cancel(self, numbers: list[str]) -> Answer:
-        """Call scancel."""
+        """Cancel jobs."""
         return ask("scancel", *numbers, seconds=60)
 
-    def continue_after_limit(self, number: str) -> bool:
-        """Requeue the job under its number; Slurm may be away for minutes."""
+    def requeue(self, number: str) -> bool:
+        """Continue a job at its limit under its number; Slurm may be away for minutes."""
         for pause in (1, 5, 15, 30, 0):
             if ask("scontrol", "requeue", number, seconds=60).code == 0:
                 return True
@@ -120,7 +191,7 @@ class Slurm(Scheduler):
         return False
 
     def end_time(self, number: str) -> int | None:
-        """Ask squeue, unless Slurm gives it to the job itself."""
+        """Return when the job's time is over, in seconds since 1970; None if nobody knows."""
         given = os.environ.get("SLURM_JOB_END_TIME", "")
         if given.isdecimal():
             return int(given)
@@ -131,17 +202,12 @@ class Slurm(Scheduler):
             return None
 
     def cure(self, number: str, state: State) -> str | None:
-        """Say what frees a held job, or one that asks for more than it may get."""
+        """Return what frees a job that will not start by itself: held, or one that asks too much.
+
+        None for all other jobs.
+        """
         if state.name == "PENDING" and _HELD.search(state.reason):
             return f"scontrol release {number}"
         if state.name == "PENDING" and _TOO_MUCH.search(state.reason):
             return f"scancel {number}, ask for less in profiles/slurm/config.yaml, and start again"
         return None
-
-    def refusals(self, resources: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Compare with what sinfo lists, then ask `sbatch --test-only`."""
-        return slurm_limits.refusals(resources)
-
-    def remarks(self, resources: Mapping[str, Any]) -> list[str]:
-        """Say that nodes of the partition are down."""
-        return slurm_limits.remarks(resources)

@@ -1,60 +1,144 @@
-"""What the starts of the workflow that run now will train, recorded for `fathom status`."""
+"""The starts of a user: which live, which locks of Snakemake they hold, and what they will train.
+
+A start is one running `snakemake`. It records itself in a file that is deleted when its process
+ends; a record whose process is gone is of a start that was killed.
+"""
 
 import atexit
 import os
 import platform
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fathom.cluster.heads import is_gone, leave
 from fathom.cluster.jobs import read_or_empty
 from fathom.io.files import write_json
 from fathom.io.holders import started
 
+LOCKS = Path(".snakemake") / "locks"
+HEADS = Path(".snakemake") / "fathom_heads"
 STARTS = "starts"
 
 
-def record(above: Path, trainings: Iterable[Path]) -> None:
-    """Add trainings to the record of this start, which is deleted when its process ends.
+def enter() -> list[str]:
+    """Record this start in the working folder, and remove the locks of starts that were killed.
 
-    Records of starts that were killed are deleted.
+    Snakemake's lock outlives a killed process. A lock that no dead start has recorded stays: it may
+    be of a Snakemake that lives, or of another workflow.
+
+    Returns:
+        Lines for the user.
+    """
+    read = {path: read_or_empty(path) for path in HEADS.glob("*.json")}
+    records = {path: record for path, record in read.items() if not _is_ours(record)}
+    dead = [path for path in records if _is_gone(path)]
+    left = {tuple(lock) for path in dead for lock in records[path].get("locks", ())}
+    freed = [path for path in _locks() if _version(path) in left]
+    for path in freed:
+        path.unlink(missing_ok=True)
+    lines = ["the lock of an earlier start, which is gone, is removed"] if freed else []
+    if records and _locks():
+        lines.append(_who_may_live([records[path] for path in records if path not in dead]))
+    for path in dead:
+        path.unlink(missing_ok=True)
+    hold(())
+    return lines
+
+
+def hold(locks: Iterable[str | Path]) -> None:
+    """Record this start in the working folder, with Snakemake's locks that it holds."""
+    _record(_mine(HEADS), {"locks": [list(_version(Path(lock))) for lock in locks]})
+
+
+def _locks() -> list[Path]:
+    return [*LOCKS.iterdir()] if LOCKS.is_dir() else []
+
+
+def _version(lock: Path) -> tuple[Any, ...]:
+    """Return what another lock of the same name does not have in common with this one."""
+    try:
+        status = lock.stat()
+    except OSError:
+        return (lock.name,)
+    return lock.name, status.st_ino, status.st_mtime_ns
+
+
+def _who_may_live(alive: list[dict[str, Any]]) -> str:
+    """Return whose the locks are that stay."""
+    far = sorted({record.get("host", "") for record in alive} - {platform.node()})
+    if far:
+        return f"a start on {', '.join(far)} may still run here; if it is gone, add --unlock once"
+    if alive:
+        processes = ", ".join(str(record["pid"]) for record in alive)
+        return f"process {processes} runs the workflow here, too; wait for it or stop it"
+    return "another workflow may run in this folder; if none does, add --unlock once"
+
+
+def add_trainings(above: Path, trainings: Iterable[Path]) -> None:
+    """Add trainings to what this start will make; delete the records of starts that were killed.
 
     Args:
         above: the folder of what is known of jobs.
-        trainings: the files that the start makes.
+        trainings: their training.json.
     """
     for path in (above / STARTS).glob("*.json"):
-        if is_gone(path):
+        if _is_gone(path):
             with suppress(OSError):
                 path.unlink()
     made = {str(path.absolute()) for path in trainings}
-    if not made:
-        return
-    mine, process = _mine(above)
-    if not mine.exists():
-        atexit.register(leave, mine, process["pid"])
-    made |= set(map(str, recorded(above)))
-    write_json(mine, process | {"trainings": sorted(made)})
+    if made:
+        made |= set(map(str, trainings_here(above)))
+        _record(_mine(above / STARTS), {"trainings": sorted(made)})
 
 
-def recorded(above: Path) -> set[Path]:
-    """Return the trainings that this start has recorded."""
-    mine, process = _mine(above)
-    record = read_or_empty(mine)
-    same = {key: record.get(key) for key in process} == process
-    return {Path(name) for name in record["trainings"]} if same else set()
+def trainings_here(above: Path) -> set[Path]:
+    """Return the trainings that this start will make."""
+    record = read_or_empty(_mine(above / STARTS))
+    return set(map(Path, record["trainings"])) if _is_ours(record) else set()
 
 
-def trainings(above: Path) -> set[Path]:
-    """Return the files of all trainings that starts which may live will make."""
-    live = [path for path in (above / STARTS).glob("*.json") if not is_gone(path)]
+def trainings_of_all(above: Path) -> set[Path]:
+    """Return the trainings that all starts will make which live, or may live."""
+    live = [path for path in (above / STARTS).glob("*.json") if not _is_gone(path)]
     return {Path(name) for path in live for name in read_or_empty(path).get("trainings", ())}
 
 
-def _mine(above: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the record's path and what names this process in it."""
-    host, pid = platform.node(), os.getpid()
-    path = above / STARTS / f"{host}.{pid}.json"
-    return path, {"host": host, "pid": pid, "start": started(pid)}
+def _mine(folder: Path) -> Path:
+    """Return the place of this process's record."""
+    return folder / f"{platform.node()}.{os.getpid()}.json"
+
+
+def _process() -> dict[str, Any]:
+    return {"host": platform.node(), "pid": os.getpid(), "start": started(os.getpid())}
+
+
+def _is_ours(record: dict[str, Any]) -> bool:
+    return {key: record.get(key) for key in _process()} == _process()
+
+
+def _is_gone(path: Path) -> bool:
+    """Return whether the process of a record has ended; of another host, nothing is known."""
+    record = read_or_empty(path)
+    if record and record["host"] != platform.node():
+        return False
+    return not record or started(int(record["pid"])) != record["start"]
+
+
+def _record(path: Path, content: dict[str, Any]) -> None:
+    """Write a record of this process for as long as it runs."""
+    write_json(path, _process() | content)
+    _delete_at_exit(path, os.getpid())
+
+
+@cache
+def _delete_at_exit(path: Path, pid: int) -> None:
+    atexit.register(_delete, path, pid)
+
+
+def _delete(path: Path, pid: int) -> None:
+    """Delete this process's record, but not in a process that it forked."""
+    if os.getpid() == pid:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

@@ -1,75 +1,78 @@
-"""Submit a job, or take over the job that an earlier start left; prints its number alone.
+"""Submit a job, or take over the job that an earlier start left.
 
 Snakemake has no memory of numbers across starts. A job is found by its name, and by its last
-number. One lock for each job makes the look-up and the submission one step.
+number. A lock for each job makes the look-up and the submission one step.
 """
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import fathom
-from fathom.cluster.jobs import Folder, Job, alone, read, top
-from fathom.cluster.scheduler import Scheduler
-from fathom.cluster.schedulers import scheduler_of
-from fathom.io.errors import FathomError, printed
+from fathom.cluster.jobs import Folder, Job, alone, folders, read, top
+from fathom.cluster.slurm import Slurm, is_permanent
+from fathom.io.errors import FathomError
 from fathom.io.screen import say
 
-# Seconds between questions to a silent scheduler: minutes in all.
+# Seconds between questions to a silent Slurm: minutes in all.
 PAUSES = (1, 2, 5, 10, 20, 30, 30, 30, 30, 30, 30, 30)
 ATTEMPTS = 3
 # Between a submission that was refused and the question whether it was accepted after all.
 LATE = 3.0
 
 
-def submit(
-    scheduler: Scheduler, script: Path, runner: Path, pauses: Sequence[float] = PAUSES
-) -> str:
+def submit(slurm: Slurm, script: Path, runner: Path, pauses: Sequence[float] = PAUSES) -> str:
     """Return the number of a job that waits or runs: an earlier start's, or a new one.
 
     Args:
-        scheduler: of the cluster.
         script: Snakemake's script of the job.
         runner: the batch script.
-        pauses: seconds between questions to a silent scheduler.
+        pauses: seconds between questions to a silent Slurm.
 
     Raises:
-        FathomError: the scheduler refuses the job, or stays silent.
+        FathomError: If Slurm refuses the job, or stays silent.
     """
     job = read(script)
     folder = Folder(top() / job.name)
     with alone(folder.path):
-        live = _live(scheduler, job, folder, pauses)
+        live = _live(slurm, job, folder, pauses)
         if live:
             say(f"fathom: {job.rule} {job.label}: taken over, still job {live}")
             return _taken_over(job, folder, live)
         folder.prepare(script, job)
-        batch = _batch(scheduler, folder, script, runner)
-        number = _accepted(scheduler, job, folder, batch, pauses)
+        batch = _batch(folder, script, runner)
+        number = _accepted(slurm, job, folder, batch, pauses)
         folder.remember(job, number, number, batch)
         return number
 
 
-def submit_again(scheduler: Scheduler, folder: Folder) -> str | None:
+def submit_again(slurm: Slurm, folder: Folder) -> str | None:
     """Submit the successor of a job that ended at its limit; None where it is refused now.
 
     The caller holds the lock of the job's folder. Snakemake keeps the first number.
     """
     job, record = read(folder.script), folder.record()
-    answer = scheduler.submit(job, folder, record["batch"])
+    answer = slurm.submit(job, folder, record["batch"])
     if answer.code:
         return None
     folder.remember(job, record["id"], answer.text, record["batch"])
     return answer.text
 
 
-def _batch(scheduler: Scheduler, folder: Folder, script: Path, runner: Path) -> list[str]:
+def cancel(slurm: Slurm, numbers: Iterable[str]) -> None:
+    """Cancel the jobs that Snakemake knows by these numbers; a successor has another number."""
+    records = [folder.record() for folder in folders(top())]
+    now = {record["id"]: record["now"] for record in records if record}
+    slurm.cancel([now.get(number, number) for number in numbers])
+
+
+def _batch(folder: Folder, script: Path, runner: Path) -> list[str]:
     """Return the batch script with its arguments; a job may have another search path than we."""
     library = Path(fathom.__file__).resolve().parents[1]
     # Snakemake waits in the job for its first process's temporary folder.
     waited_for = script.absolute().parent
-    words = (runner.absolute(), scheduler.name, folder.path, waited_for, sys.executable, library)
+    words = (runner.absolute(), folder.path, waited_for, sys.executable, library)
     return [str(word) for word in words]
 
 
@@ -82,64 +85,49 @@ def _taken_over(job: Job, folder: Folder, live: str) -> str:
     return record["id"]
 
 
-def _live(scheduler: Scheduler, job: Job, folder: Folder, pauses: Sequence[float]) -> str | None:
+def _live(slurm: Slurm, job: Job, folder: Folder, pauses: Sequence[float]) -> str | None:
     """Return the number of the job of this name that waits or runs.
 
-    An empty list is not enough for a second submission: a scheduler that has just started gives
-    one, too. So the last number of the name is asked for itself.
+    An empty list is not enough for a second submission: a Slurm that has just started gives one,
+    too. So the last number of the name is asked for itself.
 
     Raises:
-        FathomError: the scheduler stays silent.
+        FathomError: If Slurm stays silent.
     """
     last = folder.record().get("now")
     for pause in (*pauses, None):
-        numbers = scheduler.find(scheduler.job_name(job))
+        numbers = slurm.find(job.name)
         if numbers:
             return numbers[0]
-        live = scheduler.is_live(last) if numbers is not None and last else False
+        live = slurm.is_live(last) if numbers is not None and last else False
         if numbers is not None and live is not None:
             return last if live else None
         if pause is not None:
             time.sleep(pause)
-    what = f"{scheduler.title} does not answer; nothing was submitted"
+    what = "Slurm does not answer; nothing was submitted"
     raise FathomError(what, f"{job.rule} {job.label}", "start again when it answers")
 
 
 def _accepted(
-    scheduler: Scheduler, job: Job, folder: Folder, batch: list[str], pauses: Sequence[float]
+    slurm: Slurm, job: Job, folder: Folder, batch: list[str], pauses: Sequence[float]
 ) -> str:
     """Submit, and return the number, also where the answer was lost.
 
     Raises:
-        FathomError: the scheduler refuses the job, or has refused it several times.
+        FathomError: If Slurm refuses the job, or has refused it several times.
     """
     message = ""
     for _ in range(ATTEMPTS):
-        answer = scheduler.submit(job, folder, batch)
+        answer = slurm.submit(job, folder, batch)
         if answer.code == 0:
             return answer.text
         message = answer.message.split("\n")[-1]
-        if scheduler.is_permanent(answer.message):
+        if is_permanent(answer.message):
             break
         time.sleep(min(LATE, *pauses, LATE))
-        live = _live(scheduler, job, folder, pauses)
+        live = _live(slurm, job, folder, pauses)
         if live:
             return live
-    what = f"{scheduler.title} refuses the job ({message or 'without a word'})"
-    remedy = f"change what profiles/{scheduler.name}/config.yaml asks for, and start again"
+    what = f"Slurm refuses the job ({message or 'without a word'})"
+    remedy = "change what profiles/slurm/config.yaml asks for, and start again"
     raise FathomError(what, f"{job.rule} {job.label}", remedy)
-
-
-def main() -> None:
-    """Submit the job of the script that Snakemake names last, for `<profile>/submit`."""
-    profile, runner, *_, script = sys.argv[1:]
-    try:
-        number = submit(scheduler_of(profile), Path(script), Path(runner))
-    except FathomError as error:
-        say(printed(error))
-        sys.exit(1)
-    sys.stdout.write(f"{number}\n")
-
-
-if __name__ == "__main__":
-    main()

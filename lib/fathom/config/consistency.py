@@ -5,9 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from copy import copy
 from typing import get_args
 
-from fathom.artefacts import parameters
-from fathom.artefacts.claims import names as claim_names
-from fathom.artefacts.figures import kinds
 from fathom.config import compatibility, deviations
 from fathom.config import paper as papers
 from fathom.config import scale_findings as scales
@@ -21,7 +18,7 @@ from fathom.config.project import Project
 from fathom.config.requirements import requirement_findings
 from fathom.config.schema.method import module_names
 from fathom.config.schema.run import Tokenizer
-from fathom.data.subwords.texts import text_findings
+from fathom.config.texts import text_findings
 from fathom.io.errors import Dependent, FathomError, Findings, nearest, unknown
 
 # Kinds whose names are those of one paper.
@@ -47,10 +44,8 @@ def findings(project: Project, causes: Causes) -> Iterator[FathomError]:
     for paper in project.papers.values():
         for cell in _cells(paper, known, causes):
             shown[cell.source].add(cell.metric)
-        yield from _of(paper.name, _paper(project, paper, known, causes))
-    yield from _unused_runs(project, known, shown.keys())
+        yield from _of(paper.name, _paper(project, paper, known))
     yield from _unscored_runs(project, known, shown)
-    yield from parameters.findings(project)
     for file in project.files["runs"].values():
         yield from sources.of_runs(file)
     for file in project.files["paper"].values():
@@ -66,20 +61,12 @@ def _cells(paper: Paper, known: Known, causes: Causes) -> Iterator[Cell]:
             causes.add("table", f"{paper.name}/{name}")
 
 
-def _paper(project: Project, paper: Paper, known: Known, causes: Causes) -> Iterator[FathomError]:
+def _paper(project: Project, paper: Paper, known: Known) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files."""
     yield from papers.findings(paper, known, project.root)
     if "deviations" in paper.files:
         methods = {name: card.method for name, card in project.methods.items()}
         yield from deviations.setting_findings(paper.deviations, paper.files, methods)
-    for name, figure in paper.figures.items():
-        yield from kinds.findings(figure, known, paper.tables)
-        if any(full_name(paper.name, run) not in known.runs for run in figure.settings.runs):
-            causes.add("label", f"{paper.name}/{name}")
-    resolved = {name: table.resolve(known) for name, table in paper.tables.items()}
-    cells = {name: cells for name, (cells, wrong) in resolved.items() if not wrong}
-    claims = project.claims.get(paper.name, {}).values()
-    yield from claim_names.findings(claims, cells, paper.figures, known)
 
 
 def _of(paper: str, findings: Iterable[FathomError]) -> Iterator[FathomError]:
@@ -188,24 +175,6 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
                     what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
                     remedy = f"add a rule for `run: {other}` to config/scales/{scale}.yaml"
                 yield FathomError(what, where, remedy)
-
-
-def _unused_runs(project: Project, known: Known, shown: Set[str]) -> Iterator[FathomError]:
-    """Yield the runs that no table, no figure and no other run uses."""
-    used = set(shown)
-    for name, entry in project.entries.items():
-        start = entry.get(("start", "run"))
-        if isinstance(start, str):
-            used.add(full_name(name.split("/")[0], start))
-    for paper in project.papers.values():
-        for figure in paper.figures.values():
-            used |= {full_name(paper.name, run) for run in figure.settings.runs}
-    for name in known.runs:
-        if name not in used:
-            what, where = "no table and no figure uses this run", project.entries[name].where(())
-            # What cannot be read of the paper may use it.
-            on = [(kind, f"{name.split('/')[0]}/*") for kind in ("table", "figure", "entry")]
-            yield Dependent(what, where, "use it or delete it", on)
 
 
 def _unscored_runs(

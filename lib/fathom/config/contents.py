@@ -13,7 +13,7 @@ from fathom.io.errors import FathomError, Findings, right_and_wrong
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
 # as all that the command does need.
 if TYPE_CHECKING:
-    from fathom.artefacts.claims.claims import Claim
+    from fathom.config.claims import Claim
     from fathom.config.paper import Paper
     from fathom.config.vocabulary import Vocabulary
 
@@ -62,7 +62,6 @@ class Contents:
     @cached_property
     def papers(self) -> "Mapping[str, Paper]":
         """Each paper with its tables and figures; what is wrong in them is left out."""
-        from fathom.artefacts.figures import kinds
         from fathom.config.paper import load
         from fathom.config.vocabulary import Vocabulary
 
@@ -78,7 +77,7 @@ class Contents:
             own = {
                 kind: self.files[kind][name] for kind in kinds_of_files if name in self.files[kind]
             }
-            papers[name], wrong, left_out = load(folder, own, vocabulary, kinds.classes())
+            papers[name], wrong, left_out = load(folder, own, vocabulary)
             findings += wrong
             for kind, part in left_out:
                 self.causes.add(kind, f"{name}/{part}")
@@ -89,7 +88,7 @@ class Contents:
     @cached_property
     def claims(self) -> "Mapping[str, Mapping[str, Claim]]":
         """The claims of each paper that has some; what is wrong in them is left out."""
-        from fathom.artefacts.claims.claims import load
+        from fathom.config.claims import load
 
         claims, findings = {}, []
         for paper, file in self.files["claims"].items():

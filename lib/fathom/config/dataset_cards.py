@@ -17,7 +17,7 @@ from fathom.config.schema.dataset import (
     PlannedDataset,
     WikipediaDataset,
 )
-from fathom.config.schema.package_reads import english_of, kind_of
+from fathom.config.schema.package_reads import kind_of
 from fathom.config.schema.source import Source
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, nearest, unknown
@@ -157,20 +157,15 @@ def _read_findings(
     for source in dataset.sources:
         how = dataset.reads.get(source)
         if how is None:
-            remedy = "add it to `reads`: po, mo, json, fluent, html or verses"
+            remedy = "add it to `reads`: po, mo, json or verses"
             what = f"nothing says how '{source}' is read"
             yield FathomError(what, file.where(("reads",)), remedy)
             continue
-        english = english_of(source, how)
-        if english not in dataset.sources:
-            where = file.where(("reads", source))
-            yield FathomError(f"no source '{english}'", where, nearest(english, dataset.sources))
-            continue
-        codes = dataset.sources[english]
+        codes = dataset.sources[source]
         if kind_of(how) in _WITH_ENGLISH and len(codes.get(dataset.english, ())) != 1:
             remedy = f"add {dataset.english}: [code]"
-            what = f"'{english}' needs one code of English"
-            yield FathomError(what, file.where(("sources", english)), remedy)
+            what = f"'{source}' needs one code of English"
+            yield FathomError(what, file.where(("sources", source)), remedy)
 
 
 def _expected_findings(dataset: BuiltDataset, file: YamlFile) -> Iterator[FathomError]:
@@ -245,7 +240,7 @@ def _package_line_findings(dataset: PackageLineDataset, file: YamlFile) -> Itera
 # Formats of sentences alone, and those of pairs of the same sources.
 _OF_PAIRS = {"gettext_lines": "gettext", "package_lines": "packages"}
 # Ways to read in which English is a language like the others.
-_WITH_ENGLISH = ("json", "fluent", "html", "verses")
+_WITH_ENGLISH = ("json", "verses")
 # What is wrong with data sets of a kind.
 _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
     LineDataset: _line_findings,

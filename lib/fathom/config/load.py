@@ -78,12 +78,9 @@ def load(root: Path, check: bool = True, layers: Iterable[YamlFile] = ()) -> Pro
         files=files,
     )
     if check:
-        from fathom.artefacts import decoders, printed
         from fathom.config import consistency
 
         findings += consistency.findings(project, causes)
-        # What tables ask for and say is known only where everything else is right.
-        findings = findings or [*decoders.findings(project), *printed.findings(project)]
     refuse(causes.among(findings))
     return project
 

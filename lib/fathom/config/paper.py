@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 from fathom.config import deviations, figures, reported, silent, tables
 from fathom.config.deviations import Deviation
-from fathom.config.figures import Figure, KindSettings
+from fathom.config.figures import Figure
 from fathom.config.known import Known
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.tables import Table
@@ -50,10 +50,7 @@ class Paper:
 
 
 def load(
-    folder: Path,
-    files: Mapping[str, YamlFile],
-    vocabulary: Vocabulary,
-    kinds: Mapping[str, type[KindSettings]],
+    folder: Path, files: Mapping[str, YamlFile], vocabulary: Vocabulary
 ) -> tuple[Paper, list[FathomError], list[tuple[str, str]]]:
     """Build a paper from its files.
 
@@ -61,7 +58,6 @@ def load(
         folder: config/papers/<name>.
         files: its files by kind: paper, runs, tables, figures, deviations, where they can be read.
         vocabulary: measurements and shared columns.
-        kinds: the class of each kind of figure.
 
     Returns:
         The paper of what is right; everything that is wrong in each file alone; and the kinds and
@@ -75,7 +71,7 @@ def load(
     about = about or PaperSettings.model_construct()
     builders: dict[str, Callable[[YamlFile], Mapping[str, Any]]] = {
         "table": lambda file: tables.load(file, name, vocabulary, about.metric, about.marks),
-        "figure": lambda file: figures.load(file, name, kinds),
+        "figure": lambda file: figures.load(file, name),
         "deviation": deviations.load,
     }
     built = {}

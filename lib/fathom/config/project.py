@@ -21,7 +21,7 @@ from fathom.config.switches import Switches
 from fathom.io.errors import FathomError, Findings, nearest, shortened, unknown
 
 if TYPE_CHECKING:
-    from fathom.artefacts.claims.claims import Claim
+    from fathom.config.claims import Claim
     from fathom.config.paper import Paper
 
 

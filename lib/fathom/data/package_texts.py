@@ -8,16 +8,12 @@ from pathlib import Path
 from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
 from fathom.config.schema.package_reads import (
     Compiled,
-    Fluent,
-    HtmlPages,
     JsonFiles,
     Verses,
     kind_of,
 )
 from fathom.data.catalogues import catalogues_of, messages, translations
-from fathom.data.html_pages import page_pairs
 from fathom.data.json_files import json_pairs
-from fathom.data.language_packs import pack_pairs
 from fathom.data.texts import Pair
 from fathom.data.verses import verses
 
@@ -45,10 +41,6 @@ def raw_pairs(
             yield from verses(source, file, dataset, how)
         elif isinstance(how, JsonFiles):
             yield from json_pairs(source, file, dataset, how, dropped)
-        elif isinstance(how, Fluent):
-            yield from pack_pairs(source, files, dataset, how, dropped)
-        elif isinstance(how, HtmlPages):
-            yield from page_pairs(source, files, dataset, how, dropped)
         elif how == "json":
             yield from json_pairs(source, file, dataset, None, dropped)
         else:

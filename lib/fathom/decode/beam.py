@@ -29,9 +29,7 @@ AT_ONCE = {"cpu": 2**20, "cuda": 2**28}
 class Symbols(Protocol):
     """What a search needs of a dictionary; fairseq's has it."""
 
-    def __len__(self) -> int:
-        """Return the number of entries, V."""
-        ...
+    def __len__(self) -> int: ...
 
     def pad(self) -> int:
         """Return the padding symbol's index."""
@@ -98,7 +96,6 @@ class Best:
         """Replace the hypotheses of some sentences.
 
         Args:
-            searched: the sentences of the batch that are not finished.
             rows: (n,) which of these.
             parents: (n,) the hypothesis of each that ends here.
         """
@@ -131,8 +128,6 @@ class Beam:
 
         Args:
             network: one with a decoder, whose gates are set.
-            dictionary: the target side's.
-            settings: beam, length penalty and cap.
             starts: what the decoder of each task reads first; None is the end symbol for all tasks.
         """
         self.starts = None if starts is None else torch.tensor(starts)
@@ -205,10 +200,8 @@ class Beam:
         """Count the hypotheses that end here, and remember the best one of each sentence.
 
         Args:
-            searched: the sentences; their counts and best scores change.
             chosen: candidates, (B, C) each.
             ending: (B, beam) which of the first candidates end a hypothesis.
-            best: the best hypotheses.
         """
         if not ending.any():
             return
@@ -224,11 +217,5 @@ class Beam:
 
 
 def cap(settings: Decoding, source_pieces: int, positions: int) -> int:
-    """Return the most pieces of a hypothesis; neither side's count includes the end symbol.
-
-    Args:
-        settings: ratio and constant.
-        source_pieces: of the sentence.
-        positions: the longest target that the decoder has positions for.
-    """
+    """Return the most pieces of a hypothesis; neither side's count includes the end symbol."""
     return min(settings.cap(source_pieces), positions - 1)

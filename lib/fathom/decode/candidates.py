@@ -33,7 +33,6 @@ class Output:
     """
 
     def __init__(self, projection: nn.Linear):
-        """Add the surplus entries to the weights."""
         self.entries = projection.out_features
         surplus = -self.entries % CHUNK
         self.weight = pad(projection.weight, (0, 0, 0, surplus))
@@ -54,9 +53,7 @@ def candidates(
     Args:
         logits: (B, K, V) of the next piece of K hypotheses.
         scores: (B, K) of the hypotheses.
-        count: how many candidates, C.
         never: pieces that do not follow; they have their share of the probabilities all the same.
-        end: the end symbol.
         last: (B,) true for sentences whose hypotheses all end here.
     """
     entries = logits.size(2)
@@ -78,7 +75,6 @@ def greedy(logits: Tensor, never: Sequence[int], end: int, last: Tensor) -> Cand
     Args:
         logits: (B, 1, V) of the next piece.
         never: pieces that do not follow.
-        end: the end symbol.
         last: (B,) true for sentences whose hypothesis ends here.
     """
     for piece in never:
@@ -94,7 +90,6 @@ def ended(chosen: Candidates, scores: Tensor, end: int, last: Tensor) -> Candida
     Args:
         chosen: candidates of all sentences, (B, C) each.
         scores: (B, K) of the hypotheses with the end symbol.
-        end: the end symbol.
         last: (B,) true for these sentences.
     """
     best, parents = scores[last].sort(dim=1, descending=True)
@@ -112,7 +107,6 @@ def likeliest(total: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
     Args:
         total: (B, n · CHUNK).
-        count: C.
     """
     chunks = total.unflatten(1, (-1, CHUNK))
     if chunks.size(1) <= count:

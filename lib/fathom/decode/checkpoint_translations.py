@@ -22,12 +22,9 @@ RECORDED = "hypotheses.json"
 def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
     """Return the updates whose weights a finished training saved, the oldest first.
 
-    Args:
-        run: the training.
-
     Raises:
-        FathomError: the run has no decoder, its training is missing or did not finish, it saved no
-            weights, or some are missing, so that the others are not consecutive.
+        FathomError: If the run has no decoder, its training is missing or did not finish, it saved
+            no weights, or some are missing, so that the others are not consecutive.
     """
     run.require_decoder()
     run.require_finished()
@@ -51,12 +48,10 @@ class CheckpointTranslations:
         """Keep what an earlier start left, if it was made in the same way.
 
         Args:
-            run: a finished training.
-            gates: "plain", "soft" or "hard".
             report: called with a line about each file.
 
         Raises:
-            FathomError: what an earlier start recorded is damaged.
+            FathomError: If what an earlier start recorded is damaged.
         """
         self.run, self.gates, self.report = run, gates, report
         self.recipe = RECIPE["decoding"]
@@ -76,7 +71,6 @@ class CheckpointTranslations:
         """Return the files of a split by update and task; those that are missing are made first.
 
         Args:
-            split: "valid" or "test".
             updates: whose weights were saved.
 
         Raises:

@@ -26,11 +26,7 @@ class CappedSearch(BeamSearch):
     """
 
     def __init__(self, dictionary: Dictionary):
-        """Start without caps; they are set for each batch.
-
-        Args:
-            dictionary: the target side's.
-        """
+        """Start without caps; they are set for each batch."""
         super().__init__(dictionary)
         self.caps = torch.zeros(0, dtype=torch.long)
 
@@ -83,8 +79,6 @@ class FairseqBeam:
 
         Args:
             network: one with a decoder, whose gates are set, or one of fairseq's own.
-            dictionary: the target side's.
-            settings: beam, length penalty and cap.
             starts: what the decoder of each task reads first; None is the end symbol for all tasks.
         """
         self.starts = starts

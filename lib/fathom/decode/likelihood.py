@@ -1,13 +1,20 @@
-"""How well a training predicts held-out text: NLL in nats and tokens, by task.
+"""How well a training predicts held-out text: NLL in nats, perplexity, by task and over all tokens.
 
 A network with a decoder predicts the target sentences of pairs, a masked language model the hidden
-pieces of blocks. A task whose gates leave a stack without a layer predicts nothing.
+pieces of blocks. A task whose gates leave a stack without a layer predicts nothing. fairseq prints
+bits and 2^bits, others nats and e^nats: the perplexity is the same. Over all tasks each token
+counts once, so that it is not the mean of the tasks' perplexities.
 """
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
 from fathom.nn import arithmetic, nll
+from fathom.results.measurements import Measurements, Number, Record
+from fathom.scoring.score import NO_LAYER
 from fathom.train.batches.held_out import held_out
 
 
@@ -29,14 +36,9 @@ class Likelihood:
 def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
     """Return what a finished training predicts of a split; every text is predicted once.
 
-    Args:
-        run: the training.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
-
     Raises:
-        FathomError: the training did not finish, or its weights, the encoded text or the split is
-            missing.
+        FathomError: If the training did not finish, or its weights, the encoded text or the split
+            is missing.
     """
     run.require_finished()
     batches = held_out(run.tensors, split, run.spec)
@@ -50,3 +52,70 @@ def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
         tokens={task: tokens for task, (_, tokens) in by_task.items()},
         no_layer=no_layer,
     )
+
+
+def records(
+    nats: Mapping[str, float],
+    tokens: Mapping[str, int],
+    no_layer: Sequence[str],
+    split: str,
+    gates: str,
+) -> dict[str, Record]:
+    """Return the records of NLL (nats a token) and perplexity of a split by key.
+
+    Both are by task and over all tokens. Where a task has no layer there is no number over all,
+    since that of fewer tasks is another quantity.
+
+    Args:
+        nats: summed NLL of each task's predicted tokens.
+        no_layer: the tasks without any layer, which are in neither.
+
+    Raises:
+        FathomError: If a task has no tokens, or its NLL is not finite.
+    """
+    means = {task: mean(nats[task], tokens[task], task) for task in nats}
+    every = sum(tokens[task] for task in nats)
+    overall = None if no_layer or not nats else mean(math.fsum(nats.values()), every, "all tasks")
+    missing = {task: NO_LAYER.format(gates) for task in no_layer}
+    records_by_key: dict[str, Record] = {}
+    for name, unit, number in (("nll", "nats", float), ("perplexity", None, math.exp)):
+        records_by_key[f"{name}.{split}.{gates}"] = Record(
+            unit=unit,
+            tasks={task: Number(value=number(means[task]), n=tokens[task]) for task in means},
+            all=None if overall is None else Number(value=number(overall), n=every),
+            missing=missing,
+        )
+    return records_by_key
+
+
+def table(file: Measurements) -> Iterator[str]:
+    """Yield NLL and perplexity as lines of a table, columns separated by tabs: tasks, then all."""
+    for key, record in file.measurements.items():
+        if key.startswith("nll."):
+            every = {"all": record.all} if record.all else {}
+            yield "\t".join(("task", "tokens", "nats", "bits", "perplexity"))
+            for task, number in (record.tasks | every).items():
+                nats = number.value
+                values = (nats, bits(nats), math.exp(nats))
+                yield "\t".join((task, str(number.n), *(f"{value:.4f}" for value in values)))
+
+
+def mean(nats: float, tokens: int, where: str) -> float:
+    """Return the NLL of some tokens in nats a token.
+
+    Raises:
+        FathomError: If there are none, or the perplexity is not finite.
+    """
+    if tokens < 1:
+        raise FathomError("no token was predicted", where, "hold more text out")
+    value = nats / tokens
+    # e^709 is the largest that a float holds.
+    if not value < 700:
+        remedy = "check the weights: a finished training has a finite one"
+        raise FathomError(f"the NLL of {value} nats a token has no perplexity", where, remedy)
+    return value
+
+
+def bits(nats: float) -> float:
+    """Return nats in bits."""
+    return nats / math.log(2)

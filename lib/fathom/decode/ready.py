@@ -18,38 +18,20 @@ SPLITS = ("valid", "test")
 
 
 def require_device(name: str) -> None:
-    """Refuse a name that no device has.
-
-    Raises:
-        FathomError: it is none of auto, cpu, cuda and cuda:<n>.
-    """
+    """Refuse a name that no device has."""
     if not re.fullmatch(DEVICE, name):
         raise FathomError(f"no device '{name}'", "device", f"write {DEVICES}")
 
 
 def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None:
-    """Refuse an unknown name, with the nearest valid one.
-
-    Args:
-        name: what the user wrote.
-        valid: all names.
-        what: "task", "split" or "gates".
-        where: what the message names first.
-
-    Raises:
-        FathomError: the name is not valid.
-    """
+    """Refuse an unknown name, with the nearest valid one."""
     names = tuple(valid)
     if name not in names:
         raise FathomError(f"no {what} '{name}'", where, nearest(name, names))
 
 
 def require_decoder(spec: Spec) -> None:
-    """Refuse a network that cannot translate.
-
-    Raises:
-        FathomError: it has no decoder.
-    """
+    """Refuse a network that cannot translate."""
     if not spec.model.decoder_layers:
         remedy = f"measure it on held-out text: fathom likelihood {spec.name} --split valid"
         raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
@@ -63,12 +45,8 @@ def averaged(spec: Spec) -> int:
 def require_made(path: Path, command: str) -> None:
     """Refuse to work without a file.
 
-    Args:
-        path: the file.
-        command: what makes it.
-
     Raises:
-        FathomError: the file is missing.
+        FathomError: If the file is missing.
     """
     if path.is_file():
         return
@@ -79,11 +57,7 @@ def require_made(path: Path, command: str) -> None:
 
 
 def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
-    """Return how a training ended.
-
-    Raises:
-        FathomError: it has not ended, or its training.json is damaged.
-    """
+    """Return how a training ended."""
     path = paths.training(spec, seed)
     require_made(path, paths.command("train", spec.name, seed))
     return training_file.read(path)
@@ -93,12 +67,10 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
     """Return how a training ended; refuse one that finished and has not the weights to decode.
 
     Args:
-        spec: the run.
-        seed: of the training.
         paths: where all files are.
 
     Raises:
-        FathomError: the training has not ended, or weights are missing.
+        FathomError: If the training has not ended, or weights are missing.
     """
     training = require_training(spec, seed, paths)
     folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
@@ -119,7 +91,6 @@ def missing_decodings(
     """Return the decodings that are not there, have changed, or are of an older recipe or training.
 
     Args:
-        spec: the run.
         seed: of the training, which has ended.
         paths: where all files are.
         decodings: split and gates of each.

@@ -43,7 +43,6 @@ class TrainedRun:
     def __init__(
         self, spec: Spec, seed: int, paths: Paths, device: torch.device, kernels: str = FAST
     ):
-        """Remember where the training is; nothing is read yet."""
         self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
         self.kernels = kernels
         self.folder = paths.run(spec, seed)
@@ -53,11 +52,7 @@ class TrainedRun:
 
     @cached_property
     def training(self) -> TrainingFile:
-        """What its training.json says.
-
-        Raises:
-            FathomError: the training has not ended.
-        """
+        """What its training.json says."""
         return training_file.read(self.folder / "training.json")
 
     @property
@@ -80,7 +75,7 @@ class TrainedRun:
         """The encoded text.
 
         Raises:
-            FathomError: it is not encoded, has changed, or is not that of the training.
+            FathomError: If it is not encoded, has changed, or is not that of the training.
         """
         folder = self.paths.tensors(self.spec.data)
         encoded = tensors.load(folder)
@@ -96,11 +91,7 @@ class TrainedRun:
         return self.tensors.tasks
 
     def task(self, name: str) -> int:
-        """Return the index of a task.
-
-        Raises:
-            FathomError: the run has no such task.
-        """
+        """Return the index of a task."""
         if name not in self.tasks:
             raise FathomError(f"no task '{name}'", self.name, nearest(name, self.tasks))
         return self.tasks.index(name)
@@ -126,12 +117,8 @@ class TrainedRun:
 
         There is one network; a second call changes its gates, and its weights if `update` differs.
 
-        Args:
-            gates: "plain", "soft" or "hard".
-            update: use the weights saved after this update instead of the final ones.
-
         Raises:
-            FathomError: the weights are missing, have changed or belong to another network.
+            FathomError: If the weights are missing, have changed or belong to another network.
         """
         if self._network is None:
             network = self._built()
@@ -147,7 +134,6 @@ class TrainedRun:
         """Return the tasks for which the gates leave the encoder or the decoder without a layer.
 
         Args:
-            gates: "plain", "soft" or "hard".
             update: as for `network`.
         """
         network = self.network(gates, update)
@@ -161,11 +147,7 @@ class TrainedRun:
         return Encoder(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
 
     def require_finished(self) -> None:
-        """Refuse a training that diverged or failed.
-
-        Raises:
-            FathomError: it did.
-        """
+        """Refuse a training that diverged or failed."""
         if not self.finished:
             raise FathomError(self.outcome.words, self.name, "choose a run that finished")
 
@@ -173,7 +155,7 @@ class TrainedRun:
         """Return the settings of beam search; no file is read for this.
 
         Raises:
-            FathomError: the network has no decoder.
+            FathomError: If the network has no decoder.
         """
         decoding = self.spec.decoding
         if decoding is None or not self.spec.model.decoder_layers:

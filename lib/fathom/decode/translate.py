@@ -19,8 +19,7 @@ from fathom.data.subwords.sides import sides
 from fathom.data.subwords.vocabulary import Ids
 from fathom.data.tensors import PAD
 from fathom.decode.beam import Beam
-from fathom.decode.export.ctranslate2_exports import exports
-from fathom.decode.export.ctranslate2_model import installed
+from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
@@ -60,15 +59,6 @@ def translate(
     """Make decodings of a training; text and network are loaded once.
 
     Writes <task>.txt, whose line i answers line i of the split, and decoding.json last.
-
-    Args:
-        run: the training.
-        decodings: split ("valid" or "test") and gates ("plain", "soft" or "hard") of each.
-        report: called with a line about each task.
-
-    Raises:
-        FathomError: the training, its weights or the encoded text is missing, or its network has
-            no decoder.
     """
     run.require_decoder()
     for split, gates in decodings:
@@ -118,15 +108,12 @@ def translate_lines(
     """Translate a user's own sentences; of a long one the first pieces, as many as in training.
 
     Args:
-        run: the training.
-        gates: "plain", "soft" or "hard".
-        task: the task of the sentences.
-        lines: one sentence a line.
         report: called with a line about each sentence that is too long.
         first: the number of the first line in such a report.
 
     Raises:
-        FathomError: there is no such task, the training did not finish, or the task has no layer.
+        FathomError: If there is no such task, the training did not finish, or the task has no
+            layer.
     """
     run.require_decoder()
     run.require_finished()
@@ -142,7 +129,7 @@ def translate_lines(
     before = encoded.before[number]
     ids = Ids(dictionary_path(encoded.folder, "source"), encoded.tokens)
     sources = [torch.tensor(ids.of(pieces[:longest], *before)) for pieces in cut]
-    answers = answer(run, gates, sources, [number] * len(sources))
+    answers = decode(run, gates, sources, [number] * len(sources))
     return texts(run, answers)
 
 
@@ -152,10 +139,6 @@ def split_lines(
     """Return the hypotheses of a split as text, by task; all tasks are searched together.
 
     Args:
-        run: a finished training.
-        tasks: the tasks.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
         update: translates with the weights saved after this update instead of the final ones.
     """
     if not tasks:
@@ -164,12 +147,12 @@ def split_lines(
     sentences = [(own, number) for own in pairs.values() for number in range(len(own))]
     sources = [own.source(number) for own, number in sentences]
     numbers = [own.task for own, _ in sentences]
-    answers = answer(run, gates, sources, numbers, update)
+    answers = decode(run, gates, sources, numbers, update)
     lines = iter(texts(run, answers))
     return {task: list(islice(lines, len(own))) for task, own in pairs.items()}
 
 
-def answer(
+def decode(
     run: TrainedRun,
     gates: str,
     sources: Sequence[Tensor],
@@ -179,11 +162,7 @@ def answer(
     """Return the best hypothesis of each source by the decoder that the run's settings name.
 
     Args:
-        run: a finished training.
-        gates: "plain", "soft" or "hard".
         sources: (S,) each, with its end symbol.
-        tasks: the task of each source.
-        update: translates with the weights saved after this update instead of the final ones.
     """
     if run.require_decoder().decoder == "ctranslate2":
         return exports(run, gates, update).best(sources, tasks)
@@ -216,14 +195,13 @@ def hypotheses(
     """Return the best hypothesis of each source, in the order of the sources.
 
     Args:
-        search: the beam search.
         sources: (S,) each, with its end symbol.
         tasks: the index of each source's task.
         device: where the network is.
         sentences: bound of a batch's sentences; None for the search's own.
 
     Raises:
-        FathomError: a source is left without a hypothesis.
+        FathomError: If a source is left without a hypothesis.
     """
     answers: dict[int, list[int]] = {}
     for batch in batches(
@@ -252,7 +230,6 @@ def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[lis
     Args:
         lengths: source tokens of each sentence.
         tokens: bound of a batch's tokens, padding included; a longer sentence is a batch by itself.
-        sentences: bound of a batch's sentences.
     """
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], number)):

@@ -15,7 +15,7 @@ _DATA = {
 }
 _DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors": "tensors.json"}
 # Measurement files whose rule is not called like its verb.
-_RULES = {"scores": "score", "window": "best-window", "training": "summarise"}
+_RULES = {"scores": "score", "window": "best-window", "training": "train"}
 _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 
 
@@ -54,8 +54,6 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
 
     if place in ("training.json", "checkpoints"):
         return _cleared(path) + verb("train")
-    if place == "manifest.json":
-        return _cleared(path) + verb("summarise")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")
         made = _RULES.get(rule, rule)

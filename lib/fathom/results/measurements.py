@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fathom.config.section import AsTuple, Section
 from fathom.config.validation import check
+from fathom.config.values import NAMES, QUALIFIERS
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, Findings, nearest
 from fathom.io.hashes import short
@@ -25,42 +26,6 @@ P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2
 FINISHED = "finished"
 Outcome = Literal["finished", "diverged", "failed_to_train"]
-# The words of each qualifier; a language and a tokenizer may be any word.
-QUALIFIERS: dict[str, tuple[str, ...] | None] = {
-    "split": ("train", "valid", "test"),
-    "stack": ("encoder", "decoder"),
-    "gates": ("plain", "soft", "hard"),
-    "window": ("window",),
-    "language": None,
-    "tokenizer": None,
-}
-# The rule that makes each measurement, and its qualifiers. A key may leave out `window`.
-NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "parameters": ("training", ()),
-    "last_validation": ("training", ()),
-    "unigram_nll": ("training", ()),
-    "bleu": ("scores", ("split", "gates", "window", "tokenizer")),
-    "chrf": ("scores", ("split", "gates", "window")),
-    "right_language": ("scores", ("split", "gates")),
-    "reference_language": ("scores", ("split", "gates")),
-    "equal_hypotheses": ("scores", ("split", "gates")),
-    "nll": ("likelihood", ("split", "gates")),
-    "perplexity": ("likelihood", ("split", "gates")),
-    "gates": ("gates", ("stack",)),
-    "depth": ("gates", ("stack",)),
-    "depth_probability": ("gates", ("stack",)),
-    "abs_alpha": ("gates", ("stack",)),
-    "undecided": ("gates", ("stack",)),
-    "sharing": ("sharing", ()),
-    "similarity": ("sharing", ()),
-    "masks": ("sharing", ()),
-    "pairs": ("statistics", ("split",)),
-    "sentences": ("statistics", ("split",)),
-    "share": ("statistics", ("split",)),
-    "tokens": ("statistics", ("split", "language")),
-    "types": ("statistics", ("split", "language")),
-    "own_types": ("statistics", ("split", "language")),
-}
 RULES = (*dict.fromkeys(rule for rule, _ in NAMES.values()), "window")
 
 

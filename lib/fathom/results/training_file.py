@@ -11,6 +11,7 @@ from fathom.config.section import Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, read_record, write_record
+from fathom.results import measurements
 from fathom.results.measurements import (
     FINISHED,
     SCHEMA,
@@ -204,6 +205,23 @@ def measured(training: TrainingFile, run: Run, seed: int) -> Measurements:
             every = Number(value=validation.nll)
             records["last_validation"] = Record(unit=NATS, tasks=tasks, all=every)
     return of_run(training, run, seed, "training", {}, records)
+
+
+def restore_measured(path: Path, run: Run, seed: int) -> None:
+    """Write again what a training measured by itself, where that file is lost or damaged.
+
+    Args:
+        path: of training.json.
+        run: the run's spec.
+        seed: of the training.
+    """
+    expected, place = measured(read(path), run, seed), path.parent / "measurements/training.json"
+    try:
+        same = measurements.read(place) == expected
+    except FathomError:
+        same = False
+    if not same:
+        measurements.write(place, expected)
 
 
 def of_run(

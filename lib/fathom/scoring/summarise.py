@@ -7,12 +7,13 @@ from typing import Any
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
+from fathom.config.values import QUALIFIERS
 from fathom.decode.ready import averaged
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, hashes, read_record
 from fathom.results import decoding_file, manifest, measurements, training_file
-from fathom.results.measurements import QUALIFIERS, RULES, Measurements
+from fathom.results.measurements import RULES, Measurements
 
 DECODING_FILES = ("decoding.json", "scoring.json", "scores.tsv")
 SPLITS = ("valid", "test")

@@ -7,9 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from fathom.cluster import heads, jobs, preflight, starts
-from fathom.cluster.scheduler import Scheduler
-from fathom.cluster.schedulers import SCHEDULERS, scheduler_of
+from fathom.cluster import jobs, preflight, starts
+from fathom.cluster.slurm import Slurm
 from fathom.config.switches import require_even_shares
 from fathom.io.errors import FathomError
 from fathom.workflow import plan
@@ -32,21 +31,21 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
-    missing, profile = plan.missing(targets, target), _profile(workflow)
+    missing = plan.missing(targets, target)
     stop, remarks = _how_to_stop_here() if missing else [], []
-    if profile is not None and target not in READING:
-        scheduler = scheduler_of(profile)
+    if _is_on_slurm(workflow) and target not in READING:
         names = targets.names_of(target)
         asked = _asked(workflow, targets, names)
         # A start may have several targets, which share trainings.
-        all_missing = {path.absolute() for path in missing} | starts.recorded(targets.paths.cluster)
+        all_missing = {path.absolute() for path in missing}
+        all_missing |= starts.trainings_here(targets.paths.cluster)
         training = asked.get(TRAIN, {})
         processes = max(jobs.gpus(training), 1) * int(training.get("nodes") or 1)
         require_even_shares(targets.project.switches.micro_batches, processes)
         refuse_gpu_hours(targets, len(all_missing), training)
-        remarks = preflight.check(scheduler, asked, jobs.top())
-        stop = _how_to_stop(scheduler)
-    starts.record(targets.paths.cluster, missing)
+        remarks = preflight.check(Slurm(), asked, jobs.top())
+        stop = _how_to_stop_on_slurm()
+    starts.add_trainings(targets.paths.cluster, missing)
     first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that nobody takes its lock for a dead one's.
     entered = _enter()
@@ -54,20 +53,20 @@ def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
     return [f"fathom: {line}" for line in printed]
 
 
-def _profile(workflow: Any) -> str | None:
-    """Return the name of the cluster's profile, from the command by which jobs are submitted.
+def _is_on_slurm(workflow: Any) -> bool:
+    """Return whether jobs are submitted by the command of the profile `slurm`.
 
     Raises:
-        FathomError: the command is not there.
+        FathomError: If the command is not there.
     """
     command = Path(getattr(workflow.executor_settings, "submit_cmd", None) or "")
-    if command.name != "submit" or command.parent.name not in SCHEDULERS:
-        return None
+    if (command.parent.name, command.name) != ("slurm", "submit"):
+        return False
     if not command.is_file():
         what = f"no such file in {Path.cwd()}"
         remedy = "with --directory, give --profile the profile's absolute path"
         raise FathomError(what, str(command), remedy)
-    return command.parent.name
+    return True
 
 
 def _asked(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[str, Any]]:
@@ -118,12 +117,12 @@ def refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any])
 @cache
 def _enter() -> tuple[str, ...]:
     """Record this process once, and return what is printed of others."""
-    return tuple(heads.enter())
+    return tuple(starts.enter())
 
 
-def _how_to_stop(scheduler: Scheduler) -> list[str]:
+def _how_to_stop_on_slurm() -> list[str]:
     return [
-        f"Ctrl-C cancels all jobs of this start on {scheduler.title}; trainings save first",
+        "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
         f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
     ]
 

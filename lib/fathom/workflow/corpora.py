@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.paths import Paths
 from fathom.config.schema.dataset import BuiltDataset, Dataset
 from fathom.config.schema.text_rules import HeldOut
@@ -26,7 +26,7 @@ class Corpora:
         paths: the places of the files.
     """
 
-    demands: Demands
+    demands: Needs
     paths: Paths
 
     def folder(self, dataset: str) -> str:

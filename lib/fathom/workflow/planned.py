@@ -122,7 +122,7 @@ class Plan:
         """Yield the rows that papers' tables say are trained first, with their runs."""
         requested = {*names}
         for title, artefact in self.targets.artefacts.items():
-            drawn = artefact.drawn
+            drawn = artefact.spec
             first = drawn.settings.first if isinstance(drawn, Table) else None
             runs = [run for run in artefact.rows[first.row] if run in requested] if first else []
             if first and runs:

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fathom.cluster import starts
-from fathom.cluster.queued import Queued, queued
+from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.results import run_state
@@ -70,11 +70,11 @@ class Progresses:
             paths: the places of the files.
         """
         self.paths = paths
-        self.jobs = list(queued(paths.cluster))
+        self.jobs = queued(paths.cluster)
         self._matched: set[str] = set()
         # A folder may have several names, by links.
         self._by_output = {path.resolve(): job for job in self.jobs for path in job.outputs}
-        self._expected = {path.resolve() for path in starts.trainings(paths.cluster)}
+        self._expected = {path.resolve() for path in starts.trainings_of_all(paths.cluster)}
 
     @property
     def other_jobs(self) -> list[Queued]:

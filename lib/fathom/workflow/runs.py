@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
@@ -28,7 +28,7 @@ class Runs:
         paths: the places of the files.
     """
 
-    demands: Demands
+    demands: Needs
     paths: Paths
 
     @property
@@ -176,26 +176,17 @@ class Runs:
             else:
                 yield self.paths.measurements(spec, seed, stem)
 
-    def summarised(self, folder: str, seed: str) -> list[Path]:
-        """Return the measurement files that a run's manifest gathers: all that config asks for."""
-        name = self.name(folder)
+    def results(self, name: str, seed: int) -> list[Path]:
+        """Return the last files of a training: its record, and all measurements asked for."""
         spec = self.spec(name)
         scores = [
-            self.paths.measurements(spec, int(seed), file_name("scores", spec, split, gates))
+            self.paths.measurements(spec, seed, file_name("scores", spec, split, gates))
             for split, gates in self.demands.decodings(name)
         ]
         keys = self.demands.keys.get(name, ())
-        return list(dict.fromkeys([*self.measured(name, int(seed), keys), *scores]))
-
-    def manifests(self, name: str) -> list[Path]:
-        """Return the manifests of a run, all seeds."""
-        return [self.paths.manifest(self.spec(name), seed) for seed in self.seeds(name)]
+        measured = self.measured(name, seed, keys, series=True)
+        return list(dict.fromkeys([*measured, *scores]))
 
     def files(self, name: str) -> list[Path]:
-        """Return the manifests of a run and the measurement files that they gather, all seeds."""
-        spec = self.spec(name)
-        folder = f"{spec.paper}/{spec.folder}"
-        measured = [
-            path for seed in self.seeds(name) for path in self.summarised(folder, str(seed))
-        ]
-        return [*self.manifests(name), *measured]
+        """Return the last files of a run, all seeds."""
+        return [path for seed in self.seeds(name) for path in self.results(name, seed)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.cluster import jobs
 from fathom.config.load import load
 from fathom.config.paths import Paths
@@ -51,6 +51,9 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     check = head and not checked.is_checked(state, Path.cwd())
     loaded = load(project, check=check, layers=given)
     if check:
+        from fathom.artefacts.check import require
+
+        require(loaded)
         checked.remember(state, Path.cwd())
     switches = loaded.switches
     own = f"{os.getpid()} {project} {switches}"
@@ -64,7 +67,7 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()
-    return Targets(Demands(loaded, switches.scale), paths, gpus_for(switches.device))
+    return Targets(Needs(loaded, switches.scale), paths, gpus_for(switches.device))
 
 
 def _first_module() -> str | None:

@@ -39,13 +39,12 @@ def _of_run(targets: Targets, name: str) -> Iterator[tuple[Path, str]]:
             (targets.paths.training(of_trained, seed), "training") for seed in runs.seeds(name)
         )
     folder = f"{spec.paper}/{spec.folder}"
-    for seed in map(str, runs.seeds(name)):
-        measured = runs.summarised(folder, seed)
-        others = [path for path in measured if path != targets.paths.training(spec, int(seed))]
+    for seed in runs.seeds(name):
+        measured = runs.results(name, seed)
+        others = [path for path in measured if path != targets.paths.training(spec, seed)]
         yield from ((path, path.name.partition(".")[0]) for path in others)
         if any(path.name.startswith("scores.") for path in others):
-            yield runs.asked(folder, seed), "decoding"
-        yield targets.paths.manifest(spec, int(seed)), "manifest"
+            yield runs.asked(folder, str(seed)), "decoding"
 
 
 def _of_text(targets: Targets, spec: Spec) -> Iterator[tuple[Path, str]]:

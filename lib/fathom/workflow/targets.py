@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fathom.artefacts.needs import Artefact, Demands
+from fathom.artefacts.needs import Artefact, Needs
 from fathom.config.figures import Figure
 from fathom.config.known import full_name
 from fathom.config.paths import Paths
@@ -32,7 +32,7 @@ class Targets:
         gpus: GPUs that a training asks Snakemake for.
     """
 
-    demands: Demands
+    demands: Needs
     paths: Paths
     gpus: int = 0
     runs: Runs = field(init=False)
@@ -168,7 +168,7 @@ class Targets:
 
     def artefact_files(self, artefact: Artefact) -> list[Path]:
         """Return the files of a table or figure."""
-        paper, name = artefact.paper.name, artefact.drawn.name
+        paper, name = artefact.paper.name, artefact.spec.name
         suffixes = SUFFIXES[artefact.verb]
         return [self.paths.artefact(paper, name, suffix) for suffix in suffixes]
 
@@ -177,7 +177,7 @@ class Targets:
 
         Of what a training records by itself, training.json is the file: it is written last.
         """
-        drawn = artefact.drawn
+        drawn = artefact.spec
         series = drawn.settings.runs if isinstance(drawn, Figure) else ()
         recorded = {full_name(artefact.paper.name, run) for run in series}
         files = [
@@ -192,7 +192,7 @@ class Targets:
     @cached_property
     def table_names(self) -> str:
         """A pattern of the names of all tables."""
-        names = {item.drawn.name for item in self.artefacts.values() if item.verb == "table"}
+        names = {item.spec.name for item in self.artefacts.values() if item.verb == "table"}
         return "|".join(sorted(map(re.escape, names))) or "none"
 
     @property
@@ -204,7 +204,7 @@ class Targets:
         """Return the hash of an artefact's definition: a changed one is drawn again."""
         files = [str(path) for path in self.measured(artefact)]
         cells = [[cell.id, cell.column, cell.source, cell.key] for cell in artefact.cells]
-        return short(identity([artefact.drawn.entry.values, files, cells]))
+        return short(identity([artefact.spec.entry.values, files, cells]))
 
     def reduced(self, artefact: Artefact) -> str:
         """Return a sentence on the runs that do not have the paper's own settings; or nothing."""
@@ -219,7 +219,7 @@ class Targets:
 
     def printed(self, artefact: Artefact) -> list[Path]:
         """Return the files of config that a table or figure is drawn from."""
-        drawn = artefact.drawn
+        drawn = artefact.spec
         names = drawn.settings.tables if isinstance(drawn, Figure) else [drawn.name]
         columns = self.project.root / "config" / "columns.yaml"
         return self._shown([columns, *(artefact.paper.reported(name) for name in names)])
@@ -244,7 +244,7 @@ class Targets:
         items = [item for item in self.artefacts.values() if item.paper.name == paper]
         built = [item for item in items if item.target not in self.not_built]
         names = dict.fromkeys(run for item in items for run in item.runs if run in self.runs.built)
-        files = [path for name in names for path in self.runs.manifests(name)]
+        files = [path for name in names for path in self.runs.files(name)]
         files += [path for item in built for path in self.measured(item)]
         return list(dict.fromkeys(files))
 
@@ -265,14 +265,14 @@ class Targets:
             if path.exists()
         ]
 
-    def manifests(self) -> list[Path]:
-        """Return the manifests of all runs that are built."""
-        return [path for name in self.runs.built for path in self.runs.manifests(name)]
+    def all_results(self) -> list[Path]:
+        """Return the last files of all runs that are built."""
+        return [path for name in self.runs.built for path in self.runs.files(name)]
 
     @cached_property
-    def manifests_hash(self) -> str:
-        """Return the hash of the list of manifests: another list is compared again."""
-        return short(identity([str(path) for path in self.manifests()]))
+    def all_results_hash(self) -> str:
+        """Return the hash of the list of these files: another list is compared again."""
+        return short(identity([str(path) for path in self.all_results()]))
 
 
 def plain_text(text: str) -> str:

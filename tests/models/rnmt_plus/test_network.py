@@ -6,7 +6,7 @@ import torch
 from fathom.decode.beam import Beam
 from fathom.methods.build import build, count
 from fathom.nn.rnmt_plus.network import RnmtPlus
-from tests.inference.conftest import SEARCH, learn, padded, sentences, turned
+from tests.decode.conftest import SEARCH, learn, padded, sentences, turned
 from tests.reference import plain_rnmt
 from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, Dictionary, batch, gradients, method, nll

@@ -33,12 +33,12 @@ def definition_of(wildcards):
 
 def caption_of(wildcards):
     """Return the caption of a table or figure, as text that is no markup."""
-    return plain_text(artefact_of(wildcards).drawn.caption)
+    return plain_text(artefact_of(wildcards).spec.caption)
 
 
 def labels_of(wildcards):
     """Return how the report names a table or figure: `Table <number> · <title>`."""
-    drawn = artefact_of(wildcards).drawn
+    drawn = artefact_of(wildcards).spec
     return {"artefact": script_text(label(drawn.name, drawn.title))}
 
 

@@ -45,8 +45,3 @@ def scoring_of(wildcards):
 def window_of(wildcards):
     """Return how many checkpoints a run's best window has."""
     return setup.ask(RUNS.window, wildcards.run)
-
-
-def summarised_of(wildcards):
-    """Return the measurements that a run's manifest gathers."""
-    return setup.ask(RUNS.summarised, wildcards.run, wildcards.seed)

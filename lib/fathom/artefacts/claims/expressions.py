@@ -11,10 +11,12 @@ Names, functions and operators that are not listed here are refused.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeGuard
 
 from fathom.artefacts.claims.functions import FUNCTIONS, Kind
 from fathom.artefacts.claims.quantities import Operator
+from fathom.config.claims import Claim, ClaimPart
 from fathom.io.errors import FathomError, brief, nearest
 
 # Names of several columns of a table.
@@ -109,6 +111,7 @@ class Negation:
 Expression = Number | Word | Reference | Call | Arithmetic | Comparison | Junction | Negation
 
 
+@cache
 def parse(text: str, where: str) -> Expression:
     """Parse a claim or a guard.
 
@@ -126,6 +129,23 @@ def parse(text: str, where: str) -> Expression:
         remedy = 'write it like table["row", "column"] > 20'
         raise FathomError(f"no expression ({reason})", where, remedy) from None
     return _Parser(where).truth(tree)
+
+
+def placed(part: ClaimPart) -> Iterator[tuple[Expression, str]]:
+    """Yield the expressions of a claim and of its guard, if it has one, each with its place."""
+    yield parse(part.text, part.where), part.where
+    if part.guard_text:
+        yield parse(part.guard_text, part.guard_where), part.guard_where
+
+
+def shown(part: ClaimPart) -> Iterator[Reference]:
+    """Yield everything that a part takes from tables and figures."""
+    return (one for expression, _ in placed(part) for one in references(expression))
+
+
+def artefacts(claim: Claim) -> tuple[str, ...]:
+    """Return the names of the tables and figures that a claim needs."""
+    return tuple(dict.fromkeys(one.artefact for part in claim.parts for one in shown(part)))
 
 
 def parts(expression: Expression) -> Iterator[Expression]:

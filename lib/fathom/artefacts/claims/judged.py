@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from fathom.artefacts.claims.claims import Claim, ClaimPart
 from fathom.artefacts.claims.evidence import Evidence
+from fathom.artefacts.claims.expressions import parse, shown
 from fathom.artefacts.claims.judge import Judge, World
 from fathom.artefacts.claims.printed import NOT_PRINTED
 from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, Truth
 from fathom.artefacts.table.sources import NOT_RUN
+from fathom.config.claims import Claim, ClaimPart
 
 UNDECIDED = "undecided"
 Answer = Literal["holds", "fails", "inconclusive", "undecided", "not run", "not printed"]
@@ -93,7 +94,7 @@ def judge_claims(
     for claim in claims:
         for part in claim.parts:
             own, reported = on_results(part, ours), on_printed(part, printed)
-            artefacts = tuple(dict.fromkeys(shown.artefact for shown in part.shown()))
+            artefacts = tuple(dict.fromkeys(each.artefact for each in shown(part)))
             yield Judged(
                 paper=claim.paper,
                 name=claim.name,
@@ -117,21 +118,21 @@ def on_results(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, .
 
     A guard must hold, with all of its interval.
     """
-    if part.guard is not None:
-        guard = Judge(world, part.guard_where).truth(part.guard)
+    if part.guard_text:
+        guard = Judge(world, part.guard_where).truth(parse(part.guard_text, part.guard_where))
         if guard.answer != HOLDS:
             return (NOT_RUN if guard.answer == ABSENT else UNDECIDED), guard.evidence
-    truth = Judge(world, part.where).truth(part.claim)
+    truth = Judge(world, part.where).truth(parse(part.text, part.where))
     return _answer(truth, NOT_RUN), truth.evidence
 
 
 def on_printed(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
     """Return the answer of the paper's own cells; a guard without printed cells is passed over."""
-    if part.guard is not None:
-        guard = Judge(world, part.guard_where).truth(part.guard)
+    if part.guard_text:
+        guard = Judge(world, part.guard_where).truth(parse(part.guard_text, part.guard_where))
         if guard.answer not in (HOLDS, ABSENT):
             return UNDECIDED, guard.evidence
-    truth = Judge(world, part.where).truth(part.claim)
+    truth = Judge(world, part.where).truth(parse(part.text, part.where))
     return _answer(truth, NOT_PRINTED), truth.evidence
 
 

@@ -3,36 +3,47 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from fathom.artefacts.claims import shapes
-from fathom.artefacts.claims.claims import Claim
-from fathom.artefacts.claims.expressions import RESULTS, TASKS, Key, Reference, references
+from fathom.artefacts.claims.expressions import (
+    RESULTS,
+    TASKS,
+    Key,
+    Reference,
+    placed,
+    references,
+)
 from fathom.config.cells import Cell
+from fathom.config.claims import ClaimPart
 from fathom.config.figures import Figure
 from fathom.config.known import Known
 from fathom.io.errors import Dependent, FathomError, closest, nearest
 
 
 def findings(
-    claims: Iterable[Claim],
+    part: ClaimPart,
     cells: Mapping[str, tuple[Cell, ...]],
     figures: Mapping[str, Figure],
     known: Known,
 ) -> Iterator[FathomError]:
-    """Yield names in claims that do not exist, or else what does not fit together.
+    """Yield names in a claim that do not exist, or else what does not fit together.
 
     Args:
-        claims: a paper's claims.
-        cells: the cells of each of its tables.
-        figures: its figures.
+        part: a part of a claim.
+        cells: the cells of each of its paper's tables.
+        figures: the paper's figures.
         known: runs and corpora, whose tasks label pictures.
     """
-    for part in (part for claim in claims for part in claim.parts):
-        wrong = [
-            finding
-            for expression, where in part.placed()
-            for shown in references(expression)
-            for finding in _findings(shown, where, cells, figures)
-        ]
-        yield from wrong or shapes.findings(part, cells, figures, known)
+    try:
+        expressions = [*placed(part)]
+    except FathomError as error:
+        yield error
+        return
+    wrong = [
+        finding
+        for expression, where in expressions
+        for shown in references(expression)
+        for finding in _findings(shown, where, cells, figures)
+    ]
+    yield from wrong or shapes.findings(part, cells, figures, known)
 
 
 def _findings(

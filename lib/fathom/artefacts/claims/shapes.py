@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fathom.artefacts.claims.arithmetic import PRODUCT, SHIFT
-from fathom.artefacts.claims.claims import ClaimPart
 from fathom.artefacts.claims.expressions import (
     Arithmetic,
     Call,
@@ -18,13 +17,16 @@ from fathom.artefacts.claims.expressions import (
     Number,
     Reference,
     Word,
+    placed,
     references,
 )
 from fathom.artefacts.claims.functions import FUNCTIONS, Kind
 from fathom.artefacts.claims.references import places
 from fathom.config.cells import Cell
-from fathom.config.figures import Drawn, Figure
+from fathom.config.claims import ClaimPart
+from fathom.config.figures import Figure
 from fathom.config.known import Known, full_name
+from fathom.config.schema.figures import Drawn
 from fathom.io.errors import Dependent, FathomError, nearest
 
 CURVES, NUMBERS = ("curve", "picture"), ("written", "number", "numbers", "cell", "cells")
@@ -82,7 +84,7 @@ def findings(
         figures: the figures of its paper.
         known: runs, whose tasks label pictures.
     """
-    for expression, where in part.placed():
+    for expression, where in placed(part):
         try:
             _Shapes(where, cells, figures, known).of(expression)
             if not any(references(expression)):

@@ -2,21 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
-from fathom.artefacts.figures.settings import SomeNames, Unique, Where, unknown_name
+from fathom.artefacts.figures.settings import Where, unknown_name
 from fathom.artefacts.table.comparison import ComparedCell
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
 from fathom.artefacts.table.sources import NOT_RUN, Source
 from fathom.config.cells import Cell
-from fathom.config.figures import Figure, KindSettings
+from fathom.config.figures import Figure
 from fathom.config.known import Known
-from fathom.config.schema.table import Id
-from fathom.config.section import Doc
+from fathom.config.schema.figures import GroupedBars
 from fathom.config.tables import Table
 from fathom.config.vocabulary import Vocabulary
 from fathom.config.yaml_files import KeyPath
@@ -33,31 +30,8 @@ TASKS = "tasks"
 MARK = "×"
 
 
-class Settings(KindSettings):
-    """A figure of grouped bars."""
-
-    table: Annotated[str, Doc("The table whose rows are drawn.")]
-    columns: Annotated[SomeNames, Doc("A group of bars for each; `tasks` means all tasks.")]
-    less: Annotated[Id, Doc("The row that is subtracted.")]
-    bars: Annotated[
-        dict[str, Id], Field(min_length=1), Doc("The row of each bar of a group, by label.")
-    ]
-    not_drawn: Annotated[Unique, Doc("Rows that are in the csv alone.")] = ()
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The tables that it is drawn from."""
-        return (self.table,)
-
-    @property
-    def rows(self) -> dict[str, str]:
-        """The label of each row; empty for a row that is not drawn."""
-        drawn = {row: label for label, row in self.bars.items()}
-        return drawn | dict.fromkeys(self.not_drawn, "")
-
-
 def findings(
-    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+    figure: Figure[GroupedBars], known: Known, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield a table, rows and columns that do not exist or do not fit."""
     settings, where = figure.settings, figure.entry.where
@@ -81,7 +55,7 @@ def findings(
     yield from _axis(settings, cells, tables[settings.table].vocabulary, where)
 
 
-def _twice(settings: Settings, where: Where) -> Iterator[FathomError]:
+def _twice(settings: GroupedBars, where: Where) -> Iterator[FathomError]:
     """Yield rows that are drawn twice, and the row whose difference to itself is 0."""
     seen = {settings.less: "subtracted by `less`"}
     for path, row in _named(settings):
@@ -90,7 +64,7 @@ def _twice(settings: Settings, where: Where) -> Iterator[FathomError]:
         seen.setdefault(row, f"in {'.'.join(map(str, path))}")
 
 
-def _named(settings: Settings) -> list[tuple[KeyPath, str]]:
+def _named(settings: GroupedBars) -> list[tuple[KeyPath, str]]:
     """Return the key and the row of each row that is compared with the one subtracted."""
     bars: list[tuple[KeyPath, str]] = [
         (("bars", label), row) for label, row in settings.bars.items()
@@ -98,7 +72,7 @@ def _named(settings: Settings) -> list[tuple[KeyPath, str]]:
     return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
 
 
-def _absent(settings: Settings, cells: Sequence[Cell], where: Where) -> Iterator[FathomError]:
+def _absent(settings: GroupedBars, cells: Sequence[Cell], where: Where) -> Iterator[FathomError]:
     """Yield rows without one of the columns: blocks of a table may have columns of their own."""
     present = {(cell.id, cell.column) for cell in cells}
     rows, columns = {row for row, _ in present}, {column for _, column in present}
@@ -111,7 +85,7 @@ def _absent(settings: Settings, cells: Sequence[Cell], where: Where) -> Iterator
 
 
 def _axis(
-    settings: Settings, cells: Sequence[Cell], vocabulary: Vocabulary, where: Where
+    settings: GroupedBars, cells: Sequence[Cell], vocabulary: Vocabulary, where: Where
 ) -> Iterator[FathomError]:
     """Yield columns that are drawn twice, that no row has, or whose units are not one axis."""
     columns = columns_of(settings, cells)
@@ -129,13 +103,13 @@ def _axis(
         yield FathomError(what, where(("columns",)), "draw a figure for each unit")
 
 
-def columns_of(settings: Settings, cells: Sequence[Cell]) -> list[str]:
+def columns_of(settings: GroupedBars, cells: Sequence[Cell]) -> list[str]:
     """Return the columns that are drawn, `tasks` replaced by the columns of single tasks."""
     tasks = dict.fromkeys(cell.column for cell in cells if cell.task and not cell.ours)
     return [column for name in settings.columns for column in (tasks if name == TASKS else (name,))]
 
 
-def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
     """Return a line for each bar: our difference with its interval, and the paper's difference.
 
     `low` and `high` are the ends of the interval that `interval` names; `p` and `p_sacrebleu` come
@@ -198,7 +172,7 @@ def _metric(item: ComparedCell, vocabulary: Vocabulary) -> dict[str, object]:
     return {"unit": unit, METRIC: NOTES.join(metrics_of([item.result], vocabulary))}
 
 
-def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
     """Return the figure: our bars filled, the paper's outlined over them."""
     from fathom.artefacts.figures import drawing
 

@@ -1,18 +1,14 @@
 """Heat maps: a series over two axes, one panel for each run."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import AfterValidator, Field
+from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import (
     NOTE,
-    UPDATE,
     VALUE,
     Inputs,
     RunFiles,
     named,
-    series_named,
     shared_title,
 )
 from fathom.artefacts.figures.places import (
@@ -23,19 +19,23 @@ from fathom.artefacts.figures.places import (
     smoothing_notes,
 )
 from fathom.artefacts.figures.settings import (
-    At,
-    Unique,
     Where,
     check_axes,
     check_series,
-    measurement_keys,
     path_of,
     unknown_name,
 )
-from fathom.config.figures import Drawn, Figure, KindSettings
+from fathom.config.figures import Figure
 from fathom.config.known import Known, full_name
-from fathom.config.schema.types import unique
-from fathom.config.section import AsTuple, Doc, Section
+from fathom.config.schema.figures import (
+    LOWEST,
+    MASKS,
+    NONE,
+    UPDATE,
+    HeatMap,
+    Map,
+    series_named,
+)
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -46,98 +46,14 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from pandas import DataFrame
 
-NONE = "none"
-LOWEST = "lowest possible"
 PLACE = "place"
-MASKS = "masks"
 TICKS = 6
 LONG = 5  # letters of a name; longer ones are turned below the axis
 _SHOWN = ("row_shown", "column_shown")  # what its tasks are called
 
 
-class Map(Section):
-    """What a panel may say; what it does not say is the figure's."""
-
-    run: Annotated[str | None, Doc("The run that is drawn.")] = None
-    series: Annotated[str | None, Doc("What is drawn.")] = None
-    rows: Annotated[str | None, Doc("The axis from bottom to top; none for one row a place.")] = (
-        None
-    )
-    columns: Annotated[str | None, Doc("The axis from left to right.")] = None
-    at: Annotated[
-        At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None,
-        Doc("An update, a share of the training or an epoch; or several, with `rows: none`."),
-    ] = None
-    order: Annotated[Unique, Doc("Names along both axes of tasks, in this order.")] = ()
-    numbers: Annotated[bool, Doc("Whether each field shows its number.")] = False
-    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
-
-    def over(self, figure: "Map") -> "Map":
-        """Return the figure's settings with what this panel says instead."""
-        given = {key: getattr(self, key) for key in self.model_fields_set}
-        return Map(**({key: getattr(figure, key) for key in Map.model_fields} | given))
-
-    @property
-    def places(self) -> tuple[int | str, ...]:
-        """The places in the training that are drawn."""
-        return self.at if isinstance(self.at, tuple) else () if self.at is None else (self.at,)
-
-    @property
-    def axes(self) -> tuple[str, str]:
-        """The axes of rows and columns; one that comes twice has a name of its own."""
-        again = "_2" if self.columns == self.rows else ""
-        return str(self.rows), f"{self.columns}{again}"
-
-
-class Settings(Map, KindSettings):
-    """A figure of heat maps."""
-
-    panels: Annotated[dict[str, str | Map], Doc("The run of each panel, by title.")] = Field(
-        default_factory=dict
-    )
-    range: Annotated[
-        tuple[float | Literal["lowest possible"], float] | None,
-        AsTuple,
-        Doc("The values at both ends of the colours, in all panels."),
-    ] = None
-
-    def parts(self) -> dict[str, Map]:
-        """Return the panels with all that they take from the figure."""
-        panels = self.panels or {"": Map()}
-        short = {
-            title: Map(run=panel) if isinstance(panel, str) else panel
-            for title, panel in panels.items()
-        }
-        return {title: panel.over(self) for title, panel in short.items()}
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of all panels."""
-        return tuple(dict.fromkeys(part.run for part in self.parts().values() if part.run))
-
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
-        series = [part.series for part in self.parts().values() if part.run == run]
-        if self.range and self.range[0] == LOWEST:
-            series.append(MASKS)
-        return measurement_keys(series)
-
-    def drawn(self) -> tuple[Drawn, ...]:
-        """Return each panel."""
-        return tuple(
-            Drawn(
-                panel=title,
-                label="",
-                axes=part.axes,
-                run=part.run or "",
-                rows=tuple(map(str, part.places)) if part.rows == NONE else (),
-            )
-            for title, part in self.parts().items()
-        )
-
-
 def findings(
-    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+    figure: Figure[HeatMap], known: Known, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     low, high = figure.settings.range or (LOWEST, 0.0)
@@ -179,7 +95,7 @@ def _axes(part: Map, where: Where) -> Iterator[FathomError]:
     yield from check_axes(series, used, bool(part.places), where)
 
 
-def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     """Return a line for each field: panel, run, row, column, the value and its moving median."""
     from pandas import DataFrame, concat
 
@@ -228,7 +144,7 @@ def _fields(frame: "DataFrame", part: Map, run: RunFiles) -> "DataFrame":
     return fields
 
 
-def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
     """Return the figure: panels next to each other with one range of colours."""
     from fathom.artefacts.figures import drawing
 
@@ -295,7 +211,7 @@ def _ticks(axis: "Axis", labels: list[str], shown: Mapping[str, str]) -> None:
     axis.set_ticks(list(places), [shown.get(labels[place], labels[place]) for place in places])
 
 
-def _range(settings: Settings, frame: "DataFrame") -> tuple[float, float]:
+def _range(settings: HeatMap, frame: "DataFrame") -> tuple[float, float]:
     """Return the values at both ends of the colours; without a range those of the data."""
     values = frame.loc[:, VALUE].astype(float)
     low, high = settings.range or (None, None)

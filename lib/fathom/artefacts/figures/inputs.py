@@ -1,15 +1,20 @@
 """What figures are drawn from: the series of a training, measurements with axes, and tables."""
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from math import inf, log, nan
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, Source, outcome_words, stale_words
-from fathom.config.schema.types import STACKS
+from fathom.config.schema.figures import (
+    DIAGNOSTICS,
+    MEASUREMENT,
+    METRICS,
+    UPDATE,
+    Series,
+)
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
@@ -19,76 +24,8 @@ from fathom.results.measurements import Measurements
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
-UPDATE, VALUE, NOTE, METRIC, TASK = "update", "value", "note", "metric", "task"
+VALUE, NOTE, METRIC, TASK = "value", "note", "metric", "task"
 NOTES = "; "  # between the notes of one line of the csv
-UNITS = {"bits": 1 / log(2), "nats": 1.0}
-_FORM = re.compile(r"(\w+(?:\.\w+)?)(?: in (\w+))?")
-
-
-@dataclass(frozen=True)
-class Series:
-    """A quantity that figures can draw.
-
-    Attributes:
-        place: METRICS, DIAGNOSTICS or MEASUREMENT.
-        names: columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are
-            joined.
-        axes: what its numbers are indexed by.
-        factor: a recorded number times this is in the unit that was asked for.
-        worst: its bad end; nan where no end is better.
-    """
-
-    place: str
-    names: tuple[str, ...]
-    axes: tuple[str, ...]
-    factor: float = 1.0
-    worst: float = nan
-
-
-def _known() -> dict[str, Series]:
-    """Return the series by name; those of a stack end in its name."""
-    known = {
-        "nll.train": Series(METRICS, ("nll",), (UPDATE,), worst=inf),
-        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,), worst=inf),
-        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,), worst=inf),
-        "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
-        "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
-        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
-        "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
-        "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
-    }
-    for stack in STACKS:
-        for name, axes in (
-            ("gradient_norm", ("layer",)),
-            ("utilisation", ("layer",)),
-            ("samples", ("task", "layer")),
-            ("alpha", ("task", "layer")),
-        ):
-            known[f"{name}.{stack}"] = Series(DIAGNOSTICS, (f"{stack}_{name}",), (UPDATE, *axes))
-        known[f"gates.{stack}"] = Series(MEASUREMENT, (f"gates.{stack}",), ("task", "layer"))
-    return known
-
-
-SERIES = _known()
-
-
-def series_named(text: str) -> Series:
-    """Return the series of a name such as `nll.train in bits`.
-
-    Raises:
-        FathomError: no such series or unit; its place is the text itself.
-    """
-    match = _FORM.fullmatch(text)
-    if match is None or match[1] not in SERIES:
-        name = match[1] if match else text
-        raise FathomError(f"no series '{name}'", text, nearest(name, SERIES))
-    known, unit = SERIES[match[1]], match[2]
-    if unit is None:
-        return known
-    if unit not in UNITS or not match[1].startswith("nll"):
-        raise FathomError(f"no unit '{unit}' of {match[1]}", text, nearest(unit, UNITS))
-    return replace(known, factor=UNITS[unit])
 
 
 def title_of(text: str) -> str:

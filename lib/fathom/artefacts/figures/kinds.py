@@ -1,19 +1,17 @@
 """Kinds of figures: each is a module of this room, imported when a figure names it.
 
-A module has `Settings` (its keys in figures.yaml), `findings` (names that do not exist), `rows`
-(the numbers of the csv) and `draw`.
+A module has `findings` (names that do not exist), `rows` (the numbers of the csv) and `draw`.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
-from fathom.config.figures import Figure, KindSettings
+from fathom.config.figures import Figure
 from fathom.config.known import Known
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
@@ -21,20 +19,6 @@ from fathom.io.errors import FathomError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
-
-_NOT_KINDS = ("__init__", "drawing", "inputs", "kinds", "places", "points", "settings")
-
-
-def names() -> tuple[str, ...]:
-    """Return the kinds: the names of their files."""
-    stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
-    return tuple(sorted(stem for stem in stems if stem not in _NOT_KINDS))
-
-
-@cache
-def classes() -> dict[str, type[KindSettings]]:
-    """Return the class of each kind's settings."""
-    return {name: _module(name).Settings for name in names()}
 
 
 def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:

@@ -1,15 +1,13 @@
 """Labelled points: the places of one axis, the others projected to a plane."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from fathom.artefacts.figures.inputs import NOTE, UPDATE, VALUE, Inputs, named, series_named
-from fathom.artefacts.figures.settings import check_series, measurement_keys, unknown_name
-from fathom.config.figures import Figure, KindSettings
+from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, named
+from fathom.artefacts.figures.settings import check_series, unknown_name
+from fathom.config.figures import Figure
 from fathom.config.known import Known
-from fathom.config.section import Doc
+from fathom.config.schema.figures import UPDATE, LabelledPoints, series_named
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -19,26 +17,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class Settings(KindSettings):
-    """A figure of labelled points."""
-
-    series: Annotated[str, Doc("What is projected.")]
-    points: Annotated[str, Doc("The axis whose places are the points.")]
-    project: Annotated[Literal["pca"], Doc("How the other axes become a plane.")]
-    panels: Annotated[dict[str, str], Field(min_length=1), Doc("The run of each panel, by title.")]
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of all panels."""
-        return tuple(dict.fromkeys(self.panels.values()))
-
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
-        return measurement_keys([self.series])
-
-
 def findings(
-    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+    figure: Figure[LabelledPoints], known: Known, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     settings, where = figure.settings, figure.entry.where
@@ -54,7 +34,7 @@ def findings(
         yield from unknown_name("run", run, known.names(figure.paper), where(("panels", title)))
 
 
-def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
     """Return a line for each point: panel, run, label, x, y, and the variance that both explain.
 
     A series of a training is taken at its last recorded update.
@@ -123,7 +103,7 @@ def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
     return (left * sizes * signs)[:, :2], explained
 
 
-def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
     """Return the figure: panels next to each other, each point with its name."""
     from fathom.artefacts.figures import drawing
 

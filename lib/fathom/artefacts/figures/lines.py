@@ -1,18 +1,14 @@
 """Curves: a series over updates or layers, one line for each run or for each place on an axis."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import (
     NOTE,
-    UPDATE,
     VALUE,
     Inputs,
     RunFiles,
     named,
-    series_named,
     shared_title,
 )
 from fathom.artefacts.figures.places import (
@@ -24,19 +20,15 @@ from fathom.artefacts.figures.places import (
     smoothing_notes,
 )
 from fathom.artefacts.figures.settings import (
-    At,
-    Colour,
-    Unique,
     check_axes,
     check_places,
     check_series,
-    measurement_keys,
     path_of,
     unknown_name,
 )
-from fathom.config.figures import Drawn, Figure, KindSettings
+from fathom.config.figures import Figure
 from fathom.config.known import Known, full_name
-from fathom.config.section import Doc, Section
+from fathom.config.schema.figures import UPDATE, Lines, Panel, series_named
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -48,81 +40,8 @@ if TYPE_CHECKING:
 SMOOTHED = "smoothed"
 
 
-class Line(Section):
-    """A line in its long form."""
-
-    run: Annotated[str, Doc("The run that is drawn.")]
-    series: Annotated[str | None, Doc("In place of the panel's series.")] = None
-
-
-class Panel(Section):
-    """A panel; what it does not say is the figure's."""
-
-    series: Annotated[str | None, Doc("What is drawn.")] = None
-    x: Annotated[str | None, Doc("The axis that runs from left to right.")] = None
-    lines: Annotated[dict[str, str | Line], Doc("The run of each line, by label.")] = Field(
-        default_factory=dict
-    )
-    at: Annotated[At | None, Doc("The update, share of the training, or epoch.")] = None
-    select: Annotated[dict[str, str], Doc("A place on an axis: first, last or a label.")] = Field(
-        default_factory=dict
-    )
-    line_by: Annotated[str | None, Doc("An axis with a line for each of its places.")] = None
-    labels: Annotated[Unique, Doc("Labels of these lines; evenly spread over them.")] = ()
-    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
-    reference: Annotated[float | None, Doc("A horizontal line.")] = None
-    colours: Annotated[dict[str, Colour], Doc("A line's colour, by label.")] = Field(
-        default_factory=dict
-    )
-    log_y: Annotated[bool, Doc("Whether the vertical axis is logarithmic.")] = False
-
-    def over(self, figure: "Panel") -> "Panel":
-        """Return the figure's panel with what this one says instead."""
-        given = {key: getattr(self, key) for key in self.model_fields_set}
-        return Panel(**({key: getattr(figure, key) for key in Panel.model_fields} | given))
-
-    def line(self, label: str) -> Line:
-        """Return a line with its series."""
-        line = self.lines[label]
-        line = Line(run=line) if isinstance(line, str) else line
-        return line.model_copy(update={"series": line.series or self.series})
-
-
-class Settings(Panel, KindSettings):
-    """A figure of lines."""
-
-    panels: Annotated[dict[str, Panel], Doc("Panels from left to right, by title.")] = Field(
-        default_factory=dict
-    )
-
-    def parts(self) -> dict[str, Panel]:
-        """Return the panels with all that they take from the figure."""
-        panels = self.panels or {"": Panel()}
-        return {title: panel.over(self) for title, panel in panels.items()}
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of all lines."""
-        names = [part.line(label).run for part in self.parts().values() for label in part.lines]
-        return tuple(dict.fromkeys(names))
-
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
-        lines = [part.line(label) for part in self.parts().values() for label in part.lines]
-        return measurement_keys(line.series for line in lines if line.run == run)
-
-    def drawn(self) -> tuple[Drawn, ...]:
-        """Return each line; those along an axis by the labels that they are given."""
-        return tuple(
-            Drawn(title, label, (part.x or "x",), part.line(line).run)
-            for title, part in self.parts().items()
-            for line in part.lines
-            for label in (part.labels if part.line_by else (line,))
-        )
-
-
 def findings(
-    figure: Figure[Settings], known: Known, tables: Mapping[str, Table]
+    figure: Figure[Lines], known: Known, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     for title, part in figure.settings.parts().items():
@@ -154,7 +73,7 @@ def findings(
             yield from unknown_name("line", label, part.lines, where(("colours", label)))
 
 
-def rows(settings: Settings, inputs: Inputs) -> "DataFrame":
+def rows(settings: Lines, inputs: Inputs) -> "DataFrame":
     """Return a line for each point: panel, line, run, update, x, value and its moving median.
 
     A line whose run recorded nothing has one row with words.
@@ -215,7 +134,7 @@ def _labels(given: Sequence[str], lines: int) -> list[str]:
     ]
 
 
-def draw(settings: Settings, frame: "DataFrame") -> "Drawing":
+def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
     """Return the figure: panels next to each other, each with its lines."""
     from fathom.artefacts.figures import drawing
 

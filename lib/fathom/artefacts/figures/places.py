@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
-from fathom.artefacts.figures.inputs import UPDATE, RunFiles
+from fathom.artefacts.figures.inputs import RunFiles
+from fathom.config.schema.figures import UPDATE
 from fathom.io.errors import FathomError, nearest
 
 if TYPE_CHECKING:

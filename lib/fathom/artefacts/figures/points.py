@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures import kinds
-from fathom.artefacts.figures.inputs import Inputs, RunFiles, series_named
+from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.table.sources import NOT_RUN, outcome_words
-from fathom.config.figures import Drawn, Figure
+from fathom.config.figures import Figure
+from fathom.config.schema.figures import Drawn, series_named
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -1,44 +1,16 @@
-"""What the settings of all kinds of figures share, and the checks on the names that they use."""
+"""Checks on the names that the settings of figures use."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
-
-from fathom.artefacts.figures.inputs import MEASUREMENT, SERIES, UPDATE, Series, series_named
 from fathom.config.figures import Figure
 from fathom.config.known import KnownRun
-from fathom.config.schema.table import Ids
-from fathom.config.schema.types import STACKS, unique
-from fathom.config.section import Pattern
+from fathom.config.schema.figures import SERIES, UPDATE, Series, series_named
+from fathom.config.schema.types import STACKS
 from fathom.io.errors import FathomError, nearest, unknown
 
 Where = Callable[[tuple[str | int, ...]], str]
-# An update, a share of the training, or the end of an epoch.
-At = (
-    Annotated[int, Field(ge=1)]
-    | Annotated[str, Pattern(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
-)
-# Ids of a table may be numbers, here as there.
-Unique = Annotated[Ids, AfterValidator(unique)]
-SomeNames = Annotated[Unique, Field(min_length=1)]
-# A dozen of matplotlib's names, which are checked without it.
-Colour = (
-    Literal[
-        "black", "gray", "blue", "cyan", "green", "olive", "orange", "brown", "red", "pink",
-        "purple", "magenta",
-    ]
-    | Annotated[str, Pattern(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
-)  # fmt: skip
 # Words for a place on an axis.
 ENDS = ("first", "last")
-
-
-def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:
-    """Return the keys of those series that are measurements."""
-    known = [series_named(name) for name in series if name]
-    keys = [key for item in known if item.place == MEASUREMENT for key in item.names]
-    return tuple(dict.fromkeys(keys))
 
 
 def path_of(figure: Figure, panel: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:

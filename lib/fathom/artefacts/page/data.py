@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.needs import Demands
+from fathom.artefacts.needs import Needs
 from fathom.artefacts.page.runs import Run
 from fathom.config.paper import Paper
 from fathom.config.schema.dataset import SPLITS
@@ -95,12 +95,12 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Mapping[str, Run]) -> list
         FathomError: a file of a corpus is damaged.
     """
     project, scale = artefacts.project, artefacts.scale
-    demands = Demands(project, scale)
+    needs = Needs(project, scale)
     own = (project.spec(name).data.dataset for name in runs)
-    papers = {name: demands.dataset(name) for name in own}
-    for artefact in demands.artefacts.values():
+    papers = {name: needs.dataset(name) for name in own}
+    for artefact in needs.artefacts.values():
         if artefact.paper.name == paper.name:
-            papers |= {name: demands.dataset(name) for name in artefact.corpora}
+            papers |= {name: needs.dataset(name) for name in artefact.corpora}
     return [_data(artefacts, here, "" if here == name else name) for name, here in papers.items()]
 
 

@@ -60,6 +60,7 @@ class Source:
         decoding: the folder of a decoding by seed, split and gates; None for a corpus.
         shown_as: what tasks are called whose text is not what their name says.
         hard_gates: which layers its hard gates leave out, in words; empty without such gates.
+        average_of: how many saved weights are averaged before they are measured.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Source:
     decoding: Callable[[int, str, str], Path] | None = None
     shown_as: Mapping[str, str] = field(default_factory=dict)
     hard_gates: str = ""
+    average_of: int = 1
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
 
     @property
@@ -164,6 +166,9 @@ class Source:
                 str(path),
                 "move the file to its own run's folder",
             )
+        # The names of these files do not tell which weights they are of.
+        if file.settings.get("average_of", self.average_of) != self.average_of:
+            raise FathomError("measured with other weights", str(path), again(path))
         return file
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.spec import DataSpec
+from fathom.config.texts import is_marked
 from fathom.data.subwords import marks
-from fathom.data.subwords.texts import Text, is_marked
+from fathom.data.subwords.texts import Text
 
 
 @dataclass(frozen=True)

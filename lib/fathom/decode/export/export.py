@@ -1,8 +1,8 @@
-"""A finished training as a folder with which another program translates, without fathom.
+"""A finished training for other programs, which then need no fathom.
 
-fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its
-settings and vocabularies. Both get the SentencePiece models that cut source text into pieces, if
-the text does not come in pieces.
+fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its settings
+and vocabularies. Both get the SentencePiece models that cut source text into pieces, if the text
+does not come in pieces. `prune` writes the layers of a single task for fairseq.
 """
 
 import shutil
@@ -11,13 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fathom.data.subwords.sides import sides
-from fathom.decode.export import ctranslate2_exports, fairseq_checkpoint
-from fathom.decode.export.ctranslate2_search import require_equal
-from fathom.decode.export.plain import Plain, plain
+from fathom.decode.export import ctranslate2, fairseq_checkpoint
+from fathom.decode.export.ctranslate2 import require_equal
+from fathom.decode.export.plain import Plain, parameters, plain, require_plain_shape
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing
 from fathom.io.integrity import Recorded, hashes, write_record
+from fathom.nn.size import count_parameters
 from fathom.results.recipe import RECIPE
 
 
@@ -33,14 +34,13 @@ def export(
     Layers that hard gates skip are left out.
 
     Args:
-        run: the training, on the CPU.
         program: "fairseq" or "ctranslate2".
         folder: a new or empty folder.
         task: whose layers are written; None for all tasks, which must then have the same layers.
         report: called with a line about the result.
 
     Raises:
-        FathomError: the training did not finish, the network is no plain Transformer or another
+        FathomError: If the training did not finish, the network is no plain Transformer or another
             one for each task, or CTranslate2 computes something else than ours.
     """
     run.require_finished()
@@ -92,7 +92,7 @@ def _write_ctranslate2(
 ) -> None:
     """Write CTranslate2's model, after a check for each task."""
     with TemporaryDirectory() as temporary:
-        search = ctranslate2_exports.export(Path(temporary), run, transformer)
+        search = ctranslate2.export(Path(temporary), run, transformer)
         for task in tasks:
             pairs, where = run.tensors.split(task, "valid"), f"{run.name}, {task}"
             require_equal(search, run.network(gates), run.task(task), pairs, where)
@@ -113,3 +113,51 @@ def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:
     for name, model in names.items():
         with replacing(folder / f"{name}.model", "wb") as stream:
             stream.write(files.read(f"{model}.model"))
+
+
+def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
+    """Write the checkpoint of one task: its layers and no gates.
+
+    Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
+
+    Args:
+        task: the task whose layers stay.
+        report: called with a line about the result.
+
+    Raises:
+        FathomError: If there is no such task, the training did not finish, or what hard gates leave
+            is no plain Transformer.
+    """
+    spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
+    (folder / "pruned.json").unlink(missing_ok=True)
+    where = f"{run.name}, {task}"
+    number = run.task(task)
+    require_plain_shape(spec.model, run.name)
+    run.require_finished()
+    network = run.network("hard")
+    if all(method.depth() is None for method in network.methods.values()):
+        raise FathomError("no method with gates", where, "choose a run whose gates skip layers")
+    transformer = plain(network, spec.model, number, where)
+    languages = {side.name: side.languages[task] for side in sides(spec.data)}
+    path = folder / "model.pt"
+    fairseq_checkpoint.write(path, run, transformer, languages, (task,))
+    layers = {stack: method.stack.layers for stack, method in network.methods.items()}
+    before, after = count_parameters(network)["total"], parameters(transformer.state)
+    content = {
+        "task": task,
+        "languages": languages,
+        "gates": "hard",
+        "active": transformer.active,
+        "layers": layers,
+        "parameters": {"before": before, "after": after},
+        "files": hashes(folder, path.name, *(f"dict.{name}.txt" for name in languages.values())),
+        "recipe": RECIPE["decoding"],
+    }
+    if task in spec.data.target_tokens:
+        content["target_token"] = spec.data.target_tokens[task]
+    write_record(folder / "pruned.json", content)
+    active = transformer.active
+    counts = ", ".join(
+        f"{stack} {len(active[stack])} of {layers[stack]} layers" for stack in active
+    )
+    report(f"{task}: {counts}, {after} of {before} parameters: {path}")

@@ -26,9 +26,6 @@ def write(
     """Write the checkpoint, and next to it the dictionaries, dict.<language>.txt.
 
     Args:
-        path: the checkpoint's file.
-        run: the training.
-        plain: what the network is for the tasks of the checkpoint.
         languages: what fairseq calls each side, by "source" and "target".
         tasks: those of the checkpoint; where a token starts hypotheses, that of the first does,
             unless the user names another language.
@@ -96,12 +93,6 @@ def _starting_with_a_token(
 
     Both sides have the target's name: the task adds a token of each language that it knows to the
     dictionaries, and they have none of the source's.
-
-    Args:
-        folder: where the dictionaries are.
-        languages: by whose names they are called, by side.
-        language: the target language.
-        tokens: all languages that have a token.
     """
     known = list(dict.fromkeys(tokens))
     absent = ("lang_dict", "extra_data", "extra_lang_pairs", "fixed_dictionary", "encoder_langtok")

@@ -45,11 +45,7 @@ class Plain:
 
 
 def require_plain_shape(model: Model, where: str) -> None:
-    """Refuse a network that is no plain Transformer, whatever its gates select.
-
-    Raises:
-        FathomError: it is none.
-    """
+    """Refuse a network that is no plain Transformer, whatever its gates select."""
     for what in beyond(model):
         raise FathomError(f"no plain Transformer: {what}", where, REMEDY)
 
@@ -58,13 +54,10 @@ def plain(network: Network, model: Model, task: int, where: str) -> Plain:
     """Return what a network is for a task with the gates in use.
 
     Args:
-        network: ready for inference.
-        model: its shape.
-        task: the task's index.
         where: what messages name first.
 
     Raises:
-        FathomError: it is no plain Transformer, or a stack has no layer left.
+        FathomError: If it is no plain Transformer, or a stack has no layer left.
     """
     require_plain_shape(model, where)
     active = {stack: active_layers(method, task) for stack, method in network.methods.items()}
@@ -85,7 +78,6 @@ def plain_state(state: Mapping[str, Tensor], active: Active) -> dict[str, Tensor
     The parameters of methods are left out.
 
     Args:
-        state: the weights of a trained encoder-decoder.
         active: the layers that stay, from 0 and in order, by stack.
     """
     plain = {f"{stack}.version": torch.tensor([STACK_VERSION]) for stack in active}
@@ -108,24 +100,14 @@ def parameters(plain: Mapping[str, Tensor]) -> int:
 
 
 def active_layers(method: Method, task: int) -> tuple[int, ...]:
-    """Return the layers of a stack that a method keeps for a task, with the gates in use.
-
-    Args:
-        method: of a network ready for inference.
-        task: the task's index.
-    """
+    """Return the layers of a stack that a method keeps for a task, with the gates in use."""
     method.begin(torch.tensor([task], device=_device(method)))
     return tuple(layer for layer in range(method.stack.layers) if method.keep(layer))
 
 
 @torch.no_grad()
 def beyond_keeping(method: Method, task: int) -> str | None:
-    """Return the hook by which a method does more for a task than keep or skip layers, or None.
-
-    Args:
-        method: of a network ready for inference.
-        task: the task's index.
-    """
+    """Return the hook by which a method does more for a task than keep or skip layers, or None."""
     tried = _tried(method, active_layers(method, task))
     return next((hook for hook, own, plain in tried if not torch.equal(own, plain)), None)
 

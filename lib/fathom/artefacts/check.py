@@ -1,0 +1,90 @@
+"""What figures, claims and parameter counts say, checked against tables, runs and printed cells."""
+
+from collections.abc import Iterator
+
+from fathom.artefacts import decoders, parameters, printed
+from fathom.artefacts.claims import names
+from fathom.artefacts.claims.expressions import shown
+from fathom.artefacts.figures import kinds
+from fathom.config.claims import ClaimPart
+from fathom.config.known import Known, full_name
+from fathom.config.paper import Paper
+from fathom.config.project import Project
+from fathom.io.errors import FathomError, Findings
+
+
+def findings(project: Project, paper: str | None = None) -> list[FathomError]:
+    """Return what is wrong in figures and claims, each finding once.
+
+    Args:
+        project: whose config has no findings of its own.
+        paper: the paper that is asked for; None for all, with parameters.yaml, runs that nothing
+            uses, and decodings that a table asks for and that cannot be made.
+    """
+    known = project.known()
+    papers = [project.papers[paper]] if paper else [*project.papers.values()]
+    found = [finding for each in papers for finding in _of_paper(project, each, known)]
+    if paper is None:
+        found += parameters.findings(project)
+        found = found or [*_unused_runs(project, known), *decoders.findings(project)]
+    return [*{str(finding): finding for finding in found}.values()]
+
+
+def require(project: Project, paper: str | None = None) -> None:
+    """Refuse figures and claims that are wrong.
+
+    Raises:
+        Findings: everything that is wrong.
+    """
+    if found := findings(project, paper):
+        raise Findings(found)
+
+
+def _of_paper(project: Project, paper: Paper, known: Known) -> Iterator[FathomError]:
+    """Yield what is wrong in a paper's figures, and then in the claims that show none of those."""
+    wrong = set()
+    for figure in paper.figures.values():
+        found = [*kinds.findings(figure, known, paper.tables)]
+        wrong |= {figure.name} if found else set()
+        yield from found
+    cells = {name: table.cells(known) for name, table in paper.tables.items()}
+    answers = printed.printed_cells(project, paper)
+    for claim in project.claims.get(paper.name, {}).values():
+        for part in claim.parts:
+            found = [*names.findings(part, cells, paper.figures, known)]
+            if not found:
+                yield from _answer(part, answers)
+            elif not (_has_syntax(part) and wrong & {each.artefact for each in shown(part)}):
+                yield from found
+
+
+def _has_syntax(part: ClaimPart) -> bool:
+    try:
+        return bool([*shown(part)])
+    except FathomError:
+        return False
+
+
+def _answer(part: ClaimPart, answers: printed.Printed) -> Iterator[FathomError]:
+    """Yield that a paper's own cells give another answer than `supports` says."""
+    try:
+        yield from printed.findings(part, answers)
+    except FathomError as error:
+        yield error
+
+
+def _unused_runs(project: Project, known: Known) -> Iterator[FathomError]:
+    """Yield the runs that no table, no figure and no other run uses."""
+    used = set()
+    for name, entry in project.entries.items():
+        start = entry.get(("start", "run"))
+        if isinstance(start, str):
+            used.add(full_name(name.split("/")[0], start))
+    for paper in project.papers.values():
+        used |= {cell.source for table in paper.tables.values() for cell in table.cells(known)}
+        for figure in paper.figures.values():
+            used |= {full_name(paper.name, run) for run in figure.settings.runs}
+    for name in known.runs:
+        if name not in used:
+            where = project.entries[name].where(())
+            yield FathomError("no table and no figure uses this run", where, "use it or delete it")

@@ -1,0 +1,362 @@
+"""Settings of figures: the keys of figures.yaml, one class for each kind, and what a series is."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import inf, log, nan
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from fathom.config.schema.table import Id, Ids
+from fathom.config.schema.types import STACKS, unique
+from fathom.config.section import AsTuple, Doc, Pattern, Section
+from fathom.io.errors import FathomError, nearest
+
+METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"
+UPDATE = "update"
+UNITS = {"bits": 1 / log(2), "nats": 1.0}
+_FORM = re.compile(r"(\w+(?:\.\w+)?)(?: in (\w+))?")
+# What heat maps may have in place of an axis, or of the lower end of their colours.
+NONE, LOWEST, MASKS = "none", "lowest possible", "masks"
+# An update, a share of the training, or the end of an epoch.
+At = (
+    Annotated[int, Field(ge=1)]
+    | Annotated[str, Pattern(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
+)
+# Ids of a table may be numbers, here as there.
+Unique = Annotated[Ids, AfterValidator(unique)]
+SomeNames = Annotated[Unique, Field(min_length=1)]
+# A dozen of matplotlib's names, which are checked without it.
+Colour = (
+    Literal[
+        "black", "gray", "blue", "cyan", "green", "olive", "orange", "brown", "red", "pink",
+        "purple", "magenta",
+    ]
+    | Annotated[str, Pattern(r"^#[0-9a-fA-F]{6}$", "#4477AA")]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity that figures can draw.
+
+    Attributes:
+        place: METRICS, DIAGNOSTICS or MEASUREMENT.
+        names: columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are
+            joined.
+        axes: what its numbers are indexed by.
+        factor: a recorded number times this is in the unit that was asked for.
+        worst: its bad end; nan where no end is better.
+    """
+
+    place: str
+    names: tuple[str, ...]
+    axes: tuple[str, ...]
+    factor: float = 1.0
+    worst: float = nan
+
+
+def _known() -> dict[str, Series]:
+    """Return the series by name; those of a stack end in its name."""
+    known = {
+        "nll.train": Series(METRICS, ("nll",), (UPDATE,), worst=inf),
+        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,), worst=inf),
+        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,), worst=inf),
+        "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
+        "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
+        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
+        "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
+        "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
+    }
+    for stack in STACKS:
+        for name, axes in (
+            ("gradient_norm", ("layer",)),
+            ("utilisation", ("layer",)),
+            ("samples", ("task", "layer")),
+            ("alpha", ("task", "layer")),
+        ):
+            known[f"{name}.{stack}"] = Series(DIAGNOSTICS, (f"{stack}_{name}",), (UPDATE, *axes))
+        known[f"gates.{stack}"] = Series(MEASUREMENT, (f"gates.{stack}",), ("task", "layer"))
+    return known
+
+
+SERIES = _known()
+
+
+def series_named(text: str) -> Series:
+    """Return the series of a name such as `nll.train in bits`.
+
+    Raises:
+        FathomError: no such series or unit; its place is the text itself.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None or match[1] not in SERIES:
+        name = match[1] if match else text
+        raise FathomError(f"no series '{name}'", text, nearest(name, SERIES))
+    known, unit = SERIES[match[1]], match[2]
+    if unit is None:
+        return known
+    if unit not in UNITS or not match[1].startswith("nll"):
+        raise FathomError(f"no unit '{unit}' of {match[1]}", text, nearest(unit, UNITS))
+    return replace(known, factor=UNITS[unit])
+
+
+def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the keys of those series that are measurements."""
+    known = [series_named(name) for name in series if name]
+    keys = [key for item in known if item.place == MEASUREMENT for key in item.names]
+    return tuple(dict.fromkeys(keys))
+
+
+class FigureSettings(Section):
+    """The keys that every figure has; all others belong to its kind."""
+
+    kind: Annotated[str, Doc("Its kind, whose keys it has besides these.")]
+    title: Annotated[str, Doc("A short heading.")]
+    section: Annotated[str, Doc("Where the paper discusses it.")]
+    caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A curve or a picture that a figure draws, as claims name it.
+
+    Attributes:
+        panel: the title of its panel; empty in a figure without panels.
+        label: of a curve; empty for a picture.
+        axes: of a curve its one axis; of a picture those of rows and columns.
+        run: that is drawn, as figures.yaml names it.
+        rows: the labels of a picture's rows where they are no places of the axis.
+    """
+
+    panel: str
+    label: str
+    axes: tuple[str, ...]
+    run: str
+    rows: tuple[str, ...] = ()
+
+
+class KindSettings(Section):
+    """The base of each kind's settings; title and section are read with the figure."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that it draws, as figures.yaml names them."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it is drawn from."""
+        return ()
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        return ()
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return the curves and pictures that claims can read."""
+        return ()
+
+
+class Line(Section):
+    """A line in its long form."""
+
+    run: Annotated[str, Doc("The run that is drawn.")]
+    series: Annotated[str | None, Doc("In place of the panel's series.")] = None
+
+
+class Panel(Section):
+    """A panel; what it does not say is the figure's."""
+
+    series: Annotated[str | None, Doc("What is drawn.")] = None
+    x: Annotated[str | None, Doc("The axis that runs from left to right.")] = None
+    lines: Annotated[dict[str, str | Line], Doc("The run of each line, by label.")] = Field(
+        default_factory=dict
+    )
+    at: Annotated[At | None, Doc("The update, share of the training, or epoch.")] = None
+    select: Annotated[dict[str, str], Doc("A place on an axis: first, last or a label.")] = Field(
+        default_factory=dict
+    )
+    line_by: Annotated[str | None, Doc("An axis with a line for each of its places.")] = None
+    labels: Annotated[Unique, Doc("Labels of these lines; evenly spread over them.")] = ()
+    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
+    reference: Annotated[float | None, Doc("A horizontal line.")] = None
+    colours: Annotated[dict[str, Colour], Doc("A line's colour, by label.")] = Field(
+        default_factory=dict
+    )
+    log_y: Annotated[bool, Doc("Whether the vertical axis is logarithmic.")] = False
+
+    def over(self, figure: "Panel") -> "Panel":
+        """Return the figure's panel with what this one says instead."""
+        given = {key: getattr(self, key) for key in self.model_fields_set}
+        return Panel(**({key: getattr(figure, key) for key in Panel.model_fields} | given))
+
+    def line(self, label: str) -> Line:
+        """Return a line with its series."""
+        line = self.lines[label]
+        line = Line(run=line) if isinstance(line, str) else line
+        return line.model_copy(update={"series": line.series or self.series})
+
+
+class Lines(Panel, KindSettings):
+    """A figure of lines."""
+
+    panels: Annotated[dict[str, Panel], Doc("Panels from left to right, by title.")] = Field(
+        default_factory=dict
+    )
+
+    def parts(self) -> dict[str, Panel]:
+        """Return the panels with all that they take from the figure."""
+        panels = self.panels or {"": Panel()}
+        return {title: panel.over(self) for title, panel in panels.items()}
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all lines."""
+        names = [part.line(label).run for part in self.parts().values() for label in part.lines]
+        return tuple(dict.fromkeys(names))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        lines = [part.line(label) for part in self.parts().values() for label in part.lines]
+        return measurement_keys(line.series for line in lines if line.run == run)
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return each line; those along an axis by the labels that they are given."""
+        return tuple(
+            Drawn(title, label, (part.x or "x",), part.line(line).run)
+            for title, part in self.parts().items()
+            for line in part.lines
+            for label in (part.labels if part.line_by else (line,))
+        )
+
+
+class Map(Section):
+    """What a panel may say; what it does not say is the figure's."""
+
+    run: Annotated[str | None, Doc("The run that is drawn.")] = None
+    series: Annotated[str | None, Doc("What is drawn.")] = None
+    rows: Annotated[str | None, Doc("The axis from bottom to top; none for one row a place.")] = (
+        None
+    )
+    columns: Annotated[str | None, Doc("The axis from left to right.")] = None
+    at: Annotated[
+        At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None,
+        Doc("An update, a share of the training or an epoch; or several, with `rows: none`."),
+    ] = None
+    order: Annotated[Unique, Doc("Names along both axes of tasks, in this order.")] = ()
+    numbers: Annotated[bool, Doc("Whether each field shows its number.")] = False
+    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
+
+    def over(self, figure: "Map") -> "Map":
+        """Return the figure's settings with what this panel says instead."""
+        given = {key: getattr(self, key) for key in self.model_fields_set}
+        return Map(**({key: getattr(figure, key) for key in Map.model_fields} | given))
+
+    @property
+    def places(self) -> tuple[int | str, ...]:
+        """The places in the training that are drawn."""
+        return self.at if isinstance(self.at, tuple) else () if self.at is None else (self.at,)
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The axes of rows and columns; one that comes twice has a name of its own."""
+        again = "_2" if self.columns == self.rows else ""
+        return str(self.rows), f"{self.columns}{again}"
+
+
+class HeatMap(Map, KindSettings):
+    """A figure of heat maps."""
+
+    panels: Annotated[dict[str, str | Map], Doc("The run of each panel, by title.")] = Field(
+        default_factory=dict
+    )
+    range: Annotated[
+        tuple[float | Literal["lowest possible"], float] | None,
+        AsTuple,
+        Doc("The values at both ends of the colours, in all panels."),
+    ] = None
+
+    def parts(self) -> dict[str, Map]:
+        """Return the panels with all that they take from the figure."""
+        panels = self.panels or {"": Map()}
+        short = {
+            title: Map(run=panel) if isinstance(panel, str) else panel
+            for title, panel in panels.items()
+        }
+        return {title: panel.over(self) for title, panel in short.items()}
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all panels."""
+        return tuple(dict.fromkeys(part.run for part in self.parts().values() if part.run))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        series = [part.series for part in self.parts().values() if part.run == run]
+        if self.range and self.range[0] == LOWEST:
+            series.append(MASKS)
+        return measurement_keys(series)
+
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Return each panel."""
+        return tuple(
+            Drawn(
+                panel=title,
+                label="",
+                axes=part.axes,
+                run=part.run or "",
+                rows=tuple(map(str, part.places)) if part.rows == NONE else (),
+            )
+            for title, part in self.parts().items()
+        )
+
+
+class GroupedBars(KindSettings):
+    """A figure of grouped bars."""
+
+    table: Annotated[str, Doc("The table whose rows are drawn.")]
+    columns: Annotated[SomeNames, Doc("A group of bars for each; `tasks` means all tasks.")]
+    less: Annotated[Id, Doc("The row that is subtracted.")]
+    bars: Annotated[
+        dict[str, Id], Field(min_length=1), Doc("The row of each bar of a group, by label.")
+    ]
+    not_drawn: Annotated[Unique, Doc("Rows that are in the csv alone.")] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it is drawn from."""
+        return (self.table,)
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """The label of each row; empty for a row that is not drawn."""
+        drawn = {row: label for label, row in self.bars.items()}
+        return drawn | dict.fromkeys(self.not_drawn, "")
+
+
+class LabelledPoints(KindSettings):
+    """A figure of labelled points."""
+
+    series: Annotated[str, Doc("What is projected.")]
+    points: Annotated[str, Doc("The axis whose places are the points.")]
+    project: Annotated[Literal["pca"], Doc("How the other axes become a plane.")]
+    panels: Annotated[dict[str, str], Field(min_length=1), Doc("The run of each panel, by title.")]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of all panels."""
+        return tuple(dict.fromkeys(self.panels.values()))
+
+    def measurements(self, run: str) -> tuple[str, ...]:
+        """Return the keys of the measurements that it draws of a run."""
+        return measurement_keys([self.series])
+
+
+KINDS: dict[str, type[KindSettings]] = {
+    "grouped_bars": GroupedBars,
+    "heat_map": HeatMap,
+    "labelled_points": LabelledPoints,
+    "lines": Lines,
+}

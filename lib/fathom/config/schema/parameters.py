@@ -1,0 +1,33 @@
+"""Settings of parameters.yaml: sizes of dictionaries, and printed counts that are not explained."""
+
+from typing import Annotated
+
+from annotated_types import MinLen
+from pydantic import Field
+
+from fathom.config.schema.types import Count, Text
+from fathom.config.section import AsTuple, Doc, Section
+
+
+class VocabularySizes(Section):
+    """The sizes of the dictionaries of some runs."""
+
+    like: Annotated[Text, Doc("A family of runs.yaml; the last entry that fits counts.")]
+    source: Annotated[Count, Doc("Entries of the source dictionary.")]
+    target: Annotated[Count, Doc("Entries of the target dictionary.")]
+    origin: Annotated[Text, Doc("How the sizes are known.")]
+
+
+class Unexplained(Section):
+    """Printed counts that are no count of the network."""
+
+    tables: Annotated[tuple[str, ...], AsTuple, MinLen(1), Doc("Tables of the paper.")]
+    columns: Annotated[tuple[str, ...], AsTuple, Doc("Columns; none: all.")] = ()
+    reason: Annotated[Text, Doc("What is known of it.")]
+
+
+class Parameters(Section):
+    """The keys of parameters.yaml."""
+
+    vocabularies: Annotated[tuple[VocabularySizes, ...], AsTuple, MinLen(1)]
+    unexplained: Annotated[tuple[Unexplained, ...], AsTuple] = Field(default=())

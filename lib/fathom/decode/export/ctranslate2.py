@@ -1,0 +1,346 @@
+"""A training in CTranslate2 (https://opennmt.net/CTranslate2), an optional package.
+
+One model for each selection of layers, filled from weights under fairseq's names, and checked: the
+log-probabilities of real targets are those of our network. CTranslate2 searches on the CPU, in
+single precision. At a sentence's cap it returns the hypothesis without scoring an end symbol, which
+fathom does, and a source without pieces has an empty hypothesis; all other hypotheses are equal but
+for rounding.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.modules import SinusoidalPositionalEmbedding
+from torch import Tensor
+
+from fathom.config.plain import REMEDY
+from fathom.config.schema.run import Decoding
+from fathom.data.tensors import EOS, PAD, Pairs
+from fathom.decode.export.plain import Plain, plain
+from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
+from fathom.nn.network import Network
+
+# What CTranslate2 calls padding.
+BLANK = "<blank>"
+# In the order in which it joins the projections of attention.
+_JOINED = {"self_attn": (("q", "k", "v"),), "encoder_attn": (("q",), ("k", "v"))}
+Weights = Mapping[str, Tensor]
+
+
+def installed() -> ModuleType:
+    """Return the package.
+
+    Raises:
+        FathomError: If it is not installed, or cannot be loaded.
+    """
+    try:
+        import ctranslate2
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "ctranslate2"
+        what = "not installed" if missing else f"it cannot be loaded ({error})"
+        raise FathomError(what, "CTranslate2", "run `make ctranslate2`") from None
+    return ctranslate2
+
+
+def symbols(dictionary: Dictionary) -> list[str]:
+    """Return the pieces of a dictionary by id, as CTranslate2 names them."""
+    pieces = [dictionary[number] for number in range(len(dictionary))]
+    pieces[PAD] = BLANK
+    return pieces
+
+
+def write(
+    folder: Path,
+    plain: Plain,
+    source: Sequence[str],
+    target: Sequence[str],
+    positions: int,
+    start: bool = True,
+) -> None:
+    """Write a model in single precision.
+
+    CTranslate2 adds the end symbol to a source, and starts a hypothesis with it, as fairseq does.
+
+    Args:
+        folder: an empty folder.
+        source: the source's vocabulary by id.
+        positions: the longest source or target (pieces, with the end symbol).
+        start: whether each hypothesis starts with the end symbol; else whoever translates gives
+            what it starts with, as CTranslate2's `target_prefix`.
+
+    Raises:
+        FathomError: If the package is not installed.
+    """
+    installed()
+    from ctranslate2.specs import common_spec, transformer_spec
+
+    model = plain.model
+    spec: Any = transformer_spec.TransformerSpec.from_config(
+        (len(plain.active["encoder"]), len(plain.active["decoder"])),
+        model.heads,
+        pre_norm=model.norm == "pre",
+        activation=common_spec.Activation[model.activation.upper()],
+    )
+    weights = {name: value.detach().cpu() for name, value in plain.state.items()}
+    encodings = _sinusoids(positions, model.width)
+    for stack, layers in (("encoder", spec.encoder), ("decoder", spec.decoder)):
+        _stack(layers, weights, stack, encodings)
+    spec.encoder.embeddings[0].weight = weights["encoder.embed_tokens.weight"]
+    spec.decoder.embeddings.weight = weights["decoder.embed_tokens.weight"]
+    _linear(spec.decoder.projection, weights, "decoder.output_projection")
+    spec.register_source_vocabulary(list(source))
+    spec.register_target_vocabulary(list(target))
+    spec.config.add_source_eos = True
+    spec.config.decoder_start_token = spec.config.eos_token if start else None
+    spec.validate()
+    spec.save(str(folder))
+
+
+def _sinusoids(positions: int, width: int) -> Tensor:
+    """Return fairseq's positions, (positions, D); its first one is after the padding's number."""
+    table = SinusoidalPositionalEmbedding.get_embedding(positions + PAD + 1, width, PAD)
+    return table[PAD + 1 :]
+
+
+def _stack(spec: Any, weights: Weights, stack: str, encodings: Tensor) -> None:
+    spec.position_encodings.encodings = encodings
+    for number, layer in enumerate(spec.layer):
+        name = f"{stack}.layers.{number}"
+        _attention(layer.self_attention, weights, name, "self_attn")
+        if stack == "decoder":
+            _attention(layer.attention, weights, name, "encoder_attn")
+        _norm(layer.ffn.layer_norm, weights, f"{name}.final_layer_norm")
+        _linear(layer.ffn.linear_0, weights, f"{name}.fc1")
+        _linear(layer.ffn.linear_1, weights, f"{name}.fc2")
+    if f"{stack}.layer_norm.weight" in weights:
+        _norm(spec.layer_norm, weights, f"{stack}.layer_norm")
+
+
+def _attention(spec: Any, weights: Weights, layer: str, part: str) -> None:
+    _norm(spec.layer_norm, weights, f"{layer}.{part}_layer_norm")
+    groups = (*_JOINED[part], ("out",))
+    for linear, group in zip(spec.linear, groups, strict=True):
+        _linear(linear, weights, *(f"{layer}.{part}.{name}_proj" for name in group))
+
+
+def _linear(spec: Any, weights: Weights, *names: str) -> None:
+    """Fill a linear function from one, or from several that have the same input."""
+    spec.weight = torch.cat([weights[f"{name}.weight"] for name in names])
+    if f"{names[0]}.bias" in weights:
+        spec.bias = torch.cat([weights[f"{name}.bias"] for name in names])
+
+
+def _norm(spec: Any, weights: Weights, name: str) -> None:
+    spec.gamma, spec.beta = weights[f"{name}.weight"], weights[f"{name}.bias"]
+
+
+# Validation pairs of a task whose targets both score, and how far two scores may differ (nats).
+CHECKED, TOLERANCE = 8, 1e-5
+# Sentences of a batch.
+SENTENCES = 64
+
+
+class Search:
+    """CTranslate2 with one model."""
+
+    def __init__(self, folder: Path, source: Sequence[str], target: Sequence[str]):
+        """Load a model; its files are not needed after that.
+
+        Args:
+            folder: what `write` wrote.
+            source: the source's vocabulary by id.
+        """
+        self.source, self.target = source, target
+        self.ids = {piece: number for number, piece in enumerate(target)}
+        self.translator = installed().Translator(
+            str(folder),
+            device="cpu",
+            compute_type="float32",
+            inter_threads=1,
+            intra_threads=torch.get_num_threads(),
+        )
+
+    def best(
+        self, sources: Sequence[Tensor], settings: Decoding, starts: Sequence[int] | None = None
+    ) -> list[list[int]]:
+        """Return the best hypothesis of each sentence, without the end symbol.
+
+        Args:
+            sources: (S,) each, with its end symbol.
+            starts: what the decoder reads first for each; None is the end symbol for all.
+        """
+        prefixes = [self.prefix(start) for start in starts or [EOS] * len(sources)]
+        by_cap: dict[int, list[int]] = defaultdict(list)
+        for number, source in enumerate(sources):
+            by_cap[settings.cap(len(source) - 1)].append(number)
+        hypotheses: dict[int, list[int]] = {}
+        # A call has one cap for all of its sentences.
+        for cap, numbers in by_cap.items():
+            results = self.translator.translate_batch(
+                [_pieces(sources[number], self.source) for number in numbers],
+                target_prefix=[prefixes[number] for number in numbers],
+                max_batch_size=SENTENCES,
+                beam_size=settings.beam,
+                length_penalty=settings.length_penalty,
+                max_decoding_length=cap,
+                max_input_length=0,
+            )
+            for number, result in zip(numbers, results, strict=True):
+                hypotheses[number] = [self.ids[piece] for piece in result.hypotheses[0]]
+        return [hypotheses[number] for number in range(len(sources))]
+
+    def log_probabilities(self, source: Tensor, target: Tensor, start: int = EOS) -> Tensor:
+        """Return the log-probability of each piece of a target, (T,).
+
+        Args:
+            source: (S,) with its end symbol.
+            target: (T,) with its end symbol.
+            start: what the decoder reads first.
+        """
+        pieces = [*self.prefix(start), *_pieces(target, self.target)]
+        sentences = [_pieces(source, self.source)], [pieces]
+        (result,) = self.translator.score_batch(*sentences, max_input_length=0)
+        return torch.tensor(result.log_probs)
+
+    def prefix(self, start: int) -> list[str]:
+        """Return what CTranslate2 is given to start with: a token; it has the end symbol itself."""
+        return [] if start == EOS else [self.target[start]]
+
+
+def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
+    """Return a sentence's pieces without the end symbol, which CTranslate2 adds."""
+    numbers: list[int] = sentence[:-1].tolist()
+    return [vocabulary[number] for number in numbers]
+
+
+def require_equal(search: Search, network: Network, task: int, pairs: Pairs, where: str) -> None:
+    """Compare the log-probabilities of real targets, from the shortest to the longest.
+
+    Args:
+        search: CTranslate2 with the exported network.
+        network: ours, with its gates in use.
+        where: what the message names first.
+
+    Raises:
+        FathomError: If one differs by more than TOLERANCE, or there is no pair of two full
+            sentences.
+    """
+    complete = (pairs.source_lengths > 1) & (pairs.target_lengths > 1)
+    order = sorted(complete.nonzero()[0].tolist(), key=pairs.target_lengths.__getitem__)
+    if not order:
+        raise FathomError("no validation text to check CTranslate2 with", where, REMEDY)
+    chosen = {order[place * (len(order) - 1) // (CHECKED - 1)] for place in range(CHECKED)}
+    worst = 0.0
+    for number in sorted(chosen):
+        source, target = pairs.source(number), pairs.target(number)
+        own = _log_probabilities(network, task, source, target, pairs.start)
+        other = search.log_probabilities(source, target, pairs.start)
+        difference = (own - other).abs().max()
+        worst = max(worst, float(difference.nan_to_num(torch.inf)))
+    if not worst <= TOLERANCE:
+        what = f"CTranslate2's log-probabilities differ by {worst:.1g} nats, more than {TOLERANCE}"
+        raise FathomError(what, where, REMEDY)
+
+
+@torch.no_grad()
+def _log_probabilities(
+    network: Network, task: int, source: Tensor, target: Tensor, start: int
+) -> Tensor:
+    """Return what our network gives each piece of a target, (T,)."""
+    device = next(network.parameters()).device
+    source, target = source.to(device), target.to(device)
+    previous = target.roll(1)
+    previous[0] = start
+    logits = network(source[None], previous[None], torch.tensor([task], device=device))[0]
+    chosen = logits.float().log_softmax(-1).gather(1, target[:, None].long())
+    return chosen[:, 0].cpu()
+
+
+class Exports:
+    """The models of one training with one kind of gates; each is made when it is first used."""
+
+    def __init__(self, run: TrainedRun, gates: str, update: int | None = None):
+        """Export nothing yet."""
+        self.run, self.gates, self.update = run, gates, update
+        self._by_layers: dict[str, Search] = {}
+        self._by_task: dict[str, Search] = {}
+
+    def of(self, task: str) -> Search:
+        """Return CTranslate2 with the network of a task.
+
+        Raises:
+            FathomError: If the package is missing, the network is no plain Transformer for this
+                task, or CTranslate2 computes something else.
+        """
+        if task not in self._by_task:
+            run, number = self.run, self.run.task(task)
+            where = f"{run.name}, {task}"
+            network = run.network(self.gates, self.update)
+            transformer = plain(network, run.spec.model, number, where)
+            search = self._by_layers.get(str(transformer.active)) or _loaded(run, transformer)
+            require_equal(search, network, number, run.tensors.split(task, "valid"), where)
+            self._by_layers[str(transformer.active)] = self._by_task[task] = search
+        return self._by_task[task]
+
+    def best(self, sources: Sequence[Tensor], tasks: Sequence[int]) -> list[list[int]]:
+        """Return the best hypothesis of each source, in the order of the sources.
+
+        Tasks with the same layers are translated together.
+
+        Args:
+            sources: (S,) each, with its end symbol.
+            tasks: the index of each source's task.
+
+        Raises:
+            FathomError: as for `of`.
+        """
+        numbers: dict[Search, list[int]] = defaultdict(list)
+        for number, task in enumerate(tasks):
+            numbers[self.of(self.run.tasks[task])].append(number)
+        hypotheses: dict[int, list[int]] = {}
+        for search, own in numbers.items():
+            starts = [self.run.tensors.starts[tasks[number]] for number in own]
+            chosen = [sources[number] for number in own]
+            best = search.best(chosen, self.run.require_decoder(), starts)
+            hypotheses |= dict(zip(own, best, strict=True))
+        return [hypotheses[number] for number in range(len(sources))]
+
+
+@lru_cache(maxsize=1)
+def exports(run: TrainedRun, gates: str, update: int | None = None) -> Exports:
+    """Return the models of a training; those that were asked for last stay loaded."""
+    return Exports(run, gates, update)
+
+
+def export(folder: Path, run: TrainedRun, transformer: Plain) -> Search:
+    """Write the model of a plain Transformer to an empty folder, and load it.
+
+    Raises:
+        FathomError: If the package is missing.
+    """
+    dictionaries = run.tensors.source_dictionary, run.tensors.target_dictionary
+    source, target = map(symbols, dictionaries)
+    start = set(run.tensors.starts) == {EOS}
+    write(folder, transformer, source, target, _positions(run), start)
+    return Search(folder, source, target)
+
+
+def _loaded(run: TrainedRun, transformer: Plain) -> Search:
+    with TemporaryDirectory() as folder:
+        return export(Path(folder), run, transformer)
+
+
+def _positions(run: TrainedRun) -> int:
+    """Return the longest sentence or hypothesis of a run (pieces, with the end symbol)."""
+    longest = run.longest_source
+    # Held-out targets, of which some are scored, are not cut.
+    targets = [int(pairs.target_lengths.max(initial=0)) for pairs in run.tensors.splits("valid")]
+    return max(longest, run.require_decoder().cap(longest), *targets) + 1

@@ -1,0 +1,155 @@
+"""What lies in a folder of results: trainings and their measurements, tables and figures."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fathom.io.errors import FathomError
+from fathom.results import measurements, training_file
+from fathom.results.measurements import Measurements, Record
+from fathom.results.training_file import TrainingFile
+
+JUDGED = ("claims", "compare")
+# Columns of every table and figure, and of no other csv file below a folder of results.
+_OF_ARTEFACTS = {"words", "note"}
+_AGAIN = "delete it, and make it again with the verb that writes it"
+_HASH = re.compile(r"-[0-9a-f]{8}$")
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """What is recorded of one training that has ended."""
+
+    folder: Path
+    name: str  # <paper>/<run>
+    seed: int
+    training: TrainingFile
+    files: Mapping[str, Measurements]  # by file name, without .json
+
+    @cached_property
+    def identity(self) -> str:
+        """The hash of what determines the training, or as much of it as the folder's name has."""
+        return next((file.identity for file in self.files.values()), self.folder_hash)
+
+    @property
+    def folder_hash(self) -> str:
+        """The first digits of the identity."""
+        return self.folder.parent.name.rpartition("-")[2]
+
+    @cached_property
+    def measurements(self) -> dict[str, Record]:
+        """All records by key; a key of several decodings gets the hash of its file's name."""
+        counts = Counter(_HASH.sub("", name) for name in self.files)
+        records: dict[str, Record] = {}
+        for name, file in self.files.items():
+            several = counts[_HASH.sub("", name)] > 1
+            mark = f" ({name[-8:]})" if several else ""
+            records |= {f"{key}{mark}": record for key, record in file.measurements.items()}
+        return records
+
+    @property
+    def recipe(self) -> dict[str, int]:
+        """The lowest recipe of each stage that the results went through."""
+        recipes = [{"training": self.training.recipe}, *(f.recipe for f in self.files.values())]
+        stages = sorted({stage for recipe in recipes for stage in recipe})
+        return {stage: min(one[stage] for one in recipes if stage in one) for stage in stages}
+
+    def over_all(self, key: str) -> float | None:
+        """Return the number over all tasks of a measurement; None where there is none."""
+        record = self.measurements.get(key)
+        return record.all.value if record and record.all else None
+
+
+def read_run(folder: Path) -> RunResults | None:
+    """Read a folder `runs/<paper>/<run>-<hash>/<seed>`; None before the training has ended.
+
+    Raises:
+        FathomError: a record is damaged, or of another version.
+    """
+    path = folder / "training.json"
+    if not path.is_file():
+        return None
+    name = f"{folder.parts[-3]}/{_HASH.sub('', folder.parent.name)}"
+    files = {
+        file.stem: measurements.read(file) for file in sorted(folder.glob("measurements/*.json"))
+    }
+    return RunResults(folder, name, int(folder.name), training_file.read(path), files)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A folder of results."""
+
+    folder: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> "Tree":
+        """Return a tree.
+
+        Raises:
+            FathomError: If the folder is not there, or holds no results.
+        """
+        tree = cls(folder)
+        if not folder.is_dir():
+            raise FathomError("no such folder", str(folder), "give a folder of results")
+        if not (folder / "runs").is_dir() and not tree.files:
+            remedy = "give the folder that holds runs/ and the folders of scales"
+            raise FathomError("no results are in this folder", str(folder), remedy)
+        return tree
+
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        """The csv files of tables, figures, comparison and claims, by `<scale>/<paper>/<name>`."""
+        artefacts = (path for path in self.folder.glob("*/*/*.csv") if _is_artefact(path))
+        judged = (path for name in JUDGED for path in self.folder.glob(f"*/{name}.csv"))
+        return {
+            path.relative_to(self.folder).with_suffix("").as_posix(): path
+            for path in sorted([*artefacts, *judged])
+            if path.is_file()
+        }
+
+    @property
+    def scales(self) -> list[str]:
+        """The scales of which there is a table, a figure or a list."""
+        return list(dict.fromkeys(name.partition("/")[0] for name in self.files))
+
+    @property
+    def run_folders(self) -> Iterator[Path]:
+        """The folder of each training, ended or not."""
+        for folder in sorted(self.folder.glob("runs/*/*/*/")):
+            if folder.name.isdigit() and _HASH.search(folder.parent.name):
+                yield folder
+
+
+def _is_artefact(path: Path) -> bool:
+    """Return whether a csv file is of a table or figure, or is empty, which its reader refuses."""
+    if not path.is_file():
+        return False
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        heading = stream.readline().strip()
+    return not heading or {*heading.split(",")} >= _OF_ARTEFACTS
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a csv file that fathom wrote, by column.
+
+    Raises:
+        FathomError: If the file is damaged.
+    """
+    try:
+        with open(path, encoding="utf-8", newline="") as stream:
+            lines = csv.DictReader(stream, strict=True)
+            read = list(lines) if lines.fieldnames else None
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise FathomError(f"not CSV ({error})", str(path), _AGAIN) from None
+    if read is None:
+        raise FathomError("not CSV (it is empty)", str(path), _AGAIN)
+    for number, row in enumerate(read, start=2):
+        if None in row or None in row.values():
+            what = f"not CSV (row {number} has another number of fields than the first)"
+            raise FathomError(what, str(path), _AGAIN)
+    return read

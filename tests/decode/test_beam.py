@@ -1,0 +1,230 @@
+"""The search finds fairseq's hypotheses, each from its own sentence alone."""
+
+import copy
+import random
+
+import pytest
+import torch
+from fairseq.sequence_generator import SequenceGenerator
+from torch import nn
+from torch.nn.functional import pad
+
+from fathom.config.schema.run import Decoding
+from fathom.decode.beam import Beam, cap
+from fathom.decode.candidates import CHUNK, Output, candidates, greedy, likeliest
+from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.translate import hypotheses
+from tests.decode.conftest import (
+    CONSTANT_CAP,
+    CPU,
+    SEARCH,
+    SHORT_CAP,
+    padded,
+    sentences,
+    turned,
+)
+from tests.support.small_networks import ENTRIES, EOS, Dictionary
+
+# Hypotheses that must differ before their agreement says anything.
+DISTINCT = 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [SEARCH, SHORT_CAP, CONSTANT_CAP])
+@pytest.mark.parametrize("taught", [True, False])
+def test_hypotheses_do_not_depend_on_batch_size_or_order(
+    learnt, babbling, search, settings, taught
+):
+    model, sources = learnt if taught else babbling, sentences(20, 7, seed=99)
+    alone = search(model, sources, 1, settings)
+    assert len({tuple(each) for each in alone}) >= DISTINCT
+    for size in (4, 64):
+        assert search(model, sources, size, settings) == alone
+    order = random.Random(5).sample(range(len(sources)), len(sources))
+    shuffled = search(model, [sources[number] for number in order], 4, settings)
+    assert shuffled == [alone[number] for number in order]
+
+
+def test_padding_does_not_change_a_hypothesis(learnt):
+    beam, sources = Beam(learnt, Dictionary(ENTRIES), SEARCH), sentences(30, 5, seed=98)
+    long = torch.tensor([*range(4, 19), *range(4, 19), EOS])
+    tasks = torch.zeros(len(sources) + 1, dtype=torch.long)
+    alone = [beam.best(row[None], tasks[:1])[0] for row in sources]
+    assert beam.best(padded([*sources, long]), tasks)[:-1] == alone
+    assert len({tuple(each) for each in alone}) >= DISTINCT
+
+
+def test_the_network_that_proves_it_has_learnt_its_task(learnt, search):
+    sources = sentences(45, 5, seed=99)
+    found = search(learnt, sources)
+    assert sum(each == turned(row) for each, row in zip(found, sources, strict=True)) > 15
+
+
+def test_the_cap_counts_the_sentences_own_pieces(babbling, search):
+    sources = sentences(45, 7, seed=99)
+    found = search(babbling, sources)
+    caps = [int(1.5 * (len(row) - 1)) + 4 for row in sources]
+    lengths = [len(each) for each in found]
+    assert all(length <= cap for length, cap in zip(lengths, caps, strict=True))
+    assert sum(length == cap for length, cap in zip(lengths, caps, strict=True)) >= 20
+
+
+def test_the_cap_stays_below_the_positions_that_the_decoder_has():
+    assert cap(SEARCH, 4, 25) == 10
+    assert cap(SEARCH, 1000, 25) == 24
+
+
+@pytest.mark.parametrize("penalty", [0.6, 1.0])
+@pytest.mark.parametrize("beam", [1, 2, 5])
+@pytest.mark.parametrize(("ratio", "constant"), [(1.5, 4), (0.5, 1), (0.0, 8)])
+def test_every_hypothesis_is_that_of_fairseqs_generator(
+    learnt, babbling, beam, penalty, ratio, constant
+):
+    settings = Decoding(beam=beam, length_penalty=penalty, cap_ratio=ratio, cap_constant=constant)
+    sources = sentences(40, 9, seed=97)
+    tasks = [0] * len(sources)
+    for model in (learnt, babbling):
+        own, stock = (kind(model, Dictionary(ENTRIES), settings) for kind in (Beam, FairseqBeam))
+        expected = hypotheses(stock, sources, tasks, CPU)
+        assert hypotheses(own, sources, tasks, CPU, sentences=16) == expected
+        assert len({tuple(each) for each in expected}) >= DISTINCT
+
+
+def test_a_beam_as_wide_as_the_vocabulary_is_that_of_fairseqs_generator(babbling):
+    settings = Decoding(beam=50, length_penalty=1.0, cap_ratio=0.5, cap_constant=2)
+    sources = sentences(12, 5, seed=96)
+    own, stock = (kind(babbling, Dictionary(ENTRIES), settings) for kind in (Beam, FairseqBeam))
+    tasks = [0] * len(sources)
+    assert hypotheses(own, sources, tasks, CPU) == hypotheses(stock, sources, tasks, CPU)
+
+
+def test_a_network_whose_numbers_are_no_numbers_has_no_hypothesis(babbling):
+    broken = copy.deepcopy(babbling)
+    with torch.no_grad():
+        broken.decoder.layers[0].fc1.weight.fill_(torch.nan)
+    for beam in (1, 3):
+        settings = Decoding(beam=beam, cap_constant=3)
+        search = Beam(broken, Dictionary(ENTRIES), settings)
+        assert search.best(torch.tensor([[5, EOS]]), torch.tensor([0])) == [None]
+
+
+def test_repeated_searches_give_the_same(learnt, search):
+    learnt.train()
+    sources = sentences(45, 7, seed=99)
+    assert search(learnt, sources) == search(learnt, sources)
+    assert not learnt.training
+
+
+END = 2
+NEVER = [1]
+GOING = torch.zeros(3, dtype=torch.bool)
+
+
+def numbers(*size: int) -> torch.Tensor:
+    return torch.randn(*size, generator=torch.Generator().manual_seed(3))
+
+
+def widened(logits: torch.Tensor) -> torch.Tensor:
+    """Return logits with surplus entries, as `Output` gives them."""
+    return pad(logits, (0, -logits.size(2) % CHUNK), value=-torch.inf)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_output_is_the_projection_with_entries_that_have_no_probability(bias):
+    projection, rows = nn.Linear(5, 45, bias=bias), numbers(6, 5)
+    logits = Output(projection)(rows)
+    assert logits.shape == (6, 2 * CHUNK)
+    assert torch.allclose(logits[:, :45], projection(rows), atol=1e-6)
+    assert logits[:, 45:].eq(-torch.inf).all()
+
+
+def test_scores_are_sums_of_log_probabilities_the_largest_first():
+    logits, scores = numbers(3, 2, 7), numbers(3, 2)
+    chosen = candidates(widened(logits), scores, 4, NEVER, END, GOING)
+    total = widened(logits).log_softmax(2) + scores[:, :, None]
+    for row in range(3):
+        every = sorted(
+            ((total[row, k, v].item(), v, k) for k in range(2) for v in range(7) if v not in NEVER),
+            reverse=True,
+        )
+        rows = zip(*(part[row].tolist() for part in chosen), strict=True)
+        assert list(rows) == every[:4]
+
+
+def test_a_sentence_at_its_cap_has_only_hypotheses_that_end_the_best_first():
+    logits, scores = numbers(3, 2, 7), numbers(3, 2)
+    last = torch.tensor([False, True, False])
+    chosen = candidates(widened(logits), scores, 4, NEVER, END, last)
+    going = candidates(widened(logits), scores, 4, NEVER, END, GOING)
+    total = (widened(logits).log_softmax(2) + scores[:, :, None])[1, :, END]
+    assert chosen.pieces[1, :2].tolist() == [END, END]
+    assert torch.equal(chosen.scores[1, :2], total.sort(descending=True).values)
+    assert chosen.parents[1, :2].tolist() == total.argsort(descending=True).tolist()
+    for part, other in zip(chosen, going, strict=True):
+        assert torch.equal(part[[0, 2]], other[[0, 2]])
+
+
+def test_greedy_takes_the_likeliest_piece_and_ends_at_the_cap():
+    logits = numbers(3, 1, 7)
+    logits[0, 0, 1] = 9.0
+    chosen = greedy(widened(logits), NEVER, END, torch.tensor([False, False, True]))
+    best = [max((logits[row, 0, v].item(), v) for v in range(7) if v != 1)[1] for row in (0, 1)]
+    assert chosen.pieces.flatten().tolist() == [*best, END]
+    assert chosen.parents.tolist() == [[0], [0], [0]]
+
+
+@pytest.mark.parametrize("entries", [32, 64, 992, 2016, 10080])
+@pytest.mark.parametrize("count", [1, 4, 10])
+def test_the_likeliest_are_those_of_a_sort(entries, count):
+    total = numbers(5, entries)
+    total[:, ::3] = -torch.inf
+    values, places = likeliest(total, count)
+    order = total.sort(dim=1, descending=True, stable=True)
+    finite = order.values[:, :count] > -torch.inf
+    assert torch.equal(values, order.values[:, :count])
+    assert torch.equal(places[finite], order.indices[:, :count][finite])
+
+
+def stock(model, sources, ratio, constant):
+    """Return what fairseq's own generator gives for one batch."""
+    generator = SequenceGenerator(
+        [model], Dictionary(ENTRIES), beam_size=5, max_len_a=ratio, max_len_b=constant
+    )
+    source = padded(sources)
+    lengths = torch.tensor([len(row) for row in sources])
+    batch = {"net_input": {"src_tokens": source, "src_lengths": lengths}}
+    return [found[0]["tokens"][:-1].tolist() for found in generator.generate([], batch)]
+
+
+@pytest.mark.slow
+def test_the_stock_generator_would_fail_here(babbling):
+    """Without a cap of its own, a sentence's hypothesis is as long as its neighbours allow."""
+    sources = sentences(45, 7, seed=99)
+    alone = [stock(babbling, [row], 1.5, 4)[0] for row in sources]
+    assert stock(babbling, sources, 1.5, 4) != alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [SEARCH, SHORT_CAP, CONSTANT_CAP])
+def test_each_hypothesis_is_the_stock_generators_at_the_sentences_own_cap(
+    babbling, learnt, settings
+):
+    sources = sentences(15, 7, seed=99)
+    for model in (babbling, learnt):
+        beam = FairseqBeam(model, Dictionary(ENTRIES), settings)
+        caps = [cap(settings, len(row) - 1, 1024) for row in sources]
+        expected = [stock(model, [row], 0, own)[0] for row, own in zip(sources, caps, strict=True)]
+        assert hypotheses(beam, sources, [0] * len(sources), CPU) == expected
+
+
+def test_the_cap_stays_below_the_positions_that_the_decoder_has_of_fairseq_beam(babbling):
+    beam = FairseqBeam(babbling, Dictionary(ENTRIES), CONSTANT_CAP)
+    beam.generator.max_len = 4
+    (pieces,) = beam.best(torch.tensor([[5, 6, EOS]]), torch.tensor([0]))
+    assert len(pieces) == 3
+
+
+def test_the_search_is_as_wide_and_as_fond_of_length_as_the_settings_say(babbling):
+    settings = Decoding(average_of=1, beam=3, length_penalty=0.5, cap_ratio=1.5, cap_constant=4)
+    generator = FairseqBeam(babbling, Dictionary(ENTRIES), settings).generator
+    assert (generator.beam_size, generator.len_penalty) == (3, 0.5)

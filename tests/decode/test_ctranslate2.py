@@ -1,0 +1,277 @@
+"""CTranslate2 gets the same network and finds the same hypotheses, or says why not."""
+
+import builtins
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from fairseq.data import Dictionary
+
+from fathom.config.paths import Paths
+from fathom.config.schema.run import Decoding
+from fathom.data.tensors import EOS
+from fathom.decode.export import ctranslate2
+from fathom.decode.export.ctranslate2 import (
+    BLANK,
+    CHECKED,
+    TOLERANCE,
+    Exports,
+    export,
+    exports,
+    installed,
+    require_equal,
+    symbols,
+)
+from fathom.decode.export.plain import plain
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import split_lines, translate
+from fathom.io.files import read_lines
+from fathom.io.integrity import read_record
+from tests.decode.pruned_runs import ACTIVE, built, gated, write_run, write_tensors
+from tests.support.refused import prose, refused
+from tests.support.small_corpus import TASKS, silent
+from tests.support.taught import sentences, write_sentences
+from tests.support.trained import CPU, set_gates
+
+
+def checked(changes, paths, name="latent_layers", **settings):
+    """Export what hard gates keep of a network, and compare; raise an error if it differs."""
+    stacks = ("encoder", "decoder") if name == "latent_layers" else settings.pop("stacks", ())
+    spec = gated(changes, stacks, name, **settings)
+    folder = write_tensors(paths, spec.data)
+    write_sentences(folder, dict.fromkeys(spec.data.tasks, 0), amount=8)
+    network = built(spec, paths)
+    gates = "plain"
+    if name == "latent_layers":
+        gates = "hard"
+        layers = {side: dict.fromkeys(spec.data.tasks, kept) for side, kept in KEPT.items()}
+        set_gates(network, layers)
+    run = write_run(spec, paths, network)
+    network = run.network(gates)
+    transformer = plain(network, spec.model, 0, "here")
+    folder = paths.top / "exported"
+    folder.mkdir(parents=True)
+    search = export(folder, run, transformer)
+    require_equal(search, network, 0, run.tensors.split("bos", "valid"), "here")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"norm": "post"},
+        {"norm": "post", "tie_embeddings": "none", "activation": "gelu"},
+        {"tie_embeddings": "all", "heads": 2, "ffn": 40},
+    ],
+)
+def test_the_layers_that_hard_gates_keep_are_exact_in_every_shape(changes, tmp_path):
+    checked(changes, Paths(tmp_path, "tiny"))
+
+
+def test_layerdrop_computes_every_layer(tmp_path):
+    checked({}, Paths(tmp_path, "tiny"), "layerdrop", stacks=("encoder", "decoder"))
+
+
+def test_a_folder_has_the_weights_the_vocabularies_and_the_settings(tmp_path):
+    folder = checked({}, Paths(tmp_path, "tiny"), "static")
+    names = {path.name for path in Path(folder).iterdir()}
+    # Both sides of these runs have one vocabulary.
+    assert names == {"model.bin", "config.json", "shared_vocabulary.json"}
+
+
+def test_padding_has_ctranslate2s_name_and_all_else_its_own():
+    dictionary = Dictionary()
+    dictionary.add_symbol("▁ta")
+    assert symbols(dictionary) == ["<s>", BLANK, "</s>", "<unk>", "▁ta"]
+
+
+def test_a_missing_package_says_how_to_install_it(monkeypatch):
+    assert installed().__name__ == "ctranslate2"
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with refused("not installed", where="CTranslate2", remedy="make ctranslate2"):
+        installed()
+
+
+def test_a_package_that_does_not_load_says_why(monkeypatch):
+    honest = builtins.__import__
+
+    def broken(name, *rest):
+        if name == "ctranslate2":
+            raise ImportError("libgomp.so.1: no such file")
+        return honest(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", broken)
+    with refused("does not load", "libgomp.so.1: no such file", remedy="make ctranslate2"):
+        installed()
+
+
+# What hard gates keep in every task.
+KEPT = {"encoder": (0, 2), "decoder": (1,)}
+# A split whose sources are all blank.
+NOTHING = SimpleNamespace(source_lengths=np.ones(3), target_lengths=np.full(3, 4))
+SENTENCES, DISTINCT, EQUAL = 400, 30, 0.995
+SEARCHES = {
+    "beam 5": {},
+    "beam 1": {"beam": 1},
+    "short hypotheses": {"length_penalty": 0.6},
+    "a constant cap": {"cap_ratio": 0.0, "cap_constant": 12},
+    "a cap that many reach": {"cap_ratio": 0.5, "cap_constant": 2},
+}
+
+
+def below_the_cap(settings, sources, *answers):
+    """Return pairs of hypotheses of which neither reaches its sentence's cap."""
+    caps = [settings.cap(len(source) - 1) for source in sources]
+    rows = zip(caps, *answers, strict=True)
+    return [(own, other) for cap, own, other in rows if max(len(own), len(other)) < cap]
+
+
+@pytest.mark.parametrize("changes", SEARCHES.values(), ids=SEARCHES)
+def test_hypotheses_below_the_cap_are_those_of_our_own_search(taught, search, changes):
+    settings = Decoding.model_validate({"beam": 5, "cap_ratio": 1.5, "cap_constant": 4} | changes)
+    sources = sentences(SENTENCES, seed=99)
+    own = search(taught.network("plain").for_task(0), sources, settings=settings)
+    other = exports(taught, "plain").of("bos").best(sources, settings)
+    caps = [settings.cap(len(source) - 1) for source in sources]
+    assert all(len(each) <= cap for each, cap in zip(other, caps, strict=True))
+    compared = below_the_cap(settings, sources, own, other)
+    assert len({tuple(each) for each, _ in compared}) >= DISTINCT
+    assert sum(each == its for each, its in compared) >= EQUAL * len(compared)
+
+
+def test_a_source_without_pieces_has_an_empty_hypothesis(taught):
+    """CTranslate2 does not search it; ours does."""
+    sources = [torch.tensor([EOS]), *sentences(3, seed=1)]
+    best = exports(taught, "plain").of("bos").best(sources, taught.require_decoder())
+    assert [bool(pieces) for pieces in best] == [False, True, True, True]
+
+
+def test_forced_log_probabilities_are_ours_to_the_tolerance(taught):
+    network, pairs = taught.network("plain"), taught.tensors.split("bos", "valid")
+    assert len(pairs) > CHECKED
+    require_equal(exports(taught, "plain").of("bos"), network, 0, pairs, "here")
+
+
+@pytest.mark.parametrize("name", ["encoder.layers.1.fc1.bias", "decoder.layer_norm.weight"])
+def test_other_weights_are_refused_in_one_line(taught, name):
+    """A difference of a hundred thousandth in one tensor is noticed."""
+    search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
+    network = taught.network("plain")
+    tensor = network.get_parameter(name)
+    before = tensor.detach().clone()
+    try:
+        with torch.no_grad():
+            tensor.add_(1e-3)
+        with refused(
+            "other log-probabilities", ..., TOLERANCE, where="here", remedy=prose("write fathom")
+        ):
+            require_equal(search, network, 0, pairs, "here")
+    finally:
+        with torch.no_grad():
+            tensor.copy_(before)
+    require_equal(search, network, 0, pairs, "here")
+
+
+def test_no_number_is_no_agreement(taught, monkeypatch):
+    search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
+    none = torch.tensor(torch.nan)
+    monkeypatch.setattr(search, "log_probabilities", lambda *given: none)
+    with refused("other log-probabilities", "inf", where="here"):
+        require_equal(search, taught.network("plain"), 0, pairs, "here")
+
+
+def test_a_task_without_validation_text_cannot_be_checked(taught):
+    search = exports(taught, "plain").of("bos")
+    with refused("nothing to check with", where="here", remedy=prose("write fathom")):
+        require_equal(search, taught.network("plain"), 0, NOTHING, "here")
+
+
+def by_ctranslate2(run):
+    """Return a run whose settings ask for CTranslate2."""
+    decoding = run.spec.decoding.model_copy(update={"decoder": "ctranslate2"})
+    return TrainedRun(replace(run.spec, decoding=decoding), run.seed, run.paths, CPU)
+
+
+@pytest.fixture
+def latent(tmp_path):
+    """A run whose tasks keep different layers, but bel and kor the same."""
+    spec, paths = gated(), Paths(tmp_path, "tiny")
+    folder = write_tensors(paths, spec.data)
+    write_sentences(folder, dict.fromkeys(TASKS, 0), amount=20)
+    network = built(spec, paths)
+    set_gates(network, {side: layers | {"kor": layers["bel"]} for side, layers in ACTIVE.items()})
+    return write_run(spec, paths, network)
+
+
+@pytest.mark.slow
+def test_a_decoding_by_ctranslate2_has_a_folder_and_a_record_of_its_own(taught):
+    run = by_ctranslate2(taught)
+    for each in (taught, run):
+        translate(each, [("test", "plain")], silent)
+    folders = [each.paths.decoding(each.spec, 1, "test", "plain") for each in (taught, run)]
+    own, other = (read_record(folder / "decoding.json") for folder in folders)
+    assert folders[0] != folders[1]
+    assert own["identity"] != other["identity"] == run.spec.decoding_identity("plain")
+    assert (own["settings"]["decoder"], other["settings"]["decoder"]) == ("fathom", "ctranslate2")
+    assert "ctranslate2" in other["versions"]
+    assert "ctranslate2" not in own["versions"]
+    for task in run.tasks:
+        lines = [read_lines(folder / f"{task}.txt") for folder in folders]
+        assert lines[0] == lines[1]
+        assert len(set(lines[0])) > len(lines[0]) // 2
+
+
+def test_one_model_serves_all_tasks_with_the_same_layers(latent, monkeypatch):
+    written = []
+    honest = ctranslate2.export
+    monkeypatch.setattr(
+        ctranslate2, "export", lambda *given: written.append(given[2]) or honest(*given)
+    )
+    made = Exports(latent, "hard")
+    assert made.of("bel") is made.of("kor") is not made.of("bos")
+    assert [each.active["encoder"] for each in written] == [(1,), (0, 2)]
+
+
+def test_tasks_are_translated_together_and_each_gets_its_own(latent):
+    rows = sentences(4, seed=4)
+    tasks = [2, 0, 1, 0, 2, 1, 1, 0]
+    together = exports(latent, "hard").best([*rows, *rows], tasks)
+    alone = [
+        exports(latent, "hard").best([row], [task])[0]
+        for row, task in zip([*rows, *rows], tasks, strict=True)
+    ]
+    assert together == alone
+    # The first task keeps other layers than the others.
+    assert together[0] != together[1]
+
+
+def test_the_models_of_the_last_gates_and_weights_stay_loaded(latent):
+    assert exports(latent, "hard") is exports(latent, "hard")
+    assert exports(latent, "hard") is not exports(latent, "hard", 5)
+
+
+def test_soft_gates_are_refused_by_name(latent):
+    with refused("more than keep", ..., "block", remedy=prose("translate with fathom")):
+        split_lines(by_ctranslate2(latent), ["bos"], "test", "soft")
+
+
+def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
+    spec, paths = gated(name="adapters", bottleneck=4), Paths(tmp_path, "tiny")
+    write_sentences(write_tensors(paths, spec.data), dict.fromkeys(TASKS, 0), amount=3)
+    run = by_ctranslate2(write_run(spec, paths, built(spec, paths)))
+    network = run.network("plain")
+    for parameter in network.encoder.method.parameters():
+        parameter.data.add_(0.1)
+    with refused("more than keep", "encoder", "after", where="bos"):
+        split_lines(run, ["bos"], "test", "plain")
+
+
+def test_nothing_is_translated_before_the_check(latent, monkeypatch):
+    monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
+    with refused("other log-probabilities", remedy=prose("write fathom")):
+        split_lines(by_ctranslate2(latent), ["bos"], "test", "hard")

@@ -1,0 +1,315 @@
+"""What other programs get: a whole run for fairseq or CTranslate2, or one task of it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import ctranslate2
+import pytest
+import sentencepiece
+from fairseq import options
+from fairseq.checkpoint_utils import load_model_ensemble, load_model_ensemble_and_task
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDatasetBuilder,
+    data_file_path,
+    index_file_path,
+)
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.models.transformer import TransformerModel
+from fairseq.tasks import setup_task
+from torch.serialization import get_unsafe_globals_in_checkpoint
+
+from fathom.config.paths import Paths
+from fathom.data.subwords.encode import join
+from fathom.data.subwords.sides import sides
+from fathom.decode.export.export import export
+from fathom.decode.export.fairseq_checkpoint import fairseq_settings
+from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import translate_lines
+from fathom.io.integrity import hashes, read_record
+from tests.decode.pruned_runs import (
+    ACTIVE,
+    built,
+    gated,
+    in_fairseq,
+    pruned,
+    write_run,
+    write_tensors,
+)
+from tests.support.refused import refused
+from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
+from tests.support.trained import CPU, save, set_gates, trained_spec, write_text, write_trained
+
+# fairseq's own network masks padding and the future with unlike types.
+pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
+# One cap for all sentences, since fairseq's grows with the longest of a batch.
+SEARCH = {"beam": 5, "cap_ratio": 0.0, "cap_constant": 15}
+PLAIN = trained_spec({"decoding": SEARCH})
+LATENT = trained_spec(
+    {"decoding": SEARCH, "method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="latent"
+)
+LAYERS = {"decoder": {"bos": (0,), "bel": (1,), "kor": (1,)}}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    paths = Paths(tmp_path_factory.mktemp("results"), "tiny")
+    write_text(paths)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def static(paths):
+    return write_trained(PLAIN, paths)
+
+
+@pytest.fixture(scope="module")
+def mild(paths):
+    """A run with smaller weights, whose rounding does not exceed the check's tolerance."""
+    run = write_trained(replace(PLAIN, run="mild"), paths)
+    state = run.network("plain").state_dict()
+    save(run, {name: value / 3 for name, value in state.items()})
+    return TrainedRun(run.spec, 1, paths, CPU)
+
+
+@pytest.fixture(scope="module")
+def latent(paths):
+    return write_trained(LATENT, paths, layers=LAYERS)
+
+
+def text_of(run, task):
+    """Return a task's test sentences but for the odd ones.
+
+    fairseq would split pieces at some signs, and a long sentence is cut.
+    """
+    lines = sides(run.spec.data)[0].sentences(run.paths.corpus(run.spec.data), task, "test")
+    pieces = run.source_encoder.pieces(task, lines)
+    longest = run.spec.data.max_pieces
+    return [
+        line
+        for line, own in zip(lines, pieces, strict=True)
+        if line.isprintable() and len(own) <= longest
+    ]
+
+
+def by_stock_fairseq(folder, lines):
+    """Return the translations of a user of stock fairseq, with text in binary form.
+
+    `fairseq-generate` does the same, but makes its batches in a compiled part of fairseq.
+    """
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.model"))
+    (model,), _, task = load_model_ensemble_and_task([str(folder / "checkpoint.pt")])
+    assert type(model) is TransformerModel
+    for side, dictionary in (("source", task.src_dict), ("target", task.tgt_dict)):
+        path = str(folder / f"test.source-target.{side}")
+        builder = MMapIndexedDatasetBuilder(data_file_path(path))
+        for line in lines:
+            pieces = " ".join(processor.encode(line, out_type=str))
+            builder.add_item(dictionary.encode_line(pieces, add_if_not_exist=False))
+        builder.finalize(index_file_path(path))
+    task.load_dataset("test")
+    dataset = task.dataset("test")
+    search = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
+    generator = task.build_generator([model.eval()], search)
+    batch = dataset.collater([dataset[number] for number in range(len(lines))])
+    answers = task.inference_step(generator, [model], batch)
+    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
+    best = [by_number[number][0]["tokens"].tolist() for number in range(len(lines))]
+    return [join([task.tgt_dict[piece] for piece in pieces[:-1]]) for pieces in best]
+
+
+@pytest.mark.slow
+def test_stock_fairseq_gives_the_same_hypotheses_of_a_static_run(static, tmp_path):
+    export(static, "fairseq", tmp_path / "exported", None, silent)
+    for task in TASKS:
+        lines = text_of(static, task)
+        expected = translate_lines(static, "plain", task, lines, silent)
+        assert by_stock_fairseq(tmp_path / "exported", lines) == expected
+        assert len(set(expected)) > len(lines) // 2
+
+
+@pytest.mark.slow
+def test_stock_fairseq_gives_the_same_hypotheses_of_the_layers_of_a_task(latent, tmp_path):
+    export(latent, "fairseq", tmp_path / "exported", "kor", silent)
+    lines = text_of(latent, "kor")
+    expected = translate_lines(latent, "hard", "kor", lines, silent)
+    assert by_stock_fairseq(tmp_path / "exported", lines) == expected
+
+
+def test_the_folder_for_fairseq_has_checkpoint_dictionaries_pieces_and_a_record(static, tmp_path):
+    reported = []
+    export(static, "fairseq", tmp_path / "new" / "folder", None, reported.append)
+    folder = tmp_path / "new" / "folder"
+    names = {"checkpoint.pt", "dict.source.txt", "dict.target.txt", "source.model"}
+    assert {path.name for path in folder.iterdir()} == {*names, "export.json"}
+    record = read_record(folder / "export.json")
+    assert record["files"] == {name: hashes(folder, name)[name] for name in names}
+    assert (record["program"], record["gates"], record["weights"]) == ("fairseq", "plain", [5])
+    assert (record["run"], record["identity"]) == (PLAIN.name, PLAIN.identity)
+    assert record["tasks"] == list(TASKS)
+    assert reported == [f"fairseq: {folder}"]
+
+
+def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_path, monkeypatch):
+    export(mild, "ctranslate2", tmp_path / "exported", None, silent)
+    translator = ctranslate2.Translator(str(tmp_path / "exported"), device="cpu")
+    (result,) = translator.translate_batch([["▁ta"]], max_decoding_length=5)
+    assert len(result.hypotheses[0]) <= 5
+    assert "export.json" in {path.name for path in (tmp_path / "exported").iterdir()}
+    monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
+    with refused("other log-probabilities", where="bos"):
+        export(mild, "ctranslate2", tmp_path / "refused", None, silent)
+    assert not (tmp_path / "refused").exists()
+
+
+def test_tasks_that_keep_different_layers_need_one_to_be_named(latent, tmp_path):
+    with refused("different layers", "bos", "bel", remedy="--task bos"):
+        export(latent, "fairseq", tmp_path / "exported", None, silent)
+    export(latent, "fairseq", tmp_path / "exported", "bel", silent)
+    record = read_record(tmp_path / "exported" / "export.json")
+    assert record["active"] == {"encoder": [0, 1], "decoder": [1]}
+    assert (record["gates"], record["tasks"]) == ("hard", ["bel"])
+
+
+def test_each_task_has_its_own_pieces_where_models_are_its_own(tmp_path):
+    paths = Paths(tmp_path, "tiny")
+    spec = replace(PLAIN, data=small_data(per_task=60, english=80))
+    write_text(paths, spec.data)
+    export(write_trained(spec, paths), "fairseq", tmp_path / "exported", None, silent)
+    names = {path.name for path in (tmp_path / "exported").glob("*.model")}
+    assert names == {f"source.{task}.model" for task in TASKS}
+
+
+def test_a_training_without_a_result_is_refused(paths, tmp_path):
+    with refused("outcome", "diverged"):
+        export(write_trained(PLAIN, paths, "diverged"), "fairseq", tmp_path / "x", None, silent)
+
+
+def one_to_many(folder, place):
+    """Return a run from English whose weights are small, so that rounding hides nothing."""
+    paths = Paths(folder, "tiny")
+    data = small_data(direction="one_to_many", target_token=place)
+    write_text(paths, data)
+    run = write_trained(replace(PLAIN, data=data), paths)
+    save(run, {name: value / 3 for name, value in run.network("plain").state_dict().items()})
+    return TrainedRun(run.spec, 1, paths, CPU)
+
+
+@pytest.mark.slow
+def test_whoever_gives_ctranslate2_the_token_first_gets_our_hypotheses(tmp_path):
+    run, folder = one_to_many(tmp_path, "decoder"), tmp_path / "exported"
+    export(run, "ctranslate2", folder, None, silent)
+    tokens = read_record(folder / "export.json")["target_tokens"]["decoder"]
+    assert tokens == {"bos": "__bos__", "bel": "__bel__", "kor": "__hangul__"}
+    translator = ctranslate2.Translator(str(folder), device="cpu")
+    pieces = list(run.source_encoder.pieces("bos", ["ta lo mi"]))
+    for task in TASKS:
+        given = {"target_prefix": [[tokens[task]]], "max_decoding_length": 15, "beam_size": 5}
+        (result,) = translator.translate_batch(pieces, **given)
+        expected = translate_lines(run, "plain", task, ["ta lo mi"], silent)
+        assert [join(result.hypotheses[0])] == expected
+
+
+def by_the_task_with_tokens(task, models, settings, lines, processor):
+    """Return the translations of fairseq's task with tokens, made as by `fairseq-interactive`."""
+    source, target = task.source_dictionary, task.target_dictionary
+    cut = [" ".join(processor.encode(line, out_type=str)) for line in lines]
+    tokens = [source.encode_line(pieces, add_if_not_exist=False).long() for pieces in cut]
+    dataset = task.build_dataset_for_inference(tokens, [len(ids) for ids in tokens])
+    generator = task.build_generator(models, settings)
+    batch = dataset.collater([dataset[number] for number in range(len(lines))])
+    answers = task.inference_step(generator, models, batch)
+    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
+    best = [by_number[number][0]["tokens"].tolist() for number in range(len(lines))]
+    return [join([target[piece] for piece in pieces[:-1]]) for pieces in best]
+
+
+def by_the_documented_command(folder, language, lines, processor):
+    """Return what the command of docs/export.md translates; its batches need compiled parts."""
+    words = [str(folder), "--path", str(folder / "checkpoint.pt"), "--langs", language]
+    words += ["--task", "translation_multi_simple_epoch", "--lang-pairs", f"{language}-{language}"]
+    words += ["--source-lang", language, "--target-lang", language]
+    for side in ("source", "target"):
+        words += [f"--{side}-dict", str(folder / f"dict.{side}.txt")]
+    words += ["--decoder-langtok", "--lang-tok-replacing-bos-eos"]
+    words += ["--beam", "5", "--max-len-a", "0", "--max-len-b", "15"]
+    parser = options.get_interactive_generation_parser()
+    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=words))
+    task = setup_task(cfg.task)
+    models, _ = load_model_ensemble([cfg.common_eval.path], task=task)
+    for model in models:
+        model.prepare_for_inference_(cfg)
+    return by_the_task_with_tokens(task, models, cfg.generation, lines, processor)
+
+
+@pytest.mark.slow
+def test_stock_fairseq_starts_with_the_token_of_a_language_and_gives_our_hypotheses(tmp_path):
+    run, folder = one_to_many(tmp_path, "decoder"), tmp_path / "exported"
+    export(run, "fairseq", folder, None, silent)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.model"))
+    search = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
+    texts = set()
+    for task in TASKS:
+        lines, language = text_of(run, task), LANGUAGES[task]
+        expected = translate_lines(run, "plain", task, lines, silent)
+        sides_of = {"source_lang": language, "target_lang": language}
+        (model,), _, stock = load_model_ensemble_and_task(
+            [str(folder / "checkpoint.pt")], arg_overrides=sides_of
+        )
+        assert type(model) is TransformerModel
+        assert (len(stock.source_dictionary), len(stock.target_dictionary)) == (
+            len(run.tensors.source_dictionary),
+            len(run.tensors.target_dictionary),
+        )
+        answers = by_the_task_with_tokens(stock, [model.eval()], search, lines, processor)
+        assert answers == expected
+        assert by_the_documented_command(folder, language, lines, processor) == expected
+        texts.add(tuple(translate_lines(run, "plain", task, ["ta lo mi"], silent)))
+    assert len(texts) > 1
+
+
+def test_a_checkpoint_starts_with_the_token_of_the_task_that_was_asked_for(tmp_path):
+    export(one_to_many(tmp_path / "d", "decoder"), "fairseq", tmp_path / "x", "kor", silent)
+    _, settings, task = load_model_ensemble_and_task([str(tmp_path / "x" / "checkpoint.pt")])
+    assert settings.task.target_lang == "hangul"
+    token = task.data_manager.get_decoder_langtok("hangul", "tgt")
+    assert task.target_dictionary[token] == "__hangul__"
+    export(one_to_many(tmp_path / "s", "source"), "fairseq", tmp_path / "y", "kor", silent)
+    record = read_record(tmp_path / "y" / "export.json")
+    assert record["target_tokens"] == {"source": {"kor": "__hangul__"}}
+
+
+SPEC = gated()
+
+
+@pytest.fixture
+def run(tmp_path):
+    paths = Paths(tmp_path, "tiny")
+    write_tensors(paths)
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE)
+    return write_run(SPEC, paths, network)
+
+
+def test_the_file_holds_nothing_that_could_run(run):
+    folder, _ = pruned(run, "bos")
+    assert get_unsafe_globals_in_checkpoint(folder / "model.pt") == []
+
+
+@pytest.mark.parametrize(("ratio", "constant"), [(0.5, 3), (1.5, 10)])
+def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
+    changes = {"cap_ratio": ratio, "cap_constant": constant}
+    spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
+    folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
+    source, target = in_fairseq(folder).max_positions()
+    longest = spec.data.max_pieces
+    assert source >= longest + 1
+    # fairseq's generator leaves one position to the end symbol.
+    assert target - 1 >= int(ratio * longest) + constant
+
+
+def test_the_settings_name_each_sides_own_layers():
+    active = {"encoder": (0, 2, 5), "decoder": (1,)}
+    found = fairseq_settings(gated({"norm": "post"}).model, active, 90)
+    assert (found["encoder_layers"], found["decoder_layers"]) == (3, 1)
+    assert not found["encoder_normalize_before"]
+    assert found["max_source_positions"] == 90

@@ -1,0 +1,201 @@
+"""NLL and perplexity of held-out text, by task and over all tokens."""
+
+import math
+
+import pytest
+import torch
+
+from fathom.config.paths import Paths
+from fathom.data.tensors import EOS, PAD
+from fathom.decode.likelihood import bits, likelihood, mean, records, table
+from fathom.decode.trained_run import TrainedRun
+from fathom.results.measurements import Measurements
+from fathom.train.batches.held_out import held_out
+from tests.support.refused import refused
+from tests.support.small_corpus import TASKS
+from tests.support.trained import CPU, trained_spec, write_text, write_trained
+
+METHOD = {"name": "latent_layers"}
+BLOCKS = {"architecture": "masked_lm", "decoder_layers": 0, "block": 128}
+PLAIN = trained_spec({"training": {"keep_weights": 2}})
+AVERAGED = trained_spec({"training": {"keep_weights": 2}, "decoding": {"average_of": 2, "beam": 3}})
+SOFT = trained_spec({"method": METHOD}, run="soft")
+MASKED = trained_spec({"model": BLOCKS, "masking": {}}, run="masked")
+LAYERS = {
+    "encoder": {"bos": (0,), "bel": (1,), "kor": (0, 1)},
+    "decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)},
+}
+NO_BEL = {
+    "encoder": LAYERS["encoder"],
+    "decoder": {"bos": (0, 1), "bel": (), "kor": (0,)},
+}
+
+
+@pytest.fixture(scope="session")
+def paths(tmp_path_factory):
+    paths = Paths(tmp_path_factory.mktemp("likelihood"), "tiny")
+    write_text(paths)
+    return paths
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_pairs_count_every_target_token_and_blocks_their_hidden_pieces(paths, split):
+    run = write_trained(PLAIN, paths)
+    pairs = {task: run.tensors.split(task, split) for task in TASKS}
+    found = likelihood(run, split, "plain")
+    assert found.tokens == {task: pair.target_lengths.sum() for task, pair in pairs.items()}
+    assert found.no_layer == ()
+    hidden = likelihood(write_trained(MASKED, paths), split, "plain")
+    for task, pair in pairs.items():
+        assert 0.05 < hidden.tokens[task] / pair.source_lengths.sum() < 0.25
+
+
+def test_a_split_is_the_nll_of_each_of_its_sentences_alone(paths):
+    run = write_trained(PLAIN, paths)
+    network, pairs = run.network("plain"), run.tensors.split("bel", "test")
+    nats = 0.0
+    for number in range(len(pairs)):
+        target = pairs.target(number).long()
+        previous = torch.tensor([[EOS, *target[:-1]]])
+        logits = network(pairs.source(number)[None].long(), previous, torch.tensor([pairs.task]))
+        nats += torch.nn.functional.cross_entropy(logits[0], target, reduction="sum").item()
+    found = likelihood(run, "test", "plain")
+    # float32 sums in another order.
+    assert found.nats["bel"] == pytest.approx(nats, rel=1e-5)
+    assert found.nats["bel"] != pytest.approx(likelihood(run, "valid", "plain").nats["bel"])
+
+
+def through(run, gates, own):
+    """Return the NLL of each task's test text through the gates of one task."""
+    network, nats = run.network(gates), torch.zeros(len(TASKS))
+    for batch in held_out(run.tensors, "test", run.spec):
+        tasks = torch.full_like(batch.tasks, own)
+        logits = network(batch.source, batch.previous_target, tasks)
+        by_token = torch.nn.functional.cross_entropy(
+            logits.transpose(1, 2), batch.target, reduction="none", ignore_index=PAD
+        )
+        nats.index_add_(0, batch.tasks, by_token.sum(dim=1))
+    return nats.tolist()
+
+
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+def test_every_task_is_predicted_through_its_own_gates_and_no_others(paths, gates):
+    run = write_trained(SOFT, paths, layers=LAYERS)
+    found = likelihood(run, "test", gates)
+    every = [through(run, gates, own) for own in range(len(TASKS))]
+    for task in TASKS:
+        row = TASKS.index(task)
+        same = [nats[row] == pytest.approx(found.nats[task], rel=1e-5) for nats in every]
+        assert same == [other == task for other in TASKS]
+
+
+def test_hard_gates_have_a_likelihood_of_their_own(paths):
+    run = write_trained(SOFT, paths)
+    with torch.no_grad():
+        for method in run.network("soft").methods.values():
+            method.alpha.copy_(torch.tensor([[0.5, -0.7], [0.2, 0.1], [-0.2, 0.6]]))
+    soft, hard = (likelihood(run, "valid", gates) for gates in ("soft", "hard"))
+    assert soft.tokens == hard.tokens
+    assert all(abs(soft.nats[task] - hard.nats[task]) > 1e-3 for task in TASKS)
+
+
+def test_a_task_without_any_layer_has_none_and_leaves_the_others_alone(paths):
+    before = likelihood(write_trained(SOFT, paths, layers=LAYERS), "test", "hard")
+    run = write_trained(SOFT, paths, layers=NO_BEL)
+    hard = likelihood(run, "test", "hard")
+    assert hard.no_layer == ("bel",)
+    assert list(hard.nats) == list(hard.tokens) == ["bos", "kor"]
+    for task in ("bos", "kor"):
+        assert hard.nats[task] == pytest.approx(before.nats[task], rel=1e-6)
+    assert list(likelihood(run, "test", "soft").nats) == list(TASKS)
+
+
+def test_hard_gates_may_leave_no_task_a_layer(paths):
+    none = {stack: dict.fromkeys(TASKS, ()) for stack in ("encoder", "decoder")}
+    found = likelihood(write_trained(SOFT, paths, layers=none), "valid", "hard")
+    assert (found.no_layer, found.nats, found.tokens) == (TASKS, {}, {})
+
+
+def test_saved_weights_are_averaged_as_for_translation(paths):
+    write_trained(PLAIN, paths, updates=(3, 6))
+    run = TrainedRun(AVERAGED, 1, paths, CPU)
+    assert run.folder == paths.run(PLAIN, 1)
+    found, last = (likelihood(one, "valid", "plain") for one in (run, write_trained(PLAIN, paths)))
+    assert run.averaged_updates == (3, 6)
+    assert all(abs(found.nats[task] - last.nats[task]) > 1e-3 for task in TASKS)
+
+
+def test_what_is_missing_is_named(paths, tmp_path):
+    with refused("no such file", where="training.json"):
+        likelihood(TrainedRun(PLAIN, 2, paths, CPU), "valid", "plain")
+    with refused("outcome", "diverged"):
+        likelihood(write_trained(PLAIN, paths, "diverged"), "valid", "plain")
+    run = write_trained(PLAIN, paths)
+    with refused(nearest="valid"):
+        likelihood(run, "valdi", "plain")
+    (run.checkpoints / "last.pt").unlink()
+    with refused("no checkpoint"):
+        likelihood(TrainedRun(PLAIN, 1, paths, CPU), "valid", "plain")
+
+
+NATS, TOKENS = {"kor": 30.0, "eng": 10.0}, {"kor": 10, "eng": 10}
+
+
+def test_a_guess_among_equals_has_as_many_as_its_perplexity():
+    found = records({"kor": 10 * math.log(8)}, {"kor": 10}, (), "valid", "plain")
+    assert found["perplexity.valid.plain"].tasks["kor"].value == pytest.approx(8.0, abs=1e-12)
+    assert bits(found["nll.valid.plain"].all.value) == pytest.approx(3.0, abs=1e-12)
+    assert found["nll.valid.plain"].all.n == 10
+    assert found["nll.valid.plain"].unit == "nats"
+
+
+@pytest.mark.parametrize("nats", [0.0, 0.3, 1.0, 2.6, 9.99])
+def test_powers_of_two_and_of_e_agree(nats):
+    assert 2 ** bits(nats) == pytest.approx(math.exp(nats), rel=1e-12)
+
+
+def test_over_all_tasks_each_token_counts_once():
+    found = records(NATS, TOKENS, (), "test", "soft")
+    nll, perplexity = found["nll.test.soft"], found["perplexity.test.soft"]
+    assert {task: number.value for task, number in nll.tasks.items()} == {"kor": 3.0, "eng": 1.0}
+    assert (nll.all.value, nll.all.n) == (2.0, 20)
+    assert perplexity.all.value == pytest.approx(math.exp(2.0))
+    uneven = records(NATS, {"kor": 30, "eng": 5}, (), "test", "soft")["perplexity.test.soft"]
+    # Not the mean of the tasks' means, which is 1.5, nor of their perplexities.
+    assert uneven.all.value == pytest.approx(math.exp(40 / 35))
+
+
+def test_a_task_without_layers_is_missing_and_so_is_the_number_over_all():
+    for record in records(NATS, TOKENS, ("bos",), "test", "hard").values():
+        assert list(record.tasks) == ["kor", "eng"]
+        assert record.all is None
+        assert record.missing == {"bos": "no layer is left with hard gates"}
+
+
+@pytest.mark.parametrize("nats", [math.nan, math.inf, 1e6])
+def test_a_perplexity_that_is_not_finite_is_refused(nats):
+    with refused("no perplexity", where="kor"):
+        mean(nats, 10, "kor")
+
+
+def test_no_token_is_an_error_that_names_the_task():
+    with refused("no token", where="kor"):
+        records({"kor": 0.0}, {"kor": 0}, (), "test", "plain")
+
+
+def test_the_table_has_a_line_for_each_task_and_one_for_all():
+    found = records(NATS, TOKENS, (), "test", "plain")
+    file = Measurements(
+        rule="likelihood",
+        recipe={"scoring": 1},
+        run="paper/run",
+        identity="0",
+        seed=1,
+        measurements=found,
+    )
+    assert list(table(file)) == [
+        "task\ttokens\tnats\tbits\tperplexity",
+        f"kor\t10\t3.0000\t{bits(3):.4f}\t{math.exp(3):.4f}",
+        f"eng\t10\t1.0000\t{bits(1):.4f}\t{math.exp(1):.4f}",
+        f"all\t20\t2.0000\t{bits(2):.4f}\t{math.exp(2):.4f}",
+    ]

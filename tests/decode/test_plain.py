@@ -1,0 +1,167 @@
+"""A network is a plain Transformer where its method keeps or skips layers and does nothing else."""
+
+import pytest
+import torch
+
+from fathom.config.paths import Paths
+from fathom.decode.export.plain import (
+    active_layers,
+    beyond_keeping,
+    parameters,
+    plain,
+    plain_state,
+    require_plain_shape,
+)
+from fathom.nn.hooks import Method
+from tests.decode.pruned_runs import ACTIVE, built, gated, write_tensors
+from tests.support.refused import prose, refused
+from tests.support.small_corpus import TASKS
+from tests.support.small_networks import stack
+from tests.support.specs import ROOT, card
+from tests.support.trained import set_gates
+
+SPEC = gated()
+CARDS = [card(path.stem) for path in sorted((ROOT / "config" / "methods").glob("*.yaml"))]
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    paths = Paths(tmp_path_factory.mktemp("results"), "tiny")
+    write_tensors(paths)
+    return paths
+
+
+@pytest.fixture
+def network(paths):
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE)
+    return network.eval()
+
+
+def test_layers_are_numbered_from_0_and_the_methods_parameters_left_out():
+    names = ["encoder.embed_tokens.weight", "encoder.method.alpha", "encoder.layer_norm.bias"]
+    names += [f"encoder.layers.{layer}.self_attn.k_proj.bias" for layer in range(12)]
+    names += ["decoder.layers.0.fc1.bias", "decoder.layers.1.fc1.bias", "decoder.method.scale.bias"]
+    state = {name: torch.tensor([float(place)]) for place, name in enumerate(names)}
+    found = plain_state(state, {"encoder": (1, 10, 11), "decoder": (1,)})
+    assert {name: tensor.item() for name, tensor in found.items()} == {
+        "encoder.version": 3,
+        "decoder.version": 3,
+        "encoder.embed_tokens.weight": 0,
+        "encoder.layer_norm.bias": 2,
+        "encoder.layers.0.self_attn.k_proj.bias": 4,
+        "encoder.layers.1.self_attn.k_proj.bias": 13,
+        "encoder.layers.2.self_attn.k_proj.bias": 14,
+        "decoder.layers.0.fc1.bias": 16,
+    }
+
+
+def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
+    shared, own = torch.zeros(3, 2), torch.zeros(5)
+    state = {"decoder.embed_tokens.weight": shared, "decoder.output_projection.weight": shared}
+    active = {"encoder": (0,), "decoder": (0,)}
+    assert parameters(plain_state(state | {"encoder.layers.0.fc1.bias": own}, active)) == 11
+
+
+def test_a_network_is_what_its_hard_gates_keep_of_it(network):
+    transformer = plain(network.use_gates("hard"), SPEC.model, TASKS.index("bos"), "bos")
+    assert transformer.active == {side: layers["bos"] for side, layers in ACTIVE.items()}
+    assert transformer.state.keys() == plain_state(network.state_dict(), transformer.active).keys()
+
+
+def test_a_shape_that_fairseqs_transformer_has_not_is_refused():
+    with refused("not fairseq's", "the norm lingvo", where="here"):
+        require_plain_shape(SPEC.model.model_copy(update={"norm": "lingvo"}), "here")
+
+
+class Skipping(Method):
+    """Keeps the middle layer alone; each class below does one thing more."""
+
+    def keep(self, layer):
+        return layer == 1
+
+
+class Halving(Skipping):
+    def block(self, layer, x, y):
+        return 0.5 * x + 0.5 * y
+
+
+class Averaging(Skipping):
+    def source(self, layer, outputs):
+        return sum(outputs) / len(outputs)
+
+
+class Leaving(Skipping):
+    def source(self, layer, outputs):
+        return outputs[-1 if layer < self.stack.layers else 0]
+
+
+class Adapting(Skipping):
+    def after(self, layer, y):
+        return y + 1e-3
+
+
+class Scaling(Skipping):
+    def residual(self, layer, part, x, fx):
+        return x + 0.999 * fx if part == "ffn" else x + fx
+
+
+class Remembering(Skipping):
+    def memory(self, outputs, count):
+        return [*[outputs[-1]] * (count - 1), outputs[0]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "hook"),
+    [
+        (Skipping, None),
+        (Method, None),
+        (Halving, "block"),
+        (Averaging, "source"),
+        (Leaving, "source"),
+        (Adapting, "after"),
+        (Scaling, "residual"),
+        (Remembering, "memory"),
+    ],
+)
+def test_a_method_that_does_more_than_skip_layers_is_found_out(kind, hook):
+    each = kind(stack("encoder"))
+    assert active_layers(each, 0) == ((1,) if kind is not Method else (0, 1, 2))
+    assert beyond_keeping(each, 0) == hook
+
+
+@pytest.mark.parametrize("gates", ["soft", "plain"])
+def test_soft_gates_are_more_than_keeping(network, gates):
+    network.use_gates(gates)
+    for each in network.methods.values():
+        for alpha in each.parameters():
+            held = alpha.clone()
+            alpha.fill_(0.5)
+            assert beyond_keeping(each, 0) == "block"
+            alpha.copy_(held)
+
+
+@pytest.mark.parametrize("method", CARDS, ids=lambda method: method.name)
+def test_a_card_names_the_gates_with_which_nothing_is_added(method, paths):
+    """Config refuses CTranslate2 by the card; the network decides."""
+    norm = "pre" if "pre" in method.about.norms else method.about.norms[0]
+    spec = gated({"norm": norm}, method.about.stacks, method.name)
+    network = built(spec, paths).eval()
+    stream = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for each in network.methods.values():
+            for parameter in each.parameters():
+                parameter.copy_(torch.randn(parameter.shape, generator=stream))
+    for gates in ("soft", "hard") if method.about.gates else ("plain",):
+        network.use_gates(gates)
+        hooks = [beyond_keeping(each, 0) for each in network.methods.values()]
+        assert (hooks == [None, None]) is (gates in method.about.plain_with)
+
+
+def test_such_a_method_is_refused_by_its_hook(network):
+    network.use_gates("soft")
+    with torch.no_grad():
+        network.encoder.method.alpha.fill_(0.5)
+    remedy = prose("translate with fathom")
+    with refused("more than keep", "encoder", "block", where="bos", remedy=remedy):
+        plain(network, SPEC.model, 0, "bos")

@@ -1,0 +1,288 @@
+"""A pruned checkpoint is a plain Transformer of fairseq's, and says what the gates kept."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+from fairseq.checkpoint_utils import load_model_ensemble_and_task
+from fairseq.models.transformer import TransformerModel
+
+from fathom.config.paths import Paths
+from fathom.decode.export.export import prune
+from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
+from fathom.io.files import sha256
+from fathom.methods import build as loader
+from fathom.nn.size import count_parameters
+from tests.decode.pruned_runs import (
+    ACTIVE,
+    ENTRIES,
+    built,
+    gated,
+    in_fairseq,
+    pruned,
+    write_run,
+    write_tensors,
+)
+from tests.support.refused import prose, refused, says
+from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
+from tests.support.small_networks import batch
+from tests.support.specs import ROOT, card
+from tests.support.trained import CPU, end, set_gates
+
+# fairseq's own network masks padding and the future with unlike types.
+pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
+SPEC = gated()
+LENGTHS = [(5, 4), (9, 6), (2, 8)]
+CARDS = [card(path.stem) for path in sorted((ROOT / "config" / "methods").glob("*.yaml"))]
+# Each method with gates, as its card's defaults and as each of its presets have it.
+GATED = [
+    pytest.param(each.name, settings, norm, id=f"{each.name}-{preset}-{norm}")
+    for each in CARDS
+    for preset, settings in ({"default": {}} | dict(each.about.presets)).items()
+    for norm in ("pre", "post")
+    if each.about.gates and norm in each.about.norms
+]
+
+
+@pytest.fixture
+def paths(tmp_path):
+    """Return the places of a run's files, with dictionaries and without sentences."""
+    paths = Paths(tmp_path, "tiny")
+    write_tensors(paths)
+    return paths
+
+
+@pytest.fixture
+def network(paths):
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE)
+    return network.eval()
+
+
+@pytest.fixture
+def run(paths, network):
+    return write_run(SPEC, paths, network)
+
+
+def with_hard_gates(network, task):
+    """Return a network's logits for a batch of one task, and its own padding."""
+    source, previous, _ = batch(LENGTHS)
+    tasks = torch.full((len(LENGTHS),), TASKS.index(task))
+    with torch.no_grad():
+        return network.use_gates("hard").eval()(source, previous, tasks)
+
+
+def by_fairseq(model):
+    """Return the logits of fairseq's own network for the same batch."""
+    source, previous, _ = batch(LENGTHS)
+    lengths = torch.tensor([pair[0] for pair in LENGTHS])
+    with torch.no_grad():
+        return model(source, lengths, previous)[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"norm": "post"},
+        {"norm": "post", "tie_embeddings": "none", "activation": "gelu"},
+        {"tie_embeddings": "all", "encoder_layers": 3, "heads": 2, "ffn": 40},
+    ],
+)
+def test_fairseqs_own_network_computes_what_ours_does_with_hard_gates(changes, paths):
+    spec = gated(changes)
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    run = write_run(spec, paths, network)
+    logits = {}
+    for task in TASKS:
+        folder, content = pruned(run, task)
+        model, logits[task] = in_fairseq(folder), with_hard_gates(network, task)
+        assert torch.allclose(by_fairseq(model), logits[task], atol=1e-5)
+        for name in ("encoder", "decoder"):
+            assert content["active"][name] == list(ACTIVE[name][task])
+            assert len(model.get_submodule(f"{name}.layers")) == len(ACTIVE[name][task])
+    assert not torch.allclose(logits["bos"], logits["bel"], atol=1e-2)
+    assert not torch.allclose(logits["bos"], logits["kor"], atol=1e-2)
+
+
+def test_a_stack_without_the_method_keeps_all_of_its_layers(paths):
+    spec = gated(stacks=("decoder",))
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    folder, content = pruned(write_run(spec, paths, network), "bos")
+    assert content["active"] == {"encoder": [0, 1, 2], "decoder": [1, 2]}
+    logits = with_hard_gates(network, "bos")
+    assert torch.allclose(by_fairseq(in_fairseq(folder)), logits, atol=1e-5)
+
+
+def test_the_final_norms_stay_which_fairseq_takes_from_weights_without_a_version(run):
+    folder, _ = pruned(run, "bos")
+    assert by_fairseq(in_fairseq(folder)).isfinite().all()
+    saved = torch.load(folder / "model.pt", weights_only=True)
+    for side in ("encoder", "decoder"):
+        assert in_fairseq(folder).get_submodule(side).layer_norm is not None
+        del saved["model"][f"{side}.version"]
+        del saved["model"][f"{side}.layer_norm.weight"]
+        del saved["model"][f"{side}.layer_norm.bias"]
+    torch.save(saved, folder / "model.pt")
+    assert in_fairseq(folder).encoder.layer_norm is None
+
+
+def test_pruned_json_names_the_layers_and_what_pruning_saves(run, network):
+    lines = []
+    prune(run, "kor", lines.append)
+    folder, content = pruned(run, "kor")
+    after = sum(parameter.numel() for parameter in in_fairseq(folder).parameters())
+    before = count_parameters(network)["total"]
+    assert content["parameters"] == {"before": before, "after": after}
+    assert after < before
+    assert (folder / "model.pt").stat().st_size < (run.checkpoints / "last.pt").stat().st_size
+    assert content["languages"] == {"source": "hangul", "target": "eng"}
+    assert content["layers"] == {"encoder": 3, "decoder": 3}
+    assert (content["task"], content["gates"], content["recipe"]) == ("kor", "hard", 1)
+    assert content["files"]["model.pt"] == sha256(folder / "model.pt")
+    assert lines == [
+        f"kor: encoder 3 of 3 layers, decoder 1 of 3 layers, {after} of {before} "
+        f"parameters: {folder / 'model.pt'}"
+    ]
+
+
+def test_the_dictionaries_are_next_to_it_under_their_languages(run):
+    for task in TASKS:
+        folder, _ = pruned(run, task)
+        names = {f"dict.{LANGUAGES[task]}.txt": "source", "dict.eng.txt": "target"}
+        assert {path.name for path in folder.iterdir()} == {*names, "model.pt", "pruned.json"}
+        for name, side in names.items():
+            original = run.paths.tensors(SPEC.data) / f"dictionary.{side}.txt"
+            assert (folder / name).read_bytes() == original.read_bytes()
+
+
+def test_pruning_twice_writes_the_same_bytes(run):
+    folder, _ = pruned(run, "bos")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    pruned(run, "bos")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, network, tmp_path):
+    folder, _ = pruned(run, "bos")
+    shutil.move(folder, tmp_path / "elsewhere")
+    hub = TransformerModel.from_pretrained(str(tmp_path / "elsewhere"), "model.pt")
+    assert len(hub.src_dict) == len(hub.tgt_dict) == ENTRIES
+    assert torch.allclose(by_fairseq(hub.models[0]), with_hard_gates(network, "bos"), atol=1e-5)
+    where = {"data": str(tmp_path / "elsewhere")}
+    (model,), settings, _ = load_model_ensemble_and_task(
+        [str(tmp_path / "elsewhere" / "model.pt")], arg_overrides=where
+    )
+    assert settings.task.data == where["data"]
+    assert not settings.task.left_pad_source
+    assert len(model.encoder.layers) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"norm": "lingvo"}, says("not fairseq's", "the norm lingvo")),
+        ({"norm": "none"}, says("not fairseq's", "the norm none")),
+        ({"residuals": ("encoder",)}, says("not fairseq's", "a network without all residuals")),
+        ({"residuals": ()}, says("not fairseq's", "a network without all residuals")),
+        ({"architecture": "rnmt_plus"}, says("not fairseq's", "the architecture rnmt_plus")),
+        ({"output_bias": True}, says("not fairseq's", "an output bias")),
+        ({"block": 512}, says("not fairseq's", "learned positions")),
+    ],
+)
+def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run, changes, what):
+    model = SPEC.model.model_copy(update=changes)
+    spec = replace(SPEC, model=model)
+    other = write_run(spec, run.paths, built(SPEC, run.paths))
+    with pytest.raises(FathomError) as caught:
+        prune(other, "bos", silent)
+    what.check(caught.value)
+
+
+def test_an_unknown_task_gets_the_nearest_name(run):
+    with refused("unknown", "task", "korr", nearest="kor"):
+        prune(run, "korr", silent)
+
+
+def test_a_run_whose_method_has_no_gates_is_refused(paths):
+    spec = gated(name="static", stacks=())
+    run = write_run(spec, paths, built(spec, paths))
+    with refused("no method with gates", where="bos", remedy=prose("gates skip layers")):
+        pruned(run, "bos")
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder"])
+def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
+    network = built(SPEC, paths)
+    set_gates(network, ACTIVE | {name: ACTIVE[name] | {"bel": ()}})
+    run = write_run(SPEC, paths, network)
+    with refused("no layer of a stack", name, where="bel", remedy=prose("another run")):
+        pruned(run, "bel")
+    assert pruned(run, "bos")[1]["task"] == "bos"
+
+
+@pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
+def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
+    folder, _ = pruned(run, "bos")
+    end(run, kind)
+    with refused(remedy=prose("finished run")):
+        pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
+    assert not (folder / "pruned.json").exists()
+
+
+def test_a_run_that_is_not_trained_is_refused(run):
+    (run.checkpoints / "last.pt").unlink()
+    with refused("no checkpoint"):
+        pruned(run, "bos")
+
+
+def test_such_a_method_is_refused_in_one_sentence(run, monkeypatch):
+    monkeypatch.setattr(loader.load(SPEC.method.name), "block", lambda self, layer, x, y: y + x)
+    remedy = prose("translate with fathom")
+    with refused("more than keep", "encoder", "block", where=f"{run.name}, bos", remedy=remedy):
+        pruned(run, "bos")
+
+
+@pytest.mark.parametrize(("name", "settings", "norm"), GATED)
+def test_what_is_written_of_any_gated_method_is_what_its_hard_gates_compute(
+    name, settings, norm, paths
+):
+    spec = gated({"norm": norm}, card(name).about.stacks, name, **settings)
+    network = built(spec, paths)
+    stream = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for method in network.methods.values():
+            for parameter in method.parameters():
+                parameter.copy_(torch.randn(parameter.shape, generator=stream))
+    run = write_run(spec, paths, network)
+    for task in TASKS:
+        try:
+            folder, _ = pruned(run, task)
+        except FathomError as error:
+            expected = (says("no layer of a stack"), says("more than keep"))
+            if not any(message.matches(error) for message in expected):
+                raise
+            continue
+        logits = with_hard_gates(network, task)
+        assert torch.allclose(by_fairseq(in_fairseq(folder)), logits, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [("source", "TranslationTask"), ("decoder", "TranslationMultiSimpleEpochTask")],
+)
+def test_a_token_is_named_and_fairseqs_own_network_computes_what_ours_does(tmp_path, place, kind):
+    spec, paths = gated(), Paths(tmp_path, "tiny")
+    spec = replace(spec, data=small_data(direction="one_to_many", target_token=place))
+    write_tensors(paths, spec.data)
+    network = built(spec, paths)
+    set_gates(network, ACTIVE)
+    folder, content = pruned(write_run(spec, paths, network.eval()), "kor")
+    assert content["target_token"] == "__hangul__"
+    assert {path.name for path in folder.glob("dict.*")} == {"dict.eng.txt", "dict.hangul.txt"}
+    logits = with_hard_gates(network, "kor")
+    assert torch.allclose(by_fairseq(in_fairseq(folder, kind)), logits, atol=1e-5)
