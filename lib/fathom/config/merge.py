@@ -94,7 +94,9 @@ def combinations(given: Value) -> list[dict[str, Any]]:
     for name, values in chosen.items():
         if not isinstance(values, list) or not values:
             raise FathomError("this is not a list of values", given.place(name), _FOR)
-    return [dict(zip(chosen, values, strict=True)) for values in itertools.product(*chosen.values())]
+    return [
+        dict(zip(chosen, values, strict=True)) for values in itertools.product(*chosen.values())
+    ]
 
 
 def expand(

@@ -1,95 +1,264 @@
-"""Everything that config/ says, resolved: runs at a scale, papers, data sets, methods."""
+"""Everything that config/ says, resolved: runs at a scale, papers, data sets, methods.
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+A part of config is read and checked when it is first asked for, so that a mistake elsewhere does
+not stop what does not need it. `load` with `check` asks for all of it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fathom.config.contents import Contents
-from fathom.config.files import ConfigFiles
-from fathom.config.inheritance import Entry
-from fathom.config.known import Known, KnownRun
-from fathom.config.resolve import Resolved, resolve
-from fathom.config.scales import Scale, scaled
+from fathom.config import runs
+from fathom.config.check import check
+from fathom.config.files import Files
+from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
+from fathom.config.rules import faults, start_faults
+from fathom.config.runs import Resolved, RunsFile, resolve
+from fathom.config.scales import layered, scaled
+from fathom.config.schema import dataset as datasets
+from fathom.config.schema import source as sources
 from fathom.config.schema.dataset import Dataset
-from fathom.config.schema.method import MethodCard
+from fathom.config.schema.method import MethodCard, read_method
 from fathom.config.schema.run import RunSettings
+from fathom.config.schema.scale import Scale
+from fathom.config.schema.section import Section
 from fathom.config.schema.source import Source
-from fathom.config.spec import DataSpec, Spec, StartSpec
+from fathom.config.spec import DataSpec, Spec, StartSpec, full_name
 from fathom.config.switches import Switches
-from fathom.io.errors import FathomError, Findings, nearest, shortened, unknown
+from fathom.config.yaml_values import Value
+from fathom.io.errors import (
+    FathomError,
+    Findings,
+    brief,
+    findings_in,
+    nearest,
+    refuse,
+    shortened,
+    unknown,
+)
 
+# Imported where it is used: a command on one run needs none of it, and it takes as long to import
+# as all that the command does need.
 if TYPE_CHECKING:
     from fathom.config.claims import Claim
     from fathom.config.paper import Paper
+    from fathom.config.tables import Cell, Table
+    from fathom.config.vocabulary import Vocabulary
+
+T = TypeVar("T")
+SectionT = TypeVar("SectionT", bound=Section)
 
 
-@dataclass(frozen=True)
-class Project:
-    """All of config/, read and checked.
+class Parts(Mapping[str, T], Generic[T]):
+    """Parts of config by name; each is read and checked when it is first asked for.
 
-    Attributes:
-        root: the project's folder.
-        switches: what a user may switch: scale, results, device and the like.
-        scales, sources, datasets, methods: by name.
-        entries: the runs' entries by full name, `<paper>/<run>`.
-        families: names of the families of each paper.
-        contents: what papers print and claim.
-        files: the files they were read from, by kind and name.
+    Names are known without reading. To ask for a part raises what is wrong with it.
     """
 
-    root: Path
-    switches: Switches
-    scales: Mapping[str, Scale]
-    sources: Mapping[str, Source]
-    datasets: Mapping[str, Dataset]
-    methods: Mapping[str, MethodCard]
-    entries: Mapping[str, Entry]
-    families: Mapping[str, tuple[str, ...]]
-    contents: Contents = field(repr=False)
-    files: ConfigFiles = field(repr=False)
+    def __init__(self, names: Iterable[str], read: Callable[[str], T]):
+        self._names = dict.fromkeys(names)
+        self._read = read
+        self._parts: dict[str, T] = {}
+        self._wrong: dict[str, FathomError] = {}
 
-    @property
-    def papers(self) -> "Mapping[str, Paper]":
-        """The papers by name, each with its tables and figures."""
-        return self.contents.papers
+    def __getitem__(self, name: str) -> T:
+        if name in self._parts:
+            return self._parts[name]
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._wrong:
+            try:
+                self._parts[name] = self._read(name)
+                return self._parts[name]
+            except FathomError as error:
+                self._wrong[name] = error
+        raise self._wrong[name]
 
-    @property
-    def claims(self) -> "Mapping[str, Mapping[str, Claim]]":
-        """The claims of each paper, by name."""
-        return self.contents.claims
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
-    # Runs
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def faults(self) -> Iterator[FathomError]:
+        """Read all parts; yield what is wrong with them."""
+        for name in self._names:
+            try:
+                self[name]
+            except FathomError as error:
+                yield from findings_in(error)
+
+
+class Project:
+    """All of config/: what a user may switch, and every part by name."""
+
+    def __init__(self, root: Path, files: Files, switches: Switches):
+        self.root = root  # the project's folder
+        self.files = files
+        self.switches = switches  # scale, results, device and the like
+        self.methods: Parts[MethodCard] = Parts(files.names("method"), self._method)
+        self.scales: Parts[Scale] = Parts(files.names("scale"), self._scale)
+        self.datasets: Parts[Dataset] = Parts(files.names("dataset"), self._dataset)
+        self.runs_files: Parts[RunsFile] = Parts(
+            files.names("runs"), lambda paper: runs.read_runs(files.read("runs", paper))
+        )
+        self.papers: Parts[Paper] = Parts(files.papers, self._paper)
+        self.claims: Parts[Mapping[str, Claim]] = Parts(files.names("claims"), self._claims)
+        self._layered: dict[str, Value] = {}
+        self._resolved: dict[tuple[str, str | None], Resolved] = {}
+        self._specs: dict[tuple[str, str | None], Spec] = {}
+        self._definitions: dict[str, dict[str, Any]] = {}
+        self._cells: dict[tuple[str, str, str | None], tuple[Cell, ...]] = {}
+
+    # Parts of config
+
+    def _method(self, name: str) -> MethodCard:
+        return _right(read_method(name, self.files.read("method", name)))
+
+    def _scale(self, name: str) -> Scale:
+        return _right(check(Scale, self.scale_values(name)))
+
+    def _dataset(self, name: str) -> Dataset:
+        file = self.files.read("dataset", name)
+        if "not_built" in file.value:
+            return _card(datasets.PlannedDataset, name, file)
+        return _card_of_kind(datasets.FORMATS, "format", name, file)
+
+    def _paper(self, name: str) -> "Paper":
+        from fathom.config.paper import Paper
+
+        return Paper(name, self)
+
+    def _claims(self, paper: str) -> "Mapping[str, Claim]":
+        from fathom.config.claims import load
+
+        return load(self.files.read("claims", paper), paper)
+
+    @cached_property
+    def sources(self) -> Mapping[str, Source]:
+        """All sources by name; of a card with `for`, one for each combination.
+
+        Raises:
+            Findings: If a card is wrong.
+        """
+        made: dict[str, Source] = {}
+        findings: list[FathomError] = []
+        for name in self.files.names("source"):
+            try:
+                made |= _sources(name, self.files.read("source", name))
+            except FathomError as error:
+                findings += findings_in(error)
+        refuse(findings)
+        return made
+
+    @cached_property
+    def vocabulary(self) -> "Vocabulary":
+        """The measurements and the columns that tables share.
+
+        Raises:
+            FathomError: If columns.yaml is wrong.
+        """
+        from fathom.config.vocabulary import load
+
+        return load(self.files.read("columns", "columns"))
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """The runs' entries by full name, `<paper>/<run>`.
+
+        Raises:
+            Findings: If a runs.yaml is wrong.
+        """
+        refuse(self.runs_files.faults())
+        return {
+            f"{paper}/{name}": entry
+            for paper, file in self.runs_files.items()
+            for name, entry in file.runs.items()
+        }
 
     def scale(self, name: str) -> Scale:
         """Return a scale by name.
 
         Raises:
-            FathomError: there is none of that name.
+            FathomError: If there is none of that name, or it is wrong.
         """
         if name not in self.scales:
             raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
         return self.scales[name]
 
+    def scale_values(self, name: str) -> Value:
+        """Return a scale's file with all that comes before it, and what papers say of it."""
+        if name not in self._layered:
+            papers = self.files.all("scales")
+            read = lambda each: self.files.read("scale", each)  # noqa: E731
+            self._layered[name] = layered(name, read, {*self.scales}, papers)
+        return self._layered[name]
+
+    # Runs
+
+    def entry(self, name: str) -> Entry:
+        """Return a run's entry by its full name; only its paper's runs.yaml is read.
+
+        Raises:
+            KeyError: If there is no such run.
+            Findings: If the runs.yaml is wrong.
+        """
+        paper, _, run = name.partition("/")
+        return self.runs_files[paper].runs[run]
+
+    def has_run(self, name: str) -> bool:
+        """Return whether there is a run of a full name."""
+        paper, _, run = name.partition("/")
+        return paper in self.runs_files and run in self.runs_files[paper].runs
+
+    def runs_of(self, paper: str) -> tuple[str, ...]:
+        """Return the full names of a paper's runs."""
+        if paper not in self.runs_files:
+            return ()
+        return tuple(f"{paper}/{run}" for run in self.runs_files[paper].runs)
+
+    def families(self, paper: str) -> tuple[str, ...]:
+        """Return the names of a paper's families."""
+        return tuple(self.runs_files[paper].families) if paper in self.runs_files else ()
+
+    def names_in(self, paper: str) -> list[str]:
+        """Return the names by which a paper's files may call runs: its own, short, come first."""
+        own = [name.partition("/")[2] for name in self.runs_of(paper)]
+        return [*own, *(name for name in self.entries if not name.startswith(f"{paper}/"))]
+
+    def run_in(self, paper: str, run: str, where: str) -> str:
+        """Return the full name of a run that a paper's file names.
+
+        Raises:
+            FathomError: If there is no such run; its place is `where`.
+        """
+        name = full_name(paper, run)
+        if not self.has_run(name):
+            raise unknown("run", run, where, self.names_in(paper))
+        return name
+
     def run_name(self, text: str) -> str:
         """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`.
 
         Raises:
-            FathomError: there is no such run, or several papers have one of that name.
+            FathomError: If there is no such run, or several papers have one of that name.
         """
-        if text in self.entries:
+        if "/" in text and self.has_run(text):
             return text
-        names = [name for name in self.entries if name.rpartition("/")[2] == text]
-        if len(names) > 1:
+        names = [name for name in self.entries if name.partition("/")[2] == text]
+        if len(names) == 1:
+            return names[0]
+        if names:
             raise FathomError(f"several papers have a run '{text}'", "run", " or ".join(names))
-        if not names and text in self.papers:
-            runs = [name for name in self.entries if name.startswith(f"{text}/")]
-            raise FathomError(f"'{text}' is a paper", "run", f"its runs: {shortened(runs)}")
-        if not names:
-            known = self.entries if "/" in text else {n.rpartition("/")[2] for n in self.entries}
-            raise unknown("run", text, "run", sorted(known))
-        return names[0]
+        if text in self.papers:
+            remedy = f"its runs: {shortened(self.runs_of(text))}"
+            raise FathomError(f"'{text}' is a paper", "run", remedy)
+        short = {name.partition("/")[2] for name in self.entries}
+        raise unknown("run", text, "run", self.entries if "/" in text else sorted(short))
 
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
         """Return a run's entry and settings; each is checked once, when it is first asked for.
@@ -98,28 +267,26 @@ class Project:
             name: its full name.
             scale: the scale; None for the papers' own settings.
         """
-        if (name, None) not in self._resolved:
-            self._resolved[name, None] = resolve(self.entries[name], self.methods)
-        paper = self._resolved[name, None]
-        if scale is None or paper.run is None:
-            return paper
-        if (name, scale) not in self._resolved:
-            owner, _, run = name.partition("/")
-            file = self.files["scale"][scale]
-            entry = scaled(paper.entry, paper.run, (owner, run), self.scale(scale), file)
-            same = entry is paper.entry
-            self._resolved[name, scale] = paper if same else resolve(entry, self.methods)
-        return self._resolved[name, scale]
+        key = (name, scale)
+        if key not in self._resolved:
+            if scale is None:
+                self._resolved[key] = resolve(self.entry(name), self.methods)
+            else:
+                self._resolved[key] = self._at_scale(self.resolved(name), name, scale)
+        return self._resolved[key]
 
-    @cached_property
-    def _resolved(self) -> dict[tuple[str, str | None], Resolved]:
-        return {}
+    def _at_scale(self, paper: Resolved, name: str, scale: str) -> Resolved:
+        if paper.run is None:
+            return paper
+        values = self.scale_values(scale)
+        entry = scaled(paper.entry, paper.run, name, self.scale(scale), values)
+        return paper if entry is paper.entry else resolve(entry, self.methods)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
         """Return a run's checked settings.
 
         Raises:
-            Findings: what is wrong with them.
+            Findings: If one of them is wrong.
         """
         resolved = self.resolved(name, scale)
         if resolved.run is None:
@@ -134,79 +301,77 @@ class Project:
             scale: the scale; None for the papers' own settings.
 
         Raises:
-            FathomError: a setting is wrong, or a data set or run that it names does not exist.
+            FathomError: If a setting is wrong or does not go with others, or a data set or run that
+                it names does not exist.
         """
-        key = (name, scale or "")
+        key = (name, scale)
         if key not in self._specs:
-            run = self.run(name, scale)
-            paper, short_name = name.split("/")
-            self._specs[key] = Spec(
-                paper=paper,
-                run=short_name,
-                data=self._data(run, self.resolved(name, scale).entry),
-                model=run.model,
-                method=run.method,
-                training=run.training,
-                outcome=run.outcome,
-                masking=run.masking,
-                start=self._start(name, scale),
-                gates=self.methods[run.method.name].gates(run.method.settings),
-                decoding=run.decoding,
-                scoring=run.scoring,
-            )
+            self._specs[key] = self._made(name, scale)
         return self._specs[key]
 
-    @cached_property
-    def _specs(self) -> dict[tuple[str, str], Spec]:
-        return {}
+    def _made(self, name: str, scale: str | None) -> Spec:
+        run, values = self.run(name, scale), self.resolved(name, scale).entry.values
+        card, data = self.methods[run.method.name], self._data(run, values)
+        wrong = [*faults(run, data, card, self.datasets[data.dataset])]
+        start = self.start_name(name)
+        spec = Spec(
+            *name.split("/"),
+            data=data,
+            model=run.model,
+            method=run.method,
+            training=run.training,
+            outcome=run.outcome,
+            masking=run.masking,
+            start=self._start(run, start, scale),
+            gates=card.gates(run.method.settings),
+            decoding=run.decoding,
+            scoring=run.scoring,
+        )
+        if start is not None:
+            wrong += start_faults(spec, self.spec(start, scale))
+        refuse(FathomError(what, values.place(*key), remedy) for key, what, remedy in wrong)
+        return spec
 
-    def _data(self, run: RunSettings, entry: Entry) -> DataSpec:
-        definitions = {}
+    def _data(self, run: RunSettings, values: Value) -> DataSpec:
+        definitions: dict[str, Any] = {}
         for key in ("dataset", "pieces_of"):
             name = getattr(run.data, key)
             if name is not None and name not in self.datasets:
-                where = entry.where(("data", key))
-                raise unknown("data set", name, where, self.datasets)
-            definitions[key] = name and self.datasets[name].definition(self.sources)
-        return DataSpec(
-            run.data,
-            self.datasets[run.data.dataset].tasks,
-            definitions["dataset"],
-            definitions["pieces_of"],
-        )
+                raise unknown("data set", name, values.place("data", key), self.datasets)
+            definitions[key] = name and self.definition(name)
+        tasks = self.datasets[run.data.dataset].tasks
+        return DataSpec(run.data, tasks, definitions["dataset"], definitions["pieces_of"])
 
     def start_name(self, name: str) -> str | None:
         """Return the full name of the run that a run starts from, if it does.
 
         Raises:
-            FathomError: there is no such run, or it starts from another one itself.
+            FathomError: If there is no such run, or it starts from another one itself.
         """
-        start = self.run(name).start
+        start, paper = self.run(name).start, name.partition("/")[0]
         if start is None:
             return None
-        paper = name.split("/")[0]
-        full = start.run if "/" in start.run else f"{paper}/{start.run}"
-        where = self.entries[name].where(("start", "run"))
-        own = [known.removeprefix(f"{paper}/") for known in self.entries]
-        if full not in self.entries:
-            raise unknown("run", start.run, where, own, full)
-        if self.entries[full].get(("start",)) is not None:
+        where = self.entry(name).values.place("start", "run")
+        other = self.run_in(paper, start.run, where)
+        if self.entry(other).values.get("start") is not None:
             what = f"'{start.run}' starts from another run itself"
             raise FathomError(what, where, "name a run that starts from nothing")
-        return full
+        return other
 
-    def _start(self, name: str, scale: str | None) -> StartSpec | None:
-        other, start = self.start_name(name), self.run(name, scale).start
-        if other is None or start is None:
+    def _start(self, run: RunSettings, other: str | None, scale: str | None) -> StartSpec | None:
+        if other is None or run.start is None:
             return None
         spec = self.spec(other, scale)
         average_of = spec.decoding.average_of if spec.decoding else 1
-        return StartSpec(spec.paper, spec.run, spec.identity, average_of, start.freeze)
+        return StartSpec(spec.paper, spec.run, spec.identity, average_of, run.start.freeze)
 
-    def seeds(self, name: str, scale: str) -> tuple[int, ...]:
-        """Return the seeds with which a run is trained at a scale; the user's own come first."""
-        own = self.switches.seeds or self.scale(scale).seeds
-        seeds = self.run(name).seeds if own is None else own
+    def seeds(self, name: str, scale: str | None) -> tuple[int, ...]:
+        """Return the seeds with which a run is trained at a scale; the user's own come first.
+
+        Without a scale they are those that the paper's runs.yaml gives.
+        """
+        at_scale = (self.switches.seeds or self.scale(scale).seeds) if scale else None
+        seeds = self.run(name).seeds if at_scale is None else at_scale
         return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
     def comparable(self, name: str, scale: str) -> bool:
@@ -219,25 +384,25 @@ class Project:
         return here.identity == paper.identity and searches[0] == searches[1]
 
     def not_built(self, name: str, scale: str) -> str:
-        """Return why a run cannot be trained yet at a scale; empty where it can."""
+        """Return why a run cannot be trained yet at a scale; empty if it can."""
         return "; ".join(self._not_built(name, scale))
 
-    def _not_built(self, name: str, scale: str) -> tuple[str, ...]:
+    def _not_built(self, name: str, scale: str) -> list[str]:
         """Return the reasons of the run, then those that only the run it starts from has."""
-        run = self.run(name, scale)
+        run, paper = self.run(name, scale), name.partition("/")[0]
         reasons = [
             f"data set {dataset}: {self.datasets[dataset].not_built}"
             for dataset in (run.data.dataset, run.data.pieces_of)
             if dataset and self.datasets[dataset].not_built
         ]
-        updates, paper = self.scale(scale).updates, name.partition("/")[0]
+        updates = self.scale(scale).updates
         if updates and run.group not in updates.get(paper, {}):
             what = f"scale {scale} gives its group '{run.group}' no updates"
             reasons.append(f"{what}; add them to scales.yaml of {paper}")
-        other = self.start_name(name)
-        inherited = self._not_built(other, scale) if other is not None else ()
-        reasons += [f"{other}: {reason}" for reason in inherited if reason not in reasons]
-        return tuple(dict.fromkeys(reasons))
+        if (other := self.start_name(name)) is not None:
+            inherited = self._not_built(other, scale)
+            reasons += [f"{other}: {reason}" for reason in inherited if reason not in reasons]
+        return [*dict.fromkeys(reasons)]
 
     def run_named(self, text: str, scale: str) -> Spec:
         """Return the spec of a run that a user names, also by its folder `<run>-<hash8>`.
@@ -245,7 +410,7 @@ class Project:
         A folder may be of another scale: its name fixes the settings.
 
         Raises:
-            FathomError: no such run, or its settings are no longer those of the folder.
+            FathomError: If there is no such run, or its settings are no longer the folder's.
         """
         run, dash, digits = text.rpartition("-")
         if not dash:
@@ -259,6 +424,19 @@ class Project:
 
     # Data
 
+    def definition(self, dataset: str) -> dict[str, Any]:
+        """Return what determines a data set's text.
+
+        Raises:
+            Findings: If the data set is wrong, alone or with its sources.
+        """
+        if dataset not in self._definitions:
+            card, file = self.datasets[dataset], self.files.read("dataset", dataset)
+            wrong = card.faults(self.sources)
+            refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
+            self._definitions[dataset] = card.definition(self.sources)
+        return self._definitions[dataset]
+
     def data_folders(self, scale: str) -> dict[str, DataSpec]:
         """Return the data of all runs of a scale by the names of their folders."""
         folders: dict[str, DataSpec] = {}
@@ -268,87 +446,88 @@ class Project:
                 folders.setdefault(folder, data)
         return folders
 
-    # What papers may name
+    # Tables
 
-    def known(self, scale: str | None = None) -> Known:
-        """Return what tables, figures and claims may name, with what they need of each run."""
-        runs = _KnownRuns(self, scale)
-        corpora = {name: dataset.tasks for name, dataset in self.datasets.items()}
-        return Known(runs, corpora, self.families, tuple(self.methods), runs.unresolved())
+    def cells(self, table: "Table", scale: str | None = None) -> "tuple[Cell, ...]":
+        """Return a table's cells, block by block and row by row, in the printed order, ours last.
 
-
-class _KnownRuns(Mapping[str, KnownRun]):
-    """What tables and figures need of each run; a run is resolved when it is first named."""
-
-    def __init__(self, project: Project, scale: str | None):
-        """Resolve nothing yet."""
-        self._project, self._scale = project, scale
-        self._known: dict[str, KnownRun] = {}
-        self._wrong: set[str] = set()
-
-    def __getitem__(self, name: str) -> KnownRun:
-        """Return what is known of a run.
+        Args:
+            table: a table of a paper.
+            scale: the scale whose tasks it shows; None for the paper's own.
 
         Raises:
-            KeyError: there is no such run, or its settings are wrong.
+            Findings: If a cell does not resolve.
         """
-        new = name not in self._known and name not in self._wrong
-        if new and name in self._project.entries:
-            known = self._resolved(name)
-            if known is None:
-                self._wrong.add(name)
-            else:
-                self._known[name] = known
-        return self._known[name]
+        from fathom.config.tables import resolve_cells
 
-    def __iter__(self) -> Iterator[str]:
-        """Yield the runs whose settings are right."""
-        return (name for name in self._project.entries if name in self)
-
-    def __len__(self) -> int:
-        """Return how many runs have right settings."""
-        return sum(1 for _ in self)
-
-    def unresolved(self) -> "_Unresolved":
-        """Return the names of the other runs."""
-        return _Unresolved(self._project.entries, self)
-
-    def _resolved(self, name: str) -> KnownRun | None:
-        project = self._project
-        run = project.resolved(name, self._scale).run
-        if run is None or run.data.dataset not in project.datasets:
-            return None
-        card = project.methods[run.method.name]
-        return KnownRun(
-            tasks=project.datasets[run.data.dataset].tasks,
-            group=run.group or "",
-            updates=run.training.updates,
-            seeds=project.seeds(name, self._scale) if self._scale else _seeds(run),
-            gates=card.gates(run.method.settings),
-            stacks=run.method.stacks if card.about.gates else (),
-            layers={"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers},
-        )
+        key = (table.paper, table.name, scale)
+        if key not in self._cells:
+            cells, findings = resolve_cells(table, self, scale)
+            refuse(findings)
+            self._cells[key] = cells
+        return self._cells[key]
 
 
-class _Unresolved(Collection[str]):
-    """The names of the runs whose settings are wrong."""
-
-    def __init__(self, entries: Mapping[str, Entry], known: _KnownRuns):
-        """Resolve nothing yet."""
-        self._entries, self._known = entries, known
-
-    def __contains__(self, name: object) -> bool:
-        """Return whether this is a run with wrong settings."""
-        return name in self._entries and name not in self._known
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield their names."""
-        return filter(self.__contains__, self._entries)
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return sum(1 for _ in self)
+def _right(checked: tuple[T | None, list[FathomError]]) -> T:
+    """Return a checked part, or raise what is wrong with it."""
+    part, findings = checked
+    if part is None:
+        raise Findings(findings)
+    return part
 
 
-def _seeds(run: RunSettings) -> tuple[int, ...]:
-    return tuple(range(1, run.seeds + 1)) if isinstance(run.seeds, int) else run.seeds
+def _card(model: type[SectionT], name: str, file: Value) -> SectionT:
+    """Return a card, which is called like its file.
+
+    Raises:
+        Findings: If anything is wrong in it.
+    """
+    card, findings = check(model, file, also={"name": name})
+    if "name" in file.value:
+        remedy = "delete it: a card is called like its file"
+        findings.append(FathomError("unknown key 'name'", file.place("name"), remedy))
+    refuse(findings)
+    return _right((card, findings))
+
+
+def _card_of_kind(
+    models: Mapping[str, type[SectionT]], key: str, name: str, file: Value
+) -> SectionT:
+    """Return a card of the class that one of its keys chooses."""
+    kind, where = file.get(key), file.place(key)
+    if key not in file.value:
+        raise FathomError("no value is given", where, f"write {key}: {' or '.join(models)}")
+    if not isinstance(kind, str) or kind not in models:
+        raise FathomError(f"'{brief(kind)}' is not possible here", where, nearest(kind, models))
+    return _card(models[kind], name, file)
+
+
+def _sources(name: str, file: Value) -> dict[str, Source]:
+    """Return the sources of a card: one, or with `for` one for each combination.
+
+    A source of several is called like the card's file and the first value that `for` chose for it.
+
+    Raises:
+        FathomError: If anything is wrong in the card.
+    """
+    choices = file.find("for")
+    if choices is None:
+        return {name: _card_of_kind(sources.KINDS, "kind", name, file)}
+    made: dict[str, Source] = {}
+    findings: list[FathomError] = []
+    for chosen in combinations(choices):
+        full = f"{name}_{next(iter(chosen.values()), '')}"
+        if not NAME.fullmatch(full):
+            what = f"'{brief(full)}': {NAME_RULE}"
+            findings.append(FathomError(what, choices.where, "choose other values"))
+        card = fill(file.without("for"), chosen)
+        for _, value in card.items():
+            for missing in placeholders(value.plain):
+                remedy = nearest(missing, chosen)
+                findings.append(FathomError(f"`for` gives no <{missing}>", value.where, remedy))
+        try:
+            made[full] = _card_of_kind(sources.KINDS, "kind", full, card)
+        except FathomError as error:
+            findings += findings_in(error)
+    refuse(findings)
+    return made

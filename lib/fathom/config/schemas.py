@@ -23,9 +23,9 @@ from fathom.config.schema.method import CardFile
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.schema.parameters import Parameters
 from fathom.config.schema.run import RunSettings
+from fathom.config.schema.section import Section
 from fathom.config.schema.source import KINDS
 from fathom.config.schema.table import TableSettings
-from fathom.config.section import Section
 from fathom.config.switches import Switches
 from fathom.config.vocabulary import ColumnsFile
 

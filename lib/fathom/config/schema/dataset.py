@@ -465,8 +465,6 @@ class _Packages(BuiltDataset):
         dict[str, Read],
         Doc("How each source is read: catalogues as text or compiled, JSON, or verses."),
     ]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the sentence, in pairs of the English one.")]
 
     @property
     def english(self) -> str:
@@ -481,10 +479,12 @@ class _Packages(BuiltDataset):
             if source not in self.reads:
                 remedy = "add it to `reads`: po, mo, json or verses"
                 yield ("reads",), f"nothing says how '{source}' is read", remedy
-            elif kind_of(self.reads[source]) in ("json", "verses"):
-                if len(self.codes(source, self.english)) != 1:
-                    remedy = f"add {self.english}: [code]"
-                    yield ("sources", source), f"'{source}' needs one code of English", remedy
+                continue
+            # Ways to read in which English is a language like the others.
+            needed = kind_of(self.reads[source]) in ("json", "verses")
+            if needed and len(self.codes(source, self.english)) != 1:
+                remedy = f"add {self.english}: [code]"
+                yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
 class MessageDataset(_Pairs):
@@ -507,6 +507,8 @@ class PackageDataset(_Pairs, _Dealt, _Packages):
     """Pairs inside packages, each read in its own way: a task may be one package's messages."""
 
     format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
     hashed = ("parts", "reads")
 
 
@@ -514,6 +516,8 @@ class PackageLineDataset(_Lines, _Packages):
     """Sentences without pairs inside packages: translations, and the English texts themselves."""
 
     format: Annotated[Literal["package_lines"], Doc("Packages, each side of a pair alone.")]
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
     hashed = ("messages", "reads")
 
 

@@ -48,9 +48,7 @@ class Scale(Section):
         dict[str, dict[str, Count]],
         Doc("Updates by paper and group; settings in updates follow the run's own ratio."),
     ] = Field(default_factory=dict)
-    rules: Annotated[
-        tuple[Rule, ...], AsTuple, Doc("From top to bottom; a later rule wins.")
-    ] = ()
+    rules: Annotated[tuple[Rule, ...], AsTuple, Doc("From top to bottom; a later rule wins.")] = ()
     check_learning: CheckLearning | None = None
 
     @field_validator("times")
