@@ -17,9 +17,9 @@ from torch import Tensor
 from torch.nn.attention import varlen
 
 from fathom.nn import packing
-from fathom.nn.attention import by_length
-from fathom.nn.blocks import Blocks, assigned
-from fathom.nn.transformer import packed
+from fathom.nn.attention import varlen_attention
+from fathom.nn.packing import Blocks, assigned
+from fathom.nn.transformer import layers
 
 
 @contextmanager
@@ -28,8 +28,8 @@ def as_on_cuda() -> Iterator[None]:
     with ExitStack() as patches:
         for place, name, stand_in in (
             (varlen, "varlen_attn", _attention),
-            (packed, "attend_packed", _attend_packed),
-            (packed, "dropout", _dropout),
+            (layers, "attend_packed", _attend_packed),
+            (layers, "dropout", _dropout),
             (packing, "assigned", _one_block),
             (F, "dropout", _dropout),
         ):
@@ -41,7 +41,7 @@ def _attend_packed(*given: Any) -> Tensor:
     *others, p = given
     if p:
         raise ValueError("attention with dropout has another kernel on CUDA")
-    return by_length(*others)
+    return varlen_attention(*others)
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) -> Tensor:

@@ -17,9 +17,9 @@ from benchmarks.peer.stock import CUTS, cut_all
 from benchmarks.peer.timing import clock
 from benchmarks.peer.workload import Workload
 from fathom.nn.network import Network
-from fathom.train.batches.fused import Batch
+from fathom.train.batches.collate import Batch
+from fathom.train.outcomes import validate
 from fathom.train.update_batches import MicroBatches
-from fathom.train.validation import validate
 
 # Seconds of a peer, and updates between two validations.
 LIMIT, EVERY = 45.0, 20

@@ -22,7 +22,7 @@ from fathom.config.spec import Spec
 from fathom.data.tensors import PAD, Tensors
 from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.train import schedules
-from fathom.train.batches.fused import Batch
+from fathom.train.batches.collate import Batch
 from fathom.train.update_batches import MicroBatches
 
 # fairseq's default for --max-source-positions and --max-target-positions.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fathom.train.batches.blocks import BOS, BlockOrder, blocks, split_evenly, texts
+from fathom.train.batches.masking import BOS, BlockSampler, blocks, split_evenly, texts
 from fathom.train.batches.update_tasks import AllTasks, OneTask
 from tests.support.refused import prose, refused
 
@@ -71,7 +71,7 @@ def test_a_text_whose_sentences_are_too_long_says_so(tensors):
 
 def order(seed=1, tokens=(300, 120, 30)):
     sizes = [lengths(60, 100, seed=1), lengths(25, 100, seed=2), lengths(90, 100, seed=3)]
-    return BlockOrder(sizes, AllTasks(tokens), seed), sizes
+    return BlockSampler(sizes, AllTasks(tokens), seed), sizes
 
 
 def test_each_task_has_its_share_of_tokens():
@@ -123,9 +123,9 @@ def test_passes_count_over_the_task_with_the_most_tokens():
 def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():
     lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
     with refused("no block") as caught:
-        BlockOrder(lengths, AllTasks([99, 69]), 1)
+        BlockSampler(lengths, AllTasks([99, 69]), 1)
     assert prose("block tokens", 70) in caught.value.remedy
-    drawn = BlockOrder(lengths, AllTasks([10, 70]), 1)
+    drawn = BlockSampler(lengths, AllTasks([10, 70]), 1)
     assert all(drawn.update(number) for number in range(1, 200))
     with pytest.raises(IndexError):
         drawn.update(0)
@@ -134,7 +134,7 @@ def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors()
 def test_an_update_of_one_task_holds_the_next_blocks_of_that_task():
     sizes = [lengths(60, 100, seed=1), lengths(25, 100, seed=2)]
     tasks = OneTask(300, [0.7, 0.3], seed=1)
-    drawn, seen = BlockOrder(sizes, tasks, 1), [[], []]
+    drawn, seen = BlockSampler(sizes, tasks, 1), [[], []]
     for update in range(1, 12):
         members = drawn.update(update)
         [task] = {task for task, _ in members}
@@ -148,9 +148,9 @@ def test_an_update_of_one_task_holds_the_next_blocks_of_that_task():
 def test_every_task_alone_must_fill_an_update_of_one_task():
     lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
     with refused("no block") as caught:
-        BlockOrder(lengths, OneTask(99, [1, 1], 1), 1)
+        BlockSampler(lengths, OneTask(99, [1, 1], 1), 1)
     assert prose("block tokens", 100) in caught.value.remedy
-    drawn = BlockOrder(lengths, OneTask(100, [1, 1], 1), 1)
+    drawn = BlockSampler(lengths, OneTask(100, [1, 1], 1), 1)
     assert all(drawn.update(number) for number in range(1, 200))
 
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from fathom.data.tensors import EOS, PAD
-from fathom.train.batches.fused import arranged, collate, ordered
+from fathom.train.batches.collate import arranged, collate, ordered
 
 MEMBERS = [(0, 7), (2, 0), (1, 3), (2, 9), (0, 1)]
 

@@ -5,7 +5,6 @@ import torch
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import PAD
-from fathom.train.batches.blocks import texts
 from fathom.train.batches.held_out import (
     TOKENS,
     evenly_spaced,
@@ -15,7 +14,7 @@ from fathom.train.batches.held_out import (
     sampled_blocks,
     sampled_pairs,
 )
-from fathom.train.batches.masking import mask
+from fathom.train.batches.masking import mask, texts
 from tests.support.refused import prose, refused
 from tests.support.small_runs import masked, specification
 

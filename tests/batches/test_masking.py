@@ -5,7 +5,7 @@ import pytest
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import PAD
-from fathom.train.batches.masking import collate, mask, mask_symbol, predicted
+from fathom.train.batches.masking import collate_masked, mask, mask_symbol, predicted
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 ENTRIES = 50
@@ -112,7 +112,7 @@ def test_the_mask_symbol_follows_the_dictionary_as_fairseq_adds_it(tensors):
 
 def test_a_batch_is_padded_and_counts_what_is_predicted():
     rows = [mask(text(length), ENTRIES, MASKING, 1, length) for length in (40, 25)]
-    batch = collate(rows, [(1, 8), (0, 3)])
+    batch = collate_masked(rows, [(1, 8), (0, 3)])
     assert batch.source.shape == batch.target.shape == (2, 40)
     assert batch.source[1, :25].tolist() == rows[1][0].tolist()
     assert (batch.source[1, 25:] == PAD).all()

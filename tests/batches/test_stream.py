@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fathom.train.batches.stream import Stream, permutation
+from fathom.train.batches.sampler import Stream, permutation
 
 LENGTHS = np.random.default_rng(0).integers(1, 30, size=200)
 

@@ -6,8 +6,7 @@ import torch
 from benchmarks.peer.as_on_cuda import as_on_cuda
 from benchmarks.peer.operations import Operations
 from fathom.nn.packing import Packing
-from fathom.nn.transformer.layers import EncoderLayer
-from fathom.nn.transformer.packed import PackedPass
+from fathom.nn.transformer.layers import EncoderLayer, PackedPass
 from tests.support.small_networks import shape
 
 PADDING = torch.tensor([[False, False, True], [False, False, False]])

@@ -6,7 +6,7 @@ import torch
 from benchmarks.peer.latent_example import LatentExample
 from benchmarks.peer.stock import languages
 from fathom.data.tensors import load
-from fathom.train.batches.fused import collate
+from fathom.train.batches.collate import collate
 from tests.support.small_runs import specification
 
 

@@ -8,7 +8,7 @@ import torch
 from benchmarks.peer.stock import CUTS, Stock, cut_all, transformer
 from fathom.data.tensors import PAD, load
 from fathom.train.loop import Training, TrainPaths
-from fathom.train.validation import validate
+from fathom.train.outcomes import validate
 from tests.support.small_runs import OPTIONS, reporter, specification
 
 # The layers add in another order than fairseq's.

@@ -6,14 +6,15 @@ import pytest
 import torch
 
 from fathom.io.integrity import hashes
-from fathom.nn.average import (
+from fathom.nn.weights import (
     LAST,
     final_weights,
+    load_weights,
     mean_of_last,
     saved_weights,
     weights_path,
+    write_checkpoint,
 )
-from fathom.nn.weights import load_weights, write_checkpoint
 from tests.support.refused import refused
 from tests.support.small_networks import batch, method, network
 

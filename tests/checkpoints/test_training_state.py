@@ -7,12 +7,10 @@ import pytest
 import torch
 
 from fathom.io.seals import sealed
-from fathom.nn.average import saved_weights
-from fathom.nn.weights import read_checkpoint
-from fathom.train import training_state as checkpoints
+from fathom.nn.weights import read_checkpoint, saved_weights
+from fathom.train import state as checkpoints
 from fathom.train.loop import TrainPaths
-from fathom.train.train import train
-from fathom.train.training_state import (
+from fathom.train.state import (
     BEFORE,
     FRESH,
     NEWEST,
@@ -22,6 +20,7 @@ from fathom.train.training_state import (
     save,
     save_weights,
 )
+from fathom.train.train import train
 from tests.support.refused import says
 from tests.support.small_runs import OPTIONS, specification
 from tests.training.test_loop import train_and_be_killed

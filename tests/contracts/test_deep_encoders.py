@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.methods.build import build
-from fathom.nn.size import Entries
+from fathom.nn.network import Entries
 from tests.support.small_networks import EOS, method, nll, shape
 
 SYMBOLS, LENGTH, FIRST = 38, 8, 4

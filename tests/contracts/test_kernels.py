@@ -9,11 +9,10 @@ from torch import Tensor
 
 from fathom.config.schema.method import module_names
 from fathom.methods.build import load_network
-from fathom.nn.arithmetic import FAIRSEQ, FAST, Arithmetic
+from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
-from fathom.nn.network import Network
-from fathom.nn.products import ONEDNN_ROWS, Products
-from fathom.train.batches.fused import Batch
+from fathom.nn.network import FAIRSEQ, FAST, Backend, Network
+from fathom.train.batches.collate import Batch
 from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
 from tests.support.small_networks import PAD, batch, card, gradients, method, network, shape
 
@@ -28,13 +27,13 @@ MASKED = {
 KINDS = {"transformer": {}, "masked_lm": MASKED}
 
 
-class RoundedUp(Products):
+class RoundedUp(MatmulPrecision):
     """Rows are rounded up as for oneDNN, which on some machines would round values too."""
 
     multiple = ONEDNN_ROWS
 
 
-HIGHEST, ROUNDED = (Arithmetic(FAST, kind("highest", {})) for kind in (Products, RoundedUp))
+HIGHEST, ROUNDED = (Backend(FAST, kind("highest", {})) for kind in (MatmulPrecision, RoundedUp))
 
 
 def cases() -> Iterator[object]:
@@ -80,18 +79,18 @@ def texts(kind: str) -> Batch:
     return Batch(source, previous, target, TASKS, rows, int(target.ne(PAD).sum()))
 
 
-def outcome(model: Network, arithmetic: Arithmetic, kind: str) -> tuple[Tensor, Tensor, Tensor]:
+def outcome(model: Network, arithmetic: Backend, kind: str) -> tuple[Tensor, Tensor, Tensor]:
     """Return logits and targets of the texts, and their loss, with gradients in the network."""
-    model.use_arithmetic(arithmetic).start_update(1, 1)
+    model.set_backend(arithmetic).start_update(1, 1)
     logits, target, _ = model.predict(texts(kind))
     loss, _ = smoothed_loss(logits, target, 0.1)
     loss.backward()
     return logits[: len(target)], target, loss
 
 
-def compare(models: list[Network], kind: str, fast: Arithmetic, tolerance: float) -> None:
+def compare(models: list[Network], kind: str, fast: Backend, tolerance: float) -> None:
     """Require equal logits, loss and gradients of fairseq's layers and the fast kernels."""
-    expected = outcome(models[0], Arithmetic(FAIRSEQ), kind)
+    expected = outcome(models[0], Backend(FAIRSEQ), kind)
     got = outcome(models[1], fast, kind)
     assert torch.equal(expected[1], got[1])
     torch.testing.assert_close(got[0], expected[0], atol=tolerance, rtol=tolerance)
@@ -134,8 +133,7 @@ def test_at_inference_they_are_equal_with_layers_left_out(kind, gates, gate_on, 
     model.use_gates(gates)
     with torch.no_grad():
         slow, fast = (
-            model.use_arithmetic(each).predict(texts(kind))
-            for each in (Arithmetic(FAIRSEQ), HIGHEST)
+            model.set_backend(each).predict(texts(kind)) for each in (Backend(FAIRSEQ), HIGHEST)
         )
     for one, other in zip(slow, fast, strict=True):
         torch.testing.assert_close(one, other, atol=1e-11, rtol=0)
@@ -153,8 +151,8 @@ def test_they_are_equal_in_other_shapes(changes, output_bias, exact):
 def test_targets_and_tasks_come_sentence_after_sentence(kind):
     changes = {"tie_embeddings": "none"} if kind == "rnmt_plus" else KINDS[kind]
     model, these = network(method("static", ()), shape(architecture=kind, **changes)), texts(kind)
-    for arithmetic in (Arithmetic(FAIRSEQ), HIGHEST, ROUNDED):
-        logits, target, tasks = model.use_arithmetic(arithmetic).predict(these)
+    for arithmetic in (Backend(FAIRSEQ), HIGHEST, ROUNDED):
+        logits, target, tasks = model.set_backend(arithmetic).predict(these)
         assert len(logits) >= len(target) == len(tasks) == these.tokens
         assert torch.equal(target, these.target[these.target != PAD])
         assert torch.equal(tasks, TASKS[(these.target != PAD).nonzero()[:, 0]])
@@ -185,7 +183,7 @@ def test_in_bfloat16_they_agree_within_its_rounding(kind, residuals):
     with torch.autocast("cpu", torch.bfloat16):
         slow, fast = (
             outcome(model, arithmetic, kind)[2].item()
-            for model, arithmetic in zip(models, (Arithmetic(FAIRSEQ), HIGHEST), strict=True)
+            for model, arithmetic in zip(models, (Backend(FAIRSEQ), HIGHEST), strict=True)
         )
     assert fast == pytest.approx(slow, rel=2e-2)
     assert all(gradient.isfinite().all() for gradient in gradients(models[1]).values())
@@ -194,8 +192,8 @@ def test_in_bfloat16_they_agree_within_its_rounding(kind, residuals):
 @pytest.mark.parametrize("p", ["dropout", "attention_dropout", "activation_dropout"])
 def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
     model = built("transformer", "static", "pre", {}, **{p: 0.5})
-    for arithmetic in (Arithmetic(FAIRSEQ), HIGHEST):
-        model.use_arithmetic(arithmetic)
+    for arithmetic in (Backend(FAIRSEQ), HIGHEST):
+        model.set_backend(arithmetic)
         for training in (True, False):
             model.train(training)
             one, other = (model.predict(texts("transformer")).logits for _ in range(2))

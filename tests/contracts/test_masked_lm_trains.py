@@ -16,11 +16,11 @@ from fathom.data.tensors import load
 from fathom.io.files import write_lines
 from fathom.methods.build import build
 from fathom.train.batches.masking import mask_symbol
-from fathom.train.masked_batches import MaskedUpdateBatches
+from fathom.train.outcomes import validate
 from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
 from fathom.train.two_level import TwoLevel
-from fathom.train.validation import validate
+from fathom.train.update_batches import MaskedUpdateBatches
 from tests.support.small_corpus import record_corpus, silent, small_data
 from tests.support.small_networks import method, shape
 from tests.support.small_runs import masked

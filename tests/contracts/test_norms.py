@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.nn.hooks import Method
-from fathom.nn.size import Entries
+from fathom.nn.network import Entries
 from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer
 from fathom.nn.transformer.network import Transformer
 from tests.support.small_networks import ENTRIES, batch, shape

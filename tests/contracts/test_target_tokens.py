@@ -19,8 +19,8 @@ from fathom.decode.export.ctranslate2 import exports
 from fathom.decode.likelihood import likelihood
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, searcher
-from fathom.nn.arithmetic import FAIRSEQ
-from fathom.train.batches.fused import collate
+from fathom.nn.network import FAIRSEQ
+from fathom.train.batches.collate import collate
 from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, SAME, answer, learn, sentences, write_sentences

@@ -14,7 +14,7 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.methods import build as loader
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
 from tests.decode.pruned_runs import (
     ACTIVE,
     ENTRIES,

@@ -19,7 +19,7 @@ from fathom.decode.translate import (
 )
 from fathom.io.files import read_lines, sha256
 from fathom.io.integrity import read_record
-from fathom.nn.arithmetic import FAIRSEQ
+from fathom.nn.network import FAIRSEQ
 from fathom.results import manifest
 from fathom.scoring.score import score
 from fathom.scoring.summarise import summarise

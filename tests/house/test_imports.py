@@ -133,7 +133,7 @@ def test_a_method_imports_its_own_folder_and_what_is_shared_and_no_other_method(
 
 
 def test_rooms_of_one_level_are_strangers(small):
-    root = small({"lib/fathom/nn/size.py": "from fathom.data import fused\n"})
+    root = small({"lib/fathom/nn/network.py": "from fathom.data import fused\n"})
     assert len(upward(root)) == 1
 
 

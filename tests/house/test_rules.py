@@ -10,7 +10,7 @@ from tests.house.tree import ROOT, listed, rule_files
 
 CODE = re.compile(r"^\s*(def |class |run:|script:|notebook:|wrapper:)")
 # Look-ups of the rules are here, each with a name, a docstring and few lines.
-LOOK_UPS = ("common.smk", "look_ups/*.smk")
+LOOK_UPS = ("look_ups.smk",)
 LONGEST_LOOK_UP = 11
 PROFILES = ROOT / "workflow" / "profiles"
 # A place in a shell line that Snakemake fills, without the `:q` that quotes it.

@@ -43,7 +43,7 @@ def test_a_second_loop_is_found(small):
                     for layer in layers:
                         x = layer(x)
                 """,
-            "lib/fathom/nn/transformer/encoder.py": """
+            "lib/fathom/nn/transformer/stacks.py": """
                 def forward(self, x):
                     for layer in reversed(self.layers):
                         x = layer(x)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from fathom.nn import attention
-from fathom.nn.attention import attend, attend_packed, by_length, in_batches
+from fathom.nn.attention import attend, attend_packed, padded_attention, varlen_attention
 from fathom.nn.packing import Packing
 from tests.support.attention_formula import (
     EXACT,
@@ -132,7 +132,7 @@ def test_columns_of_one_fused_projection_are_taken_as_they_are():
 def test_packed_states_take_the_way_of_their_type_and_length(causal, monkeypatch):
     """On a CPU; what CUDA takes is proven below."""
     ways = []
-    for way in ("in_blocks", "in_batches"):
+    for way in ("block_attention", "padded_attention"):
         function = getattr(attention, way)
 
         def watched(*inputs, way=way, function=function):
@@ -141,16 +141,16 @@ def test_packed_states_take_the_way_of_their_type_and_length(causal, monkeypatch
 
         monkeypatch.setattr(attention, way, watched)
     for lengths, dtype, expected in (
-        ((5, 2), torch.float32, "in_blocks"),
-        ((128, 9), torch.float64, "in_blocks"),
-        ((129, 9), torch.float32, "in_batches"),
-        ((5, 2), torch.bfloat16, "in_batches"),
+        ((5, 2), torch.float32, "block_attention"),
+        ((128, 9), torch.float64, "block_attention"),
+        ((129, 9), torch.float32, "padded_attention"),
+        ((5, 2), torch.bfloat16, "padded_attention"),
     ):
         rows, _ = packings(lengths, True)
         q, k, v = drawn(rows, rows, dtype)
         y = attend_packed(q, k, v, HEADS, rows, rows, causal)
         assert ways.pop() == expected
-        exact = in_batches(*(x.double() for x in (q, k, v)), HEADS, rows, rows, causal)
+        exact = padded_attention(*(x.double() for x in (q, k, v)), HEADS, rows, rows, causal)
         atol = 0.05 if dtype == torch.bfloat16 else 1e-6
         torch.testing.assert_close(real(y, rows).double(), real(exact, rows), rtol=0, atol=atol)
 
@@ -161,7 +161,7 @@ def test_autocast_takes_the_padded_way_and_its_gradients():
     with torch.autocast("cpu", torch.bfloat16):
         y = attend_packed(*inputs, HEADS, rows, rows, True)
     assert y.dtype == torch.bfloat16
-    exact = in_batches(*inputs, HEADS, rows, rows, True)
+    exact = padded_attention(*inputs, HEADS, rows, rows, True)
     torch.testing.assert_close(real(y, rows).float(), real(exact, rows), rtol=0, atol=0.05)
     for mine, other in zip(gradients(y.float(), inputs), gradients(exact, inputs), strict=True):
         torch.testing.assert_close(mine, other, rtol=0, atol=0.2)
@@ -172,7 +172,7 @@ def test_autocast_takes_the_padded_way_and_its_gradients():
 def test_the_padded_way_computes_the_formula(causal, exact):
     for lengths, _ in CASES:
         for blocks in (True, False):
-            check(in_batches, *packings(lengths, causal, 8, blocks), causal, exact)
+            check(padded_attention, *packings(lengths, causal, 8, blocks), causal, exact)
 
 
 def test_packings_that_were_not_made_together_are_refused():
@@ -204,4 +204,4 @@ def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(causal, e
     monkeypatch.setitem(sys.modules, "torch.nn.attention.varlen", module)
     for lengths, _ in CASES:
         rows, columns = packings(lengths, causal, 8, in_blocks=False)
-        check(by_length, rows, columns, causal, exact)
+        check(varlen_attention, rows, columns, causal, exact)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.nn.block_attention import in_blocks
+from fathom.nn.attention import block_attention
 from tests.support.attention_formula import (
     EXACT,
     HEADS,
@@ -24,7 +24,7 @@ MANY = (20, 3, 17, 9, 9, 30, 1, 2)
 @pytest.mark.parametrize("exact", EXACT)
 def test_sentences_attend_to_themselves_alone(causal, multiple, exact):
     for lengths in (*(lengths for lengths, _ in CASES), MANY):
-        check(in_blocks, *packings(lengths, causal, multiple), causal, exact)
+        check(block_attention, *packings(lengths, causal, multiple), causal, exact)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3])
@@ -34,7 +34,7 @@ def test_gradients_are_those_of_finite_differences(p):
 
     def seeded(q, k, v):
         torch.manual_seed(5)
-        return real(in_blocks(q, k, v, HEADS, rows, columns, False, p), rows)
+        return real(block_attention(q, k, v, HEADS, rows, columns, False, p), rows)
 
     torch.autograd.gradcheck(seeded, inputs)
 
@@ -42,23 +42,23 @@ def test_gradients_are_those_of_finite_differences(p):
 def test_surplus_rows_have_no_influence():
     rows, columns = packings((20, 3, 17, 9), False, 8)
     q, k, v = drawn(rows, columns, torch.float32)
-    first = real(in_blocks(q, k, v, HEADS, rows, columns), rows)
+    first = real(block_attention(q, k, v, HEADS, rows, columns), rows)
     packed = rows, columns, columns
     for gradient, packing in zip(gradients(first, [q, k, v]), packed, strict=True):
-        assert not gradient[:, packing.surplus].any()
+        assert not gradient[:, packing.is_padding_row].any()
     with torch.no_grad():
         for x, packing in zip((q, k, v), packed, strict=True):
-            x[:, packing.surplus] = 100.0
-        assert torch.equal(real(in_blocks(q, k, v, HEADS, rows, columns), rows), first)
+            x[:, packing.is_padding_row] = 100.0
+        assert torch.equal(real(block_attention(q, k, v, HEADS, rows, columns), rows), first)
 
 
 def test_a_mask_is_made_once_for_all_layers_and_for_each_kind_of_attention():
     rows, columns = packings((5, 2, 7), False)
     q, k, v = drawn(rows, columns, torch.float32)
     for _ in range(2):
-        in_blocks(q, k, v, HEADS, rows, columns)
-        in_blocks(q, q, q, HEADS, rows, rows)
-        in_blocks(q, q, q, HEADS, rows, rows, causal=True)
+        block_attention(q, k, v, HEADS, rows, columns)
+        block_attention(q, q, q, HEADS, rows, rows)
+        block_attention(q, q, q, HEADS, rows, rows, causal=True)
     assert len(rows.masks) == 3
 
 
@@ -67,8 +67,8 @@ def test_dropout_of_weights_keeps_the_mean():
     q, k, v = drawn(rows, columns, torch.float64)
     torch.manual_seed(3)
     with torch.no_grad():
-        exact = in_blocks(q, k, v, HEADS, rows, columns)
-        draws = (in_blocks(q, k, v, HEADS, rows, columns, p=0.3) for _ in range(400))
+        exact = block_attention(q, k, v, HEADS, rows, columns)
+        draws = (block_attention(q, k, v, HEADS, rows, columns, p=0.3) for _ in range(400))
         torch.testing.assert_close(sum(draws) / 400, exact, rtol=0, atol=0.3)
 
 
@@ -78,8 +78,8 @@ def test_one_block_computes_what_several_do():
     x = torch.randn(1, several.rows, D, dtype=torch.float64)
     y = one.pack(several.pad(x))
     torch.testing.assert_close(
-        one.pad(in_blocks(y, y, y, HEADS, one, one, True)),
-        several.pad(in_blocks(x, x, x, HEADS, several, several, True)),
+        one.pad(block_attention(y, y, y, HEADS, one, one, True)),
+        several.pad(block_attention(x, x, x, HEADS, several, several, True)),
         rtol=0,
         atol=1e-14,
     )
@@ -91,5 +91,5 @@ def test_columns_of_one_fused_projection_are_taken_as_they_are():
     columns = fused.chunk(3, -1)
     copies = [x.contiguous() for x in columns]
     assert torch.equal(
-        *(in_blocks(*inputs, HEADS, rows, rows, True) for inputs in (columns, copies))
+        *(block_attention(*inputs, HEADS, rows, rows, True) for inputs in (columns, copies))
     )

@@ -2,7 +2,7 @@
 
 import random
 
-from fathom.nn.blocks import BLOCK_ROWS, assigned
+from fathom.nn.packing import BLOCK_ROWS, assigned
 
 
 def drawn(sentences, longest, factor=1.0):

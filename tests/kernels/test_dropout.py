@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.nn.dropout import dropout
+from fathom.nn.cpu import dropout
 
 SHARES = [0.1, 0.25, 0.5, 0.9]
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from fathom.nn import packing as packing_module
-from fathom.nn.blocks import assigned
-from fathom.nn.packing import Packing
+from fathom.nn.packing import Packing, assigned
 from tests.support.padded import CASES, padding_of
 
 D = 3
@@ -39,10 +38,10 @@ def test_one_block_has_sentence_after_sentence():
     packing = Packing((2, 1, 3), 4, 4, blocks, torch.device("cpu"))
     ids = torch.arange(12).view(3, 4)
     assert packing.of_ids(ids, -1).tolist() == [0, 1, 4, 8, 9, 10, -1, -1]
-    assert packing.real_ids(ids).tolist() == [0, 1, 4, 8, 9, 10]
+    assert packing.unpadded_ids(ids).tolist() == [0, 1, 4, 8, 9, 10]
     assert packing.of_tokens(torch.tensor([7, 8, 9])).tolist() == [7, 7, 8, 9, 9, 9, 7, 7]
     assert packing.positions.tolist() == [0, 1, 0, 0, 1, 2, 0, 0]
-    assert packing.surplus.tolist() == [False] * 6 + [True] * 2
+    assert packing.is_padding_row.tolist() == [False] * 6 + [True] * 2
     assert packing.offsets.tolist() == [0, 2, 3, 6]
     assert (packing.tokens, packing.rows, packing.longest) == (6, 8, 3)
 
@@ -59,7 +58,7 @@ def test_the_number_of_rows_is_a_multiple_and_at_least_the_tokens():
     for tokens, rows in ((1, 128), (128, 128), (129, 256)):
         packing = Packing.of(padding_of((tokens,), tokens), 128)
         assert packing.rows == rows
-        assert packing.real(torch.ones(1, rows, D)).shape == (1, rows, D)
+        assert packing.unpadded(torch.ones(1, rows, D)).shape == (1, rows, D)
 
 
 def test_what_is_packed_and_padded_keeps_real_values_and_has_zeros_elsewhere():
@@ -68,18 +67,18 @@ def test_what_is_packed_and_padded_keeps_real_values_and_has_zeros_elsewhere():
         packed = packing.pack(x)
         assert packed.shape == (1, packing.rows, D)
         assert torch.equal(packed[0, packing.places], x[~packing.padding])
-        assert not packed[0, packing.surplus].any()
+        assert not packed[0, packing.is_padding_row].any()
         assert torch.equal(packing.pad(packed), x.masked_fill(packing.padding.unsqueeze(2), 0))
-        assert torch.equal(packing.real(packed)[0, : packing.tokens], x[~packing.padding])
-        assert not packing.real(packed)[0, packing.tokens :].any()
+        assert torch.equal(packing.unpadded(packed)[0, : packing.tokens], x[~packing.padding])
+        assert not packing.unpadded(packed)[0, packing.tokens :].any()
 
 
 def test_surplus_rows_reach_no_batch_and_no_gradient():
     for packing in packings():
-        for way in (packing.pad, packing.real):
+        for way in (packing.pad, packing.unpadded):
             x = torch.randn(1, packing.rows, D, requires_grad=True)
             way(x).square().sum().backward()
-            expected = (2 * x).masked_fill(packing.surplus.unsqueeze(1), 0)
+            expected = (2 * x).masked_fill(packing.is_padding_row.unsqueeze(1), 0)
             assert torch.equal(x.grad, expected)
 
 
@@ -90,7 +89,7 @@ def test_gradients_are_those_of_finite_differences_twice():
     torch.autograd.gradgradcheck(packing.pack, x)
     rows = torch.randn(1, packing.rows, D, dtype=torch.float64, requires_grad=True)
     torch.autograd.gradcheck(packing.pad, rows)
-    torch.autograd.gradcheck(packing.real, rows)
+    torch.autograd.gradcheck(packing.unpadded, rows)
 
 
 def test_columns_of_a_larger_tensor_are_padded_as_their_copy():
@@ -135,6 +134,6 @@ def test_all_rows_are_their_own_first_rows_and_have_their_gradient():
     packing = Packing.of(padding_of((2, 1), 2))
     x = torch.randn(1, 5, D, requires_grad=True)
     for rows in (5, 3):
-        assert torch.equal(packing.first(x, rows), x[0, :rows])
-        (found,) = torch.autograd.grad(packing.first(x, rows).sum(), x)
+        assert torch.equal(packing.head_rows(x, rows), x[0, :rows])
+        (found,) = torch.autograd.grad(packing.head_rows(x, rows).sum(), x)
         assert torch.equal(found, torch.autograd.grad(x[0, :rows].sum(), x)[0])

@@ -6,8 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from fathom.nn import products
-from fathom.nn.products import Products, choose_products, linear
+from fathom.nn import cpu
+from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision, linear
 
 CPU = torch.device("cpu")
 
@@ -23,7 +23,7 @@ def inputs(*shape, bias=True, dtype=torch.float32):
 @pytest.mark.parametrize("shape", [(1, 128, 8), (2, 3, 8), (5, 8), (1, 1, 8), (1, 0, 8)])
 def test_value_and_gradients_are_those_of_torchs_own_layer(shape, bias, monkeypatch):
     # Whether oneDNN rounds depends on the machine.
-    monkeypatch.setattr(products, "_product", torch.mm)
+    monkeypatch.setattr(cpu, "_product", torch.mm)
     given = inputs(*shape, bias=bias)
     ours, theirs = linear(*given, precision="medium"), F.linear(*given)
     assert ours.shape == theirs.shape
@@ -90,12 +90,12 @@ def test_the_setting_is_afterwards_as_it_was_before_also_after_an_error():
 
 def test_the_chosen_precision_is_as_exact_as_the_highest():
     state = torch.get_rng_state()
-    chosen = choose_products(CPU)
+    chosen = choose_matmul_precision(CPU)
     assert torch.equal(torch.get_rng_state(), state)
     assert set(chosen.errors) == {"highest", "medium"}
     assert chosen.errors["highest"] < 1e-5
     assert chosen.errors[chosen.precision] <= 2 * chosen.errors["highest"]
-    assert choose_products(CPU) == chosen
+    assert choose_matmul_precision(CPU) == chosen
 
 
 def test_a_machine_that_rounds_is_refused(monkeypatch):
@@ -104,15 +104,15 @@ def test_a_machine_that_rounds_is_refused(monkeypatch):
     def rounded(left, right):
         return (left.bfloat16() @ right.bfloat16()).float()
 
-    monkeypatch.setattr(products, "_product", rounded)
-    chosen = choose_products(CPU)
+    monkeypatch.setattr(cpu, "_product", rounded)
+    chosen = choose_matmul_precision(CPU)
     assert chosen.precision == "highest"
     assert chosen.errors["medium"] > 100 * chosen.errors["highest"]
 
 
 def test_another_device_keeps_the_highest_precision_without_a_measurement():
-    assert choose_products(torch.device("cuda")) == Products("highest", {})
+    assert choose_matmul_precision(torch.device("cuda")) == MatmulPrecision("highest", {})
 
 
 def test_rows_are_rounded_up_for_onednn_alone():
-    assert [Products(name, {}).multiple for name in ("highest", "medium")] == [1, 128]
+    assert [MatmulPrecision(name, {}).multiple for name in ("highest", "medium")] == [1, 128]

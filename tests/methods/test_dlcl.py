@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.methods.dlcl import LayerCombination, combination, running_average
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
 from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
 
 TASKS = torch.tensor([0, 1])
@@ -40,19 +40,19 @@ class Peer(nn.Module):
 
     def __init__(self, ours: LayerCombination, norm: str):
         super().__init__()
-        self.weight, self.layer_norms, self.pre = ours.weights, ours.norms, norm == "pre"
+        self.weight, self.layer_gradient_norms, self.pre = ours.weights, ours.norms, norm == "pre"
         self.layers = []
 
     def push(self, layer: Tensor) -> None:
         if self.pre and self.layers:
-            layer = self.layer_norms[len(self.layers) - 1](layer)
+            layer = self.layer_gradient_norms[len(self.layers) - 1](layer)
         self.layers.append(layer)
 
     def pop(self) -> Tensor:
         count = len(self.layers)
         rows = self.weight[count - 1, :count].view(-1, 1, 1, 1)
         total = (torch.stack(self.layers) * rows).sum(dim=0)
-        return total if self.pre or count == 1 else self.layer_norms[count - 2](total)
+        return total if self.pre or count == 1 else self.layer_gradient_norms[count - 2](total)
 
 
 def test_it_starts_as_the_running_average_of_the_normed_outputs():

@@ -7,7 +7,7 @@ import pytest
 from fathom.config.schema.method import module_names
 from fathom.methods.build import build, count, load
 from fathom.nn.hooks import Method
-from fathom.nn.size import Entries, count_parameters
+from fathom.nn.network import Entries, count_parameters
 from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, method, network, shape
 

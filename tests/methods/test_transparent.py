@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from fathom.methods import transparent as equations
 from fathom.methods.transparent import Transparent
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
 from tests.support.small_networks import batch, method, network, nll, shape, stack
 from tests.support.small_rnmt import recurrent
 

@@ -3,7 +3,7 @@
 import torch
 
 from fathom.nn.hooks import Method, generator, stream_seed
-from fathom.nn.size import Entries
+from fathom.nn.network import Entries
 from fathom.nn.transformer.network import Transformer
 from tests.support.small_networks import ENTRIES, batch, shape, stack
 

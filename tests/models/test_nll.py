@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from fathom.nn import nll
+from fathom.nn import loss
 from fathom.nn.network import Predicted
 from tests.support import small_networks
 from tests.support.small_networks import batch, method, network, shape
@@ -40,11 +40,11 @@ def texts(rows=(0, 1, 2, 3)):
 def test_the_sum_is_torchs_own_cross_entropy():
     torch.manual_seed(1)
     logits, target = torch.randn(9, 7), torch.tensor([3, 4, 2, 5, 2, 6, 3, 4, 2])
-    found = nll.token_nll(Predicted(logits, target, torch.zeros(9)))
+    found = loss.token_nll(Predicted(logits, target, torch.zeros(9)))
     assert found.shape == (9,)
     torch.testing.assert_close(found.sum(), small_networks.nll(logits[None], target[None]))
     surplus = torch.cat([logits, torch.randn(3, 7)])
-    assert torch.equal(found, nll.token_nll(Predicted(surplus, target, torch.zeros(9))))
+    assert torch.equal(found, loss.token_nll(Predicted(surplus, target, torch.zeros(9))))
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_the_sum_is_torchs_own_cross_entropy():
 )
 def test_half_precision_is_left_before_the_sum_over_the_vocabulary(given, kept):
     predicted = Predicted(torch.randn(2, 7).to(given), torch.tensor([3, 4]), torch.zeros(2))
-    assert nll.token_nll(predicted).dtype == kept
+    assert loss.token_nll(predicted).dtype == kept
 
 
 def test_each_task_has_the_sum_of_its_texts_read_alone():
     model = network(method("static", ()), shape(dropout=0.3), N).eval()
-    found = nll.by_task(model, [texts()], N)
+    found = loss.nll_by_task(model, [texts()], N)
     expected = torch.zeros(N, dtype=torch.float64)
     for row, task in enumerate(TASKS):
         alone, (source, target) = texts([row]), LENGTHS[row]
@@ -74,8 +74,8 @@ def test_each_task_has_the_sum_of_its_texts_read_alone():
 
 def test_batches_are_added_up():
     model = network(method("static", ()), tasks=N)
-    whole = nll.by_task(model, [texts()], N)
-    parted = nll.by_task(model, [texts([0, 1]), texts([2]), texts([3])], N)
+    whole = loss.nll_by_task(model, [texts()], N)
+    parted = loss.nll_by_task(model, [texts([0, 1]), texts([2]), texts([3])], N)
     torch.testing.assert_close(parted.nats, whole.nats, atol=1e-5, rtol=0)
     assert torch.equal(parted.tokens, whole.tokens)
 
@@ -84,7 +84,7 @@ def test_batches_are_added_up():
 def test_dropout_rests_nothing_is_drawn_and_the_network_is_left_as_it_was(training):
     model = network(method("static", ()), shape(dropout=0.3), N).train(training)
     state = torch.get_rng_state()
-    first, second = (nll.by_task(model, [texts()], N) for _ in range(2))
+    first, second = (loss.nll_by_task(model, [texts()], N) for _ in range(2))
     assert torch.equal(first.nats, second.nats)
     assert torch.equal(state, torch.get_rng_state())
     assert model.training == training

@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.methods.build import count
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
 from tests.support.small_networks import method, network, shape
 
 RELATED, DIVERSE, EN_DE = 62_660, 67_850, 68_080

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from fathom.nn.blocks import assigned
-from fathom.nn.packing import Packing
+from fathom.nn.packing import Packing, assigned
 
 D, HEADS = 8, 2
 # Types, and how far sums of them may be from the formula's.

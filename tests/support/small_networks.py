@@ -6,8 +6,7 @@ from torch import Tensor, nn
 from fathom.config.schema import run as settings
 from fathom.methods.build import build
 from fathom.nn.hooks import Stack
-from fathom.nn.network import Network
-from fathom.nn.size import Entries
+from fathom.nn.network import Entries, Network
 from tests.support import specs
 from tests.support.specs import ROOT as ROOT
 from tests.support.specs import card as card

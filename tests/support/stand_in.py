@@ -6,6 +6,7 @@ So tests of the workflow run its rules in seconds. `made.txt` lists each call.
 import json
 from pathlib import Path
 
+from fathom.results.measurements import file_name
 from fathom.workflow.targets import Targets
 
 SCRIPT = """#!/bin/sh
@@ -38,30 +39,28 @@ for name in files[sys.argv[1]]:
 
 def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
     """Return the files that each command for a table leaves, by its arguments."""
-    runs, corpora, results = targets.runs, targets.corpora, targets.paths.results
+    paths = targets.paths
     files: dict[str, list[Path]] = {}
     artefact = targets.artefact(target)
     for name in artefact.runs:
-        spec = runs.spec(name)
+        spec = targets.spec(name)
         folder, data = f"{spec.paper}/{spec.folder}", spec.data
-        for source in corpora.sources(data.corpus_folder):
+        for source in targets.sources(data.corpus_folder):
             files[f"fetch {source.parent.name}"] = [source]
-        files[f"prepare {data.corpus_folder}"] = [
-            results / f"corpora/{data.corpus_folder}/corpus.json"
-        ]
-        files[f"subwords {data.subwords_folder}"] = [corpora.subwords(data.folder)]
-        files[f"encode {data.folder}"] = [runs.tensors(folder)]
-        for seed in runs.seeds(name):
+        files[f"prepare {data.corpus_folder}"] = [paths.corpus(data) / "corpus.json"]
+        files[f"subwords {data.subwords_folder}"] = [paths.subwords(data) / "subwords.json"]
+        files[f"encode {data.folder}"] = [paths.tensors(data) / "tensors.json"]
+        for seed in targets.seeds(name):
             of_run = f"{folder} --seed {seed}"
-            files[f"train {of_run}"] = [targets.paths.training(spec, seed)]
-            files[f"translate {of_run}"] = [runs.asked(folder, str(seed))]
-            files[f"gates {of_run}"] = [targets.paths.measurements(spec, seed, "gates")]
-            for split, gates in targets.demands.decodings(name):
-                [path] = runs.measured(name, seed, [f"bleu.{split}.{gates}.13a"])
+            files[f"train {of_run}"] = [paths.training(spec, seed)]
+            files[f"translate {of_run}"] = [targets.decodings_done(spec, seed)]
+            files[f"gates {of_run}"] = [paths.measurements(spec, seed, "gates")]
+            for split, gates in targets.needs.decodings(name):
+                path = paths.measurements(spec, seed, file_name("scores", spec, split, gates))
                 files[f"score {of_run} --split {split} --gates {gates}"] = [path]
     verb = f"{artefact.verb} {target} --scale {targets.scale}"
     files[verb] = targets.artefact_files(artefact)
-    files[f"compare --scale {targets.scale}"] = [targets.paths.compare]
+    files[f"compare --scale {targets.scale}"] = [paths.compare]
     return {call: [str(path) for path in paths] for call, paths in files.items()}
 
 

@@ -4,7 +4,7 @@ from torch import nn
 
 from fathom.config.schema.run import Adam
 from fathom.nn.weights import read_checkpoint, write_checkpoint
-from fathom.train.adamw import AdamW, theta_adam
+from fathom.train.optimisers import AdamW, theta_adam
 from tests.support.small_runs import specification
 
 BETAS, EPS, DECAY = (0.9, 0.98), 1e-6, 0.1

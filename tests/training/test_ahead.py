@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from fathom.train.ahead import Ahead
+from fathom.train.update_batches import Prefetcher
 
 
 def test_batches_come_in_the_order_in_which_they_are_taken_each_made_once():
@@ -12,7 +12,7 @@ def test_batches_come_in_the_order_in_which_they_are_taken_each_made_once():
         made.append(number)
         return number**2
 
-    with Ahead(make, last=9) as ahead:
+    with Prefetcher(make, last=9) as ahead:
         assert [ahead.take(number) for number in range(4, 10)] == [n**2 for n in range(4, 10)]
     assert made == list(range(4, 10))
 
@@ -23,7 +23,7 @@ def test_the_next_batches_are_made_while_one_is_used():
     def make(number):
         made[number].set()
 
-    with Ahead(make, last=5, depth=2) as ahead:
+    with Prefetcher(make, last=5, depth=2) as ahead:
         ahead.take(1)
         assert made[2].wait(10)
         assert made[3].wait(10)
@@ -34,7 +34,7 @@ def test_an_error_is_raised_where_its_batch_is_taken():
     def make(number):
         return 1 / (3 - number)
 
-    with Ahead(make, last=5) as ahead:
+    with Prefetcher(make, last=5) as ahead:
         assert ahead.take(1) == 0.5
         assert ahead.take(2) == 1.0
         with pytest.raises(ZeroDivisionError):
@@ -42,7 +42,7 @@ def test_an_error_is_raised_where_its_batch_is_taken():
 
 
 def taken_and_interrupted(make):
-    with Ahead(make, last=100) as ahead:
+    with Prefetcher(make, last=100) as ahead:
         ahead.take(1)
         raise KeyboardInterrupt
 

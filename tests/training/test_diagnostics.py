@@ -13,7 +13,7 @@ import torch
 from fathom.io.files import read_json
 from fathom.io.series import read
 from fathom.io.signals import Stopped
-from fathom.train.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_norms
+from fathom.train.diagnostics import Diagnostics, gradient_ratio, labels_of, layer_gradient_norms
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks
 from fathom.train.train import train
@@ -133,7 +133,7 @@ def test_norms_by_layer_are_those_that_torch_clips_by():
     model.start_update(1, 1)
     nll(model(source, previous, torch.arange(8) % 2), target).backward()
     for stack in (model.encoder, model.decoder):
-        found = layer_norms(stack.layers)
+        found = layer_gradient_norms(stack.layers)
         flat = [
             torch.cat([each.grad.flatten() for each in layer.parameters()])
             for layer in stack.layers
@@ -150,7 +150,7 @@ def test_a_layer_without_gradients_has_no_norm():
         parameter.requires_grad = False
     source, previous, target = batch(SENTENCES)
     nll(model(source, previous, torch.zeros(8, dtype=torch.long)), target).backward()
-    assert [isnan(norm) for norm in layer_norms(model.decoder.layers).tolist()] == [
+    assert [isnan(norm) for norm in layer_gradient_norms(model.decoder.layers).tolist()] == [
         False,
         True,
         False,

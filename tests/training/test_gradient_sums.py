@@ -7,8 +7,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from fathom.train.gradient_sums import GradientSums
-from fathom.train.ranks import Ranks
+from fathom.train.ranks import GradientSums, Ranks
 from tests.training.test_ranks import start_together
 
 WIDTH = 4

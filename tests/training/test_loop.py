@@ -17,10 +17,10 @@ from fathom.nn.weights import load_weights
 from fathom.results.state_file import read_state
 from fathom.train import environment
 from fathom.train.loop import Training, TrainPaths
+from fathom.train.outcomes import validate
 from fathom.train.stopping import END_TIME, STOP_FILE
 from fathom.train.train import train
 from fathom.train.two_level import TwoLevel
-from fathom.train.validation import validate
 from tests.support.refused import says
 from tests.support.small_corpus import silent, small_data
 from tests.support.small_disk import small_disk

@@ -7,8 +7,8 @@ import torch
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import PAD, load
 from fathom.train.batches.masking import mask_symbol
-from fathom.train.masked_batches import MaskedUpdateBatches, pieces
 from fathom.train.ranks import Ranks
+from fathom.train.update_batches import MaskedUpdateBatches, pieces
 from tests.support.refused import refused
 from tests.support.small_runs import masked as masked_run
 

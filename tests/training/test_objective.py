@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from fathom.nn.hooks import Loss
-from fathom.train.objective import total, weighted
+from fathom.train.two_level import total, weighted
 
 
 def test_the_methods_losses_are_weighted_and_added_once():

@@ -8,10 +8,10 @@ from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.signals import Stopped
 from fathom.results.state_file import FAILED, OUT_OF_MEMORY, fail, read_state
-from fathom.train import one_message
-from fathom.train.attempt import Attempt
-from fathom.train.one_message import OneMessage
-from fathom.train.ranks import Lost, Ranks
+from fathom.train import train as one_message
+from fathom.train.attempts import Attempt
+from fathom.train.ranks import PeerLost, Ranks
+from fathom.train.train import OneMessage
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 
@@ -44,7 +44,7 @@ def end(folder, rank, error, attempt=None, world=3, recorded=None):
 
 def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt):
     with refused("lost process"):
-        end(tmp_path, 0, Lost(), attempt, world=1)
+        end(tmp_path, 0, PeerLost(), attempt, world=1)
     assert read_state(tmp_path).state == FAILED
     says("lost process").check(read_state(tmp_path).reason)
 
@@ -64,7 +64,7 @@ def test_the_process_that_has_an_error_says_it(tmp_path, attempt, rank, error, k
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_a_process_that_lost_one_that_said_why_is_silent(tmp_path, attempt, rank):
     with pytest.raises(SystemExit) as ended:
-        end(tmp_path, rank, Lost(), None if rank else attempt, recorded=OUT_OF_MEMORY)
+        end(tmp_path, rank, PeerLost(), None if rank else attempt, recorded=OUT_OF_MEMORY)
     assert ended.value.code == 1
     assert read_state(tmp_path).state == OUT_OF_MEMORY
     if rank == 0:
@@ -77,8 +77,8 @@ def test_of_those_that_lost_a_process_that_was_killed_the_first_says_it(
     tmp_path, attempt, rank, speaks
 ):
     """The first process; where it is the one that was killed, the second."""
-    with pytest.raises(Lost if speaks else SystemExit):
-        end(tmp_path, rank, Lost(), None if rank else attempt)
+    with pytest.raises(PeerLost if speaks else SystemExit):
+        end(tmp_path, rank, PeerLost(), None if rank else attempt)
 
 
 def test_what_all_processes_refuse_the_first_one_says(tmp_path, attempt):

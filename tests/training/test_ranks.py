@@ -14,7 +14,7 @@ from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.signals import Stopped
 from fathom.results.state_file import read_state
-from fathom.train import one_message
+from fathom.train import train as one_message
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks
 from fathom.train.train import train
@@ -207,8 +207,8 @@ def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path,
     monkeypatch.setattr(one_message, "PATIENCE", 1.0)
     others = start_together(tensors, 3, trains(tmp_path, at=killed(rank)), answers=2)
     # gloo may tell the first process of the lost one only when the second one has ended.
-    assert sorted(kind for _, kind, _ in others) == ["Lost", "silent"]
-    [(number, line)] = [(number, line) for number, kind, line in others if kind == "Lost"]
+    assert sorted(kind for _, kind, _ in others) == ["PeerLost", "silent"]
+    [(number, line)] = [(number, line) for number, kind, line in others if kind == "PeerLost"]
     assert number in ({0, 1} - {rank})
     says("lost process", where=f"process {number}").check(line)
     assert read_state(tmp_path).state == "failed"

@@ -2,7 +2,7 @@ import pytest
 
 from fathom.io.files import write_json
 from fathom.results.recipe import RECIPE
-from fathom.train.stale import delete_stale
+from fathom.train.state import delete_stale
 
 
 @pytest.fixture

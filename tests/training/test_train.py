@@ -15,9 +15,9 @@ from fathom.io.locks import only_writer
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
 from fathom.train.loop import TrainPaths
-from fathom.train.masked_batches import MaskedUpdateBatches
 from fathom.train.ranks import Ranks
 from fathom.train.train import train
+from fathom.train.update_batches import MaskedUpdateBatches
 from tests.support.refused import prose, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, masked, specification

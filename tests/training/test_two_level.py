@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from fathom.data.tensors import PAD, load
 from fathom.methods.build import build
-from fathom.train.batches.fused import collate
+from fathom.train.batches.collate import collate
 from fathom.train.batches.sampler import Sampler
 from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from fathom.config.schema.run import Outcome
-from fathom.train.outcomes import DivergenceWatch
+from fathom.train.outcomes import DivergenceWatch, MadeStep, PendingMetrics
 from fathom.train.two_level import Result
-from fathom.train.unread import Made, Unread
 
 LIMITS = Outcome(exploded_above=20.0, exploded_for=3, failed_margin=0.0)
 # NLL and gradient norm of each update.
@@ -21,12 +20,12 @@ SERIES = {
 
 def made(number, nll, norm):
     nll, norm = torch.tensor(nll, dtype=torch.float64), torch.tensor(norm)
-    return Made(number, 100 * number, Result(nll, 1e-3, norm, nll, None, {}))
+    return MadeStep(number, 100 * number, Result(nll, 1e-3, norm, nll, None, {}))
 
 
 def read_every(updates, every):
     """Return where a run of these updates ends if every n-th update is read."""
-    unread = Unread(DivergenceWatch(LIMITS))
+    unread = PendingMetrics(DivergenceWatch(LIMITS))
     for number, (nll, norm) in enumerate(updates, start=1):
         unread.add(made(number, nll, norm))
         if number % every == 0:

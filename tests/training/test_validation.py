@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from fathom.data.tensors import EOS
-from fathom.train.batches.fused import ordered
-from fathom.train.validation import validate
+from fathom.train.batches.collate import ordered
+from fathom.train.outcomes import validate
 from tests.support.small_runs import latent
 from tests.training.test_two_level import Run
 

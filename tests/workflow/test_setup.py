@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -7,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fathom.config.switches import VARIABLE
+from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
-from tests.support.refused import refused
 from tests.support.targets import ROOT
 
 
@@ -23,7 +24,7 @@ def test_switches_reach_the_commands_of_rules():
 
 
 def test_a_job_asks_for_the_same_files_as_the_process_that_the_user_started(monkeypatch):
-    """What was typed is no input: a job's process has another command line."""
+    """What was typed is not an input: a job's process has another command line."""
     monkeypatch.setattr("sys.argv", ["snakemake", "compare", "latent_depth_table5"])
     head = setup.begin(ROOT, {"scale": "tiny"}, head=True)
     monkeypatch.setattr("sys.argv", ["snakemake", "--mode", "subprocess"])
@@ -36,9 +37,9 @@ def test_a_second_module_with_other_switches_is_refused(tmp_path, monkeypatch):
     """The commands of the first one's rules took the second one's switches."""
     monkeypatch.chdir(tmp_path)
     setup.begin(ROOT, {"results": "one"}, head=False)
-    with refused("two modules"):
+    with pytest.raises(FathomError, match="two modules of one workflow"):
         setup.begin(ROOT, {"results": "two"}, head=False)
-    with refused("two modules"):
+    with pytest.raises(FathomError, match="two modules of one workflow"):
         setup.begin(ROOT, {}, head=False)
 
 
@@ -48,7 +49,7 @@ def test_a_second_module_with_the_same_switches_is_not(tmp_path, monkeypatch):
     assert first.paths == second.paths
 
 
-def test_the_switches_of_another_process_are_no_module_of_this_one(monkeypatch):
+def test_the_switches_of_another_process_are_not_a_module_of_this_one(monkeypatch):
     monkeypatch.setenv(setup.MODULE_VARIABLE, "1 elsewhere")
     monkeypatch.setenv(VARIABLE, '{"results": "out"}')
     assert setup.begin(ROOT, {}, head=False).paths.results == Path("out")
@@ -56,17 +57,17 @@ def test_the_switches_of_another_process_are_no_module_of_this_one(monkeypatch):
 
 def test_a_file_where_results_should_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with refused("file as folder", where=f"results {tmp_path}/file"):
+    with pytest.raises(FathomError, match=f"results {tmp_path}/file: a file, not a folder"):
         setup.begin(ROOT, {"results": f"{tmp_path}/file/inside"}, head=False)
 
 
 def test_a_mistyped_scale_is_refused_with_the_nearest_name():
-    with refused("unknown", "scale", "papr", where="--config: scale", nearest="paper"):
+    with pytest.raises(FathomError, match=r"--config: scale: no scale 'papr'; .*'paper'"):
         setup.begin(ROOT, {"scale": "papr"}, head=False)
 
 
 def test_a_mistyped_switch_is_refused_by_the_first_process():
-    with refused("unknown key", "scal", where="--config: scal", error=Findings):
+    with pytest.raises(Findings, match="--config: scal: "):
         setup.begin(ROOT, {"scal": "paper"}, head=True)
 
 
@@ -140,9 +141,9 @@ OF_SNAKEMAKE |= {"typing_extensions", "typing_inspection"}
 def test_a_dry_run_imports_only_what_every_snakemake_has():
     code = (
         "import sys, pathlib; before = set(sys.modules)\n"
-        "from fathom.workflow import plan, setup\n"
+        "from fathom.workflow import setup, start\n"
         f"made = setup.begin(pathlib.Path({str(ROOT)!r}), {{'scale': 'paper'}}, head=False)\n"
-        "plan.lines(made, 'all'); made.files('all')\n"
+        "start.found(made, 'all'); made.files('all')\n"
         "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
     )
     printed = subprocess.run(
@@ -186,3 +187,58 @@ def test_a_job_waits_for_what_its_command_does_after_a_signal(tmp_path, name):
     job = subprocess.run(shell, cwd=tmp_path, check=False, start_new_session=True)
     assert job.returncode == 128
     assert (tmp_path / "log").read_text("utf-8") == "here\nsaved\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    return tmp_path
+
+
+def switches(**values):
+    return [YamlFile("--config", values, {})]
+
+
+def test_a_state_is_known_after_it_was_remembered(project):
+    state = setup.state_of(project, switches())
+    assert not setup.is_checked(state, project)
+    setup.remember_checked(state, project)
+    assert setup.is_checked(state, project)
+
+
+@pytest.mark.parametrize("name", ["config/columns.yaml", "config/papers/lamgd/reported/table2.csv"])
+def test_an_edited_file_is_another_state(project, name):
+    before = setup.state_of(project, switches())
+    path = project / name
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert setup.state_of(project, switches()) != before
+
+
+def test_other_switches_are_another_state(project):
+    states = {setup.state_of(project, switches(scale=scale)) for scale in ("tiny", "paper")}
+    assert len(states) == 2
+
+
+@pytest.mark.slow
+def test_a_fault_is_found_after_a_start_that_found_none(project, monkeypatch):
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(setup, "set_environment", lambda *_: None)
+    setup.begin(project, {}, head=True)
+    runs = project / "config/papers/latent_depth/runs.yaml"
+    text = runs.read_text(encoding="utf-8")
+    runs.write_text(
+        text.replace(
+            "layers: 12/48, seeds: 5, method: {target_depth: 24}",
+            "layers: 12/48, seeds: 5, method: {target_depth: 99}",
+        ),
+        "utf-8",
+    )
+    for _ in range(2):
+        with pytest.raises(Findings):
+            setup.begin(project, {}, head=True)
+
+
+def test_a_damaged_marker_counts_as_no_check(project):
+    setup.remember_checked("0" * 64, project)
+    (project / setup.CHECKED).write_bytes(b"\xff\xfe")
+    assert not setup.is_checked("0" * 64, project)

@@ -6,10 +6,15 @@ from docutils.core import publish_parts
 
 from fathom.artefacts.table.view import label
 from fathom.io.errors import FathomError
+from fathom.io.files import write_text
+from fathom.io.integrity import write_record
+from fathom.results.recipe import RECIPE
 from fathom.workflow.targets import plain_text, script_text
-from tests.support.planned import NOT_BUILT, planned
-from tests.support.refused import prose, refused, says
+from tests.support.papers import PAPERS
+from tests.support.planned import DATASET, NOT_BUILT, planned
 from tests.support.targets import ROOT, TABLE, own_project, targets
+
+STATIC, GATED = "latent_depth/m2o_diverse_6_6", "latent_depth/m2o_diverse_ll_d_24_24"
 
 
 def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
@@ -18,7 +23,9 @@ def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
 
 
 def test_a_mistyped_target_gets_the_nearest_valid_name(tmp_path):
-    says(nearest=TABLE).check(targets(tmp_path).unknown("latent_depth_tabel5"))
+    assert f"'{TABLE}'" in str(targets(tmp_path).unknown("latent_depth_tabel5"))
+    with pytest.raises(FathomError, match=f"no target 'latent_depth_table55'; .*'{TABLE}'"):
+        targets(tmp_path).artefact("latent_depth_table55")
 
 
 def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
@@ -49,7 +56,7 @@ def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(tmp_path):
     """A lost file was not made again, since the table that was drawn from it was there."""
     made = targets(tmp_path)
     artefact = made.artefact(TABLE)
-    results = {path for run in artefact.runs for path in made.runs.files(run)}
+    results = {path for run in artefact.runs for path in made.results(run)}
     needed = {*made.artefact_files(artefact), *made.measured(artefact), *results}
     assert (
         needed <= set(made.files(TABLE)) <= set(made.files("latent_depth")) < set(made.files("all"))
@@ -61,20 +68,20 @@ def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
     assert not [
         path for path in made.files("all") if path.parts[-2:] == ("latent_depth", "table1.csv")
     ]
-    with refused("not made yet", where=NOT_BUILT, remedy=prose("another target")):
+    with pytest.raises(FathomError, match=f"{NOT_BUILT}: cannot be made yet: .*another target"):
         made.files(NOT_BUILT)
 
 
 def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
     made = targets(tmp_path, "paper")
-    vars(made)["not_built"] = dict.fromkeys(made.artefacts, "no reader")
-    with refused("paper not built"):
+    vars(made)["artefacts_not_built"] = dict.fromkeys(made.artefacts, "no reader")
+    with pytest.raises(FathomError, match="none of its tables and figures is built yet"):
         made.files("transparent_attention")
 
 
 def test_all_waits_for_the_results_of_every_run_that_is_built(tmp_path):
     made = targets(tmp_path)
-    assert set(made.all_results()) < set(made.files("all"))
+    assert set(made.all_results) < set(made.files("all"))
     assert {made.paths.compare, made.paths.claims} <= set(made.files("all"))
 
 
@@ -87,12 +94,9 @@ def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_pa
     assert not [path for path in made.files("data_statistics") if "runs" in path.parts]
 
 
-def test_compare_alone_waits_for_nothing(tmp_path):
-    assert targets(tmp_path).files("compare") == []
-
-
-def test_a_page_alone_waits_for_nothing(tmp_path):
-    assert targets(tmp_path).files("page") == []
+@pytest.mark.parametrize("target", ["compare", "claims", "page"])
+def test_what_judges_or_shows_what_exists_waits_for_nothing(tmp_path, target):
+    assert targets(tmp_path).files(target) == []
 
 
 def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
@@ -109,10 +113,6 @@ def test_a_page_is_made_again_when_what_config_says_of_its_paper_changes(tmp_pat
     assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
 
 
-def test_claims_alone_wait_for_nothing(tmp_path):
-    assert targets(tmp_path).files("claims") == []
-
-
 def test_a_row_needs_its_own_runs(tmp_path):
     made = targets(tmp_path, row="12/12")
     assert made.names_of(f"{TABLE}_row") == ["latent_depth/m2o_diverse_12_12"]
@@ -123,33 +123,29 @@ def test_a_row_needs_its_own_runs(tmp_path):
     ("target", "remedy"), [(TABLE, f"write {TABLE}_row"), ("all", "delete it")]
 )
 def test_a_row_is_refused_for_a_target_that_has_none(tmp_path, target, remedy):
-    with refused("row without effect", "12/12", where=target, remedy=remedy):
+    with pytest.raises(FathomError, match=f"{target}: row=12/12 has no effect; {remedy}"):
         targets(tmp_path, row="12/12").names_of(target)
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [
-        (None, says("no row", remedy="--config row=")),
-        ("12/13", says("unknown", "row", "12/13", nearest="12/12")),
-    ],
+    [(None, "no row is named; add --config row="), ("12/13", "no row '12/13'; .*'12/12'")],
 )
 def test_a_row_that_is_missing_or_mistyped_is_refused(tmp_path, row, message):
-    with pytest.raises(FathomError) as caught:
+    with pytest.raises(FathomError, match=message):
         targets(tmp_path, row=row).files(f"{TABLE}_row")
-    message.check(caught.value)
 
 
 def test_a_row_of_a_run_that_is_not_built_is_refused(tmp_path):
     project = planned(own_project())
     row = next(iter(targets(tmp_path, "paper", project).artefacts[NOT_BUILT].rows))
-    with refused("not trained yet"):
+    with pytest.raises(FathomError, match="cannot be trained yet"):
         targets(tmp_path, "paper", project, row=row).files(f"{NOT_BUILT}_row")
 
 
 def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
     made = targets(tmp_path, seeds="2,5")
-    files = made.runs.files("latent_depth/m2o_diverse_6_6")
+    files = made.results(STATIC)
     assert [path.parent.name for path in files if path.name == "training.json"] == ["2", "5"]
     artefact = made.artefact(TABLE)
     alone = targets(tmp_path, seeds=[2])
@@ -237,6 +233,114 @@ def test_no_title_ends_the_reports_script():
     assert text.replace("\u2060", "") == "a < b </script><!-- c"
 
 
-def test_what_is_no_artefact_is_refused_with_the_nearest(tmp_path):
-    with refused("unknown", "target", "latent_depth_table55", nearest="latent_depth_table5"):
-        targets(tmp_path).artefact("latent_depth_table55")
+def folder(made, name):
+    """Return a run's folder as a wildcard has it."""
+    spec = made.spec(name)
+    return f"{spec.paper}/{spec.folder}"
+
+
+def test_a_run_is_found_by_its_folder_and_a_changed_hash_is_refused(tmp_path):
+    made = targets(tmp_path)
+    assert made.run(folder(made, STATIC)) == made.spec(STATIC)
+    with pytest.raises(FathomError, match=f"no run of scale tiny .*'{folder(made, STATIC)}'"):
+        made.run(f"{STATIC}-00000000")
+
+
+def test_a_run_that_is_not_built_is_refused_by_its_folder(tmp_path):
+    made = targets(tmp_path, "paper", planned(own_project()))
+    name = next(iter(made.not_built))
+    with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet"):
+        made.run(folder(made, name))
+
+
+def test_trainings_that_are_built_and_those_that_are_not_are_160_together(tmp_path):
+    made = targets(tmp_path, "paper")
+    names = [name for name in (*made.built, *made.not_built) if name.split("/")[0] in PAPERS]
+    assert sum(len(made.seeds(name)) for name in names) == 160
+
+
+def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others(tmp_path):
+    made = targets(tmp_path)
+    spec = made.spec(GATED)
+    both = (("test", "soft"), ("test", "hard"))
+    done = made.decodings_done(spec, 1)
+    assert done == made.paths.asked(spec, 1, made.needs.decodings(GATED))
+    assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
+
+
+def test_the_results_of_a_run_are_all_measurements_that_tables_ask_of_it(tmp_path):
+    made = targets(tmp_path)
+    names = {path.name.split("-")[0] for path in made.results(GATED)}
+    assert {"scores.test.soft", "gates.json"} <= names
+
+
+def test_a_masked_language_model_is_not_translated(tmp_path):
+    made = targets(tmp_path)
+    name = next(name for name in made.built if made.spec(name).decoding is None)
+    stems = [path.stem for path in made.results(name)]
+    assert stems
+    assert not [stem for stem in stems if stem.startswith(("scores", "window"))]
+
+
+def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_path):
+    made = targets(tmp_path)
+    static, gated = made.spec(STATIC), made.spec(GATED)
+    assert made.recipe(static, 1) == RECIPE["training"]
+    assert not made.is_stale(static, 1)
+    write_record(made.paths.training(static, 1), {"recipe": 0})
+    assert made.recipe(static, 1) == 0
+    assert made.is_stale(static, 1)
+    assert made.retrain(static, 1) == []
+    again = targets(tmp_path, retrain="stale")
+    assert again.recipe(static, 1) == RECIPE["training"]
+    assert again.retrain(static, 1) == [again.paths.retrain]
+    assert again.retrain(gated, 1) == []
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"recipe": 1}'])
+def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path, content):
+    made = targets(tmp_path)
+    static = made.spec(STATIC)
+    path = made.paths.training(static, 1)
+    write_text(path, content)
+    for look_up in (made.recipe, made.is_stale):
+        with pytest.raises(FathomError) as caught:
+            look_up(static, 1)
+        assert caught.value.where == str(path)
+        assert f"fathom train {folder(made, STATIC)} --seed 1" in caught.value.remedy
+
+
+def test_a_corpus_names_its_sources(tmp_path):
+    made = targets(tmp_path)
+    data = made.spec(STATIC).data
+    names = [path.parent.name for path in made.sources(data.corpus_folder)]
+    assert names == list(made.project.datasets[data.dataset].sources)
+
+
+@pytest.mark.parametrize("look_up", ["data", "sources"])
+def test_a_folder_of_other_settings_is_refused_with_the_nearest_name(tmp_path, look_up):
+    made = targets(tmp_path)
+    name = made.spec(STATIC).data.dataset
+    with pytest.raises(FathomError, match=f"has this folder; nearest valid name: '{name}-"):
+        getattr(made, look_up)(f"{name}-00000000")
+
+
+def test_a_corpus_that_cannot_be_made_yet_is_refused_with_the_reason(tmp_path):
+    made = targets(tmp_path, "paper", planned(own_project()))
+    folder = made.project.datasets[DATASET].corpus_folder(made.project.sources)
+    with pytest.raises(FathomError, match=f"data set {DATASET}: cannot be made yet"):
+        made.sources(folder)
+
+
+def test_a_scale_measures_the_data_set_that_stands_for_another(tmp_path):
+    made = targets(tmp_path)
+    name, used = next(iter(made.project.scale("tiny").datasets.items()))
+    assert made.statistics(name) == made.statistics(used)
+
+
+def test_only_text_that_is_read_as_a_stream_asks_for_several_processors(tmp_path):
+    made = targets(tmp_path, "paper")
+    sources = made.project.sources
+    folders = {name: item.corpus_folder(sources) for name, item in made.project.datasets.items()}
+    assert made.is_stream(folders["wikipedia25"])
+    assert not made.is_stream(folders["ted8_diverse"])

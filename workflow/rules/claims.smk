@@ -22,7 +22,7 @@ rule claims:
 rule claims_all:
     """Judge all claims, after every run."""
     input:
-        results=TARGETS.all_results(),
+        results=TARGETS.all_results,
         claimed=TARGETS.claimed(),
     output:
         csv=TARGETS.paths.claims,

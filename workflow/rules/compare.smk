@@ -23,7 +23,7 @@ rule compare:
 rule compare_all:
     """Compare all reported cells, after every run."""
     input:
-        results=TARGETS.all_results(),
+        results=TARGETS.all_results,
         reported=TARGETS.compared_with(),
     output:
         csv=TARGETS.paths.compare,

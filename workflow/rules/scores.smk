@@ -25,7 +25,7 @@ rule score_decoding:
     """Score translations."""
     input:
         training=rules.train_run.output.training,
-        translations=asked_of,
+        translations=decodings_of,
         corpus=test_text_of,
     output:
         measured=f"{RUN}/measurements/scores.{{split}}.{{gates}}-{{hash}}.json",

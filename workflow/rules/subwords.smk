@@ -4,7 +4,7 @@
 rule train_subwords:
     """Train subword models and dictionaries on a corpus."""
     input:
-        corpus=corpus_of,
+        corpus=pieces_of,
     output:
         subwords=f"{RESULTS}/subwords/{{data}}/subwords.json",
     log:

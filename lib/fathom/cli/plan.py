@@ -22,9 +22,7 @@ from fathom.cli.options import (
 )
 from fathom.config.schema.source import Source
 from fathom.config.switches import seed_list
-from fathom.workflow.costs import PEAKS
-from fathom.workflow.planned import DEFAULT, Plan, Planned
-from fathom.workflow.steps import steps
+from fathom.workflow.plan import DEFAULT, PEAKS, Plan, Planned
 from fathom.workflow.targets import ALL, Targets
 
 _HEADINGS = (
@@ -55,12 +53,13 @@ def plan(
     table: ByTable = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate jobs, arithmetic, time, disk and downloads of a target.
+    """Estimate arithmetic, time, disk and downloads of a target.
 
     A device reaches a stated share of its peak: 33 % for networks of width 1024,
     25 % for narrower ones, 15 % for deep ones, 10 % for recurrent ones. Once
     trainings have made 200 updates, their speed replaces the stated one, also
-    for networks of the same kind that have not started.
+    for networks of the same kind that have not started. `snakemake -n <target>`
+    lists the jobs.
 
     Example: fathom plan latent_depth_table5 --scale paper --gpu h200
     """
@@ -76,17 +75,15 @@ def plan(
     every = known.trainings(known.targets.names_of(target))
     lines = {title: _sums(own) for title, own in groups.items()} | {"all": _sums(every)}
     downloads = known.downloads(known.targets.names_of(target))
-    jobs = _jobs(known.targets, target)
     wall = _wall_hours(every, devices)
     if as_json:
-        content = _as_json(lines, every, downloads, known) | {"jobs": jobs, "wall_hours": wall}
+        content = _as_json(lines, every, downloads, known) | {"wall_hours": wall}
         print(json.dumps(content, indent=1, allow_nan=False))
         return
     print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in lines.items()))
-    for row, runs in known.first(known.targets.names_of(target)):
+    for row, runs in known.first(known.targets.names_of(target)).items():
         left = _time(_sums(known.trainings(runs))["hours_left"])
         print(f"do first: {row}, {left}; other rows mean little before it is right")
-    print(f"jobs: {jobs['all']:,}, of which {jobs['made']:,} are made")
     print(f"wall time: {_time(wall)} of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
     report(_basis(known, gpu))
@@ -103,12 +100,6 @@ def _sums(trainings: Mapping[tuple[str, int], Planned]) -> dict[str, float]:
         "hours_left": sum(one.seconds * one.left for one in own) / _HOUR,
         "gigabytes_left": sum(one.cost.disk for one in own if not one.state.ended) / _GIGABYTE,
     }
-
-
-def _jobs(targets: Targets, target: str) -> dict[str, int]:
-    """Return how many jobs a target has, and how many of them have made their files."""
-    files = steps(targets, target)
-    return {"all": len(files), "made": sum(path.exists() for path in files)}
 
 
 def _wall_hours(trainings: Mapping[tuple[str, int], Planned], devices: int) -> float:
@@ -142,8 +133,8 @@ def _downloads(sources: list[Source]) -> str:
 
 def _basis(known: Plan, gpu: str | None) -> str:
     """Return where the times come from."""
-    if known.rates.count:
-        return f"times: measured on {known.rates.count} trainings here, others by these"
+    if known.count_measured:
+        return f"times: measured on {known.count_measured} trainings here, others by these"
     return f"times: stated shares of the peak of one {gpu or DEFAULT}; nothing was measured"
 
 
@@ -156,7 +147,7 @@ def _as_json(
     """Return everything as JSON has it."""
     return {
         "groups": lines,
-        "measured_trainings": known.rates.count,
+        "measured_trainings": known.count_measured,
         "downloads": [{"source": source.name, "bytes": source.bytes} for source in downloads],
         "trainings": [
             {

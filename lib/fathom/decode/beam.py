@@ -17,7 +17,7 @@ from torch import Tensor
 from fathom.config.schema.run import Decoding
 from fathom.decode.candidates import Candidates, Output, candidates, greedy
 from fathom.nn.network import Network
-from fathom.nn.steps import gaps_closed
+from fathom.nn.stack import compaction_order
 
 # Hypotheses that are searched together. More need memory, and fewer leave much to the small batches
 # in which the last sentences end.
@@ -165,7 +165,7 @@ class Beam:
             going = ending.sort(dim=1, stable=True).indices[:, : self.width]
             chosen = Candidates(*(part.gather(1, going) for part in chosen))
             finished = (searched.ended >= self.width) | (searched.caps <= searched.pieces.size(2))
-            left = gaps_closed(finished)
+            left = compaction_order(finished)
             if not len(left):
                 return best.lists()
             if len(left) < len(finished):

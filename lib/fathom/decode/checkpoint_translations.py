@@ -13,7 +13,7 @@ from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256, write_lines
 from fathom.io.integrity import Recorded, read_record, write_record
-from fathom.nn.average import weights_path
+from fathom.nn.weights import weights_path
 from fathom.results.recipe import RECIPE
 
 RECORDED = "hypotheses.json"

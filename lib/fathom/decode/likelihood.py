@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
-from fathom.nn import arithmetic, nll
+from fathom.nn.loss import nll_by_task
+from fathom.nn.network import choose_backend
 from fathom.results.measurements import Measurements, Number, Record
 from fathom.scoring.score import NO_LAYER
 from fathom.train.batches.held_out import held_out
@@ -43,8 +44,8 @@ def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
     run.require_finished()
     batches = held_out(run.tensors, split, run.spec)
     no_layer = run.tasks_without_layers(gates)
-    network = run.network(gates).use_arithmetic(arithmetic.choose(run.kernels, run.device))
-    sums = nll.by_task(network, batches, len(run.tasks))
+    network = run.network(gates).set_backend(choose_backend(run.kernels, run.device))
+    sums = nll_by_task(network, batches, len(run.tasks))
     summed = zip(run.tasks, sums.nats.tolist(), sums.tokens.tolist(), strict=True)
     by_task = {task: (nats, int(tokens)) for task, nats, tokens in summed if task not in no_layer}
     return Likelihood(

@@ -19,10 +19,8 @@ from fathom.decode.ready import averaged
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.methods import build as loader
-from fathom.nn.arithmetic import FAST
-from fathom.nn.average import final_weights, saved_updates, weights_path
-from fathom.nn.network import Network
-from fathom.nn.weights import load_weights, put_weights
+from fathom.nn.network import FAST, Network
+from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
 from fathom.results import training_file
 from fathom.results.training_file import Ended, TrainingFile
 

@@ -25,7 +25,7 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes
-from fathom.nn.arithmetic import FAIRSEQ
+from fathom.nn.network import FAIRSEQ
 from fathom.results import decoding_file
 from fathom.results.recipe import RECIPE
 from fathom.train.batches.places import dictionary_path

@@ -19,13 +19,6 @@ class Adapter(nn.Module):
     """The adapter of one task after one layer: W_up relu(W_down LN(x) + b_down) + b_up."""
 
     def __init__(self, width: int, bottleneck: int, stream: torch.Generator):
-        """Initialise W_down by Xavier's rule and the rest with 0.
-
-        Args:
-            width: units of the hidden states, D.
-            bottleneck: units of the relu, H.
-            stream: the random stream of W_down.
-        """
         super().__init__()
         self.norm = nn.LayerNorm(width)
         self.down = nn.Parameter(torch.empty(bottleneck, width))
@@ -43,12 +36,6 @@ class Adapters(Method):
     """Each task has its own small network after each layer."""
 
     def __init__(self, stack: Stack, *, bottleneck: int):
-        """Build an adapter for each layer and task.
-
-        Args:
-            stack: the layers.
-            bottleneck: units of the adapters' relu.
-        """
         super().__init__(stack)
         # Streams of their own: the network's weights are those without adapters, and a task's
         # adapters do not depend on the number of tasks.

@@ -11,9 +11,8 @@ from fathom.config.schema.run import MethodSettings as MethodSettings
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError, nearest
 from fathom.nn.hooks import Method
-from fathom.nn.network import Network
-from fathom.nn.size import Entries, count_parameters
-from fathom.nn.stack import Vocabulary
+from fathom.nn.network import Entries, Network, count_parameters
+from fathom.nn.stack import DictionaryLike
 
 MODELS = Path(models.__file__).parent
 
@@ -24,11 +23,7 @@ def architectures() -> list[str]:
 
 
 def load(name: str) -> type[Method]:
-    """Return a method's class; no other method is imported.
-
-    Raises:
-        FathomError: there is no such method.
-    """
+    """Return a method's class; no other method is imported."""
     names = module_names()
     if name not in names:
         raise FathomError(f"no method '{name}'", "method", nearest(name, names))
@@ -37,11 +32,7 @@ def load(name: str) -> type[Method]:
 
 
 def load_network(architecture: str) -> type[Network]:
-    """Return the class of a kind of network.
-
-    Raises:
-        FathomError: there is no such kind.
-    """
+    """Return the class of a kind of network."""
     if architecture not in architectures():
         remedy = nearest(architecture, architectures())
         raise FathomError(f"no kind of network '{architecture}'", "model.architecture", remedy)
@@ -63,18 +54,10 @@ def build(
     model: Model,
     method: MethodSettings,
     tasks: int,
-    source_dictionary: Vocabulary,
-    target_dictionary: Vocabulary,
+    source_dictionary: DictionaryLike,
+    target_dictionary: DictionaryLike,
 ) -> Network:
-    """Build a network with its method on the stacks that the specification names.
-
-    Args:
-        model: the network's shape.
-        method: the method, its stacks and all settings of its card.
-        tasks: number of tasks of the run, N.
-        source_dictionary: of the source.
-        target_dictionary: of the target.
-    """
+    """Build a network with its method on the stacks that the specification names."""
     network, method_class = load_network(model.architecture), load(method.name)
     methods = {
         name: method_class(stack, **method.settings) if name in method.stacks else Method(stack)
@@ -86,15 +69,7 @@ def build(
 def count(
     model: Model, method: MethodSettings, tasks: int, source_size: int, target_size: int
 ) -> dict[str, int]:
-    """Return the parameters of a network by part, without allocating its tensors.
-
-    Args:
-        model: the network's shape.
-        method: the method, its stacks and all settings of its card.
-        tasks: number of tasks of the run, N.
-        source_size: entries of the source dictionary.
-        target_size: entries of the target dictionary.
-    """
+    """Return the parameters of a network by part, without allocating its tensors."""
     with torch.device("meta"):
         network = build(model, method, tasks, Entries(source_size), Entries(target_size))
     return count_parameters(network)

@@ -35,7 +35,6 @@ def combination(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
     layer.
 
     Args:
-        weights: (l + 1,) one row of W.
         outputs: l + 1 tensors (T, B, D).
     """
     # The type of a sum has the 0 of an empty one.
@@ -46,7 +45,6 @@ class LayerCombination(Method):
     """Each layer reads a learnt sum of all outputs below."""
 
     def __init__(self, stack: Stack):
-        """Start with the running average of the outputs."""
         super().__init__(stack)
         self.weights = nn.Parameter(running_average(stack.layers))
         self.norms = nn.ModuleList(nn.LayerNorm(stack.width) for _ in range(stack.layers))

@@ -16,17 +16,7 @@ from fathom.nn.hooks import Method, Stack
 
 
 def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
-    """Return the mask of each task, (N, n) of 0 and 1.
-
-    Args:
-        tasks: N.
-        groups: n.
-        shared: the first groups, which all tasks keep.
-        own: groups of each task; those of task d start at group shared + own · d.
-
-    Raises:
-        FathomError: the tasks need more groups than there are.
-    """
+    """Return the mask of each task, (N, n) of 0 and 1."""
     needed = shared + own * tasks
     if needed > groups:
         raise FathomError(
@@ -48,17 +38,6 @@ class FixedGroupDropout(Method):
     masks: Tensor
 
     def __init__(self, stack: Stack, *, groups: int, shared_groups: int, own_groups: int):
-        """Compute the masks.
-
-        Args:
-            stack: the layers.
-            groups: number of groups of the units, n.
-            shared_groups: groups that all tasks keep.
-            own_groups: further groups of each task.
-
-        Raises:
-            FathomError: the tasks need more than n groups, or the groups would differ in size.
-        """
         super().__init__(stack)
         self.units = units_per_group(stack.width, groups)
         masks = fixed_masks(stack.tasks, groups, shared_groups, own_groups)

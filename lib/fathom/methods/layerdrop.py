@@ -18,13 +18,6 @@ class LayerDrop(Method):
     """Skips random layers in training."""
 
     def __init__(self, stack: Stack, *, p: float, draw: str):
-        """Keep every layer until the first update.
-
-        Args:
-            stack: the layers.
-            p: the probability of skipping a layer.
-            draw: "update" skips the same layers for all tasks, "task" draws for each task.
-        """
         super().__init__(stack)
         self.p, self.draw = p, draw
         rows = stack.tasks if draw == "task" else 1

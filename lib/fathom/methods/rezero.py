@@ -16,7 +16,6 @@ class ReZero(Method):
     """Scales each residual branch by a learnt scalar."""
 
     def __init__(self, stack: Stack):
-        """Start with a = 0, (L,)."""
         super().__init__(stack)
         self.a = nn.Parameter(torch.zeros(stack.layers))
 

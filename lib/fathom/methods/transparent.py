@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from fathom.nn.hooks import Method, Reading, Stack, generator
+from fathom.nn.hooks import DiagnosticArray, Method, Stack, generator
 
 
 def dropped(weights: Tensor, mask: Tensor, rate: float) -> Tensor:
@@ -30,7 +30,6 @@ def dropped(weights: Tensor, mask: Tensor, rate: float) -> Tensor:
     the mixture.
 
     Args:
-        weights: (sources, memories) W.
         mask: (sources, memories) false where an entry is dropped; the others are scaled up.
         rate: the probability of dropping an entry, less than 1.
     """
@@ -41,9 +40,6 @@ def mixture_weights(weights: Tensor) -> Tensor:
     """Return s, the softmax over sources for each memory, (sources, memories).
 
     [transparent_attention Eq. 1]
-
-    Args:
-        weights: (sources, memories) W, with dropout or without.
     """
     return torch.softmax(weights, dim=0)
 
@@ -56,7 +52,6 @@ def mixtures(s: Tensor, outputs: Sequence[Tensor]) -> list[Tensor]:
     The paper prints i = 1 … N + 1, but its Eq. 1 counts the sources from 0.
 
     Args:
-        s: (sources, memories) the weights.
         outputs: a tensor (S, B, D) for each source.
     """
     sources = torch.stack(tuple(outputs))  # (sources, S, B, D)
@@ -67,12 +62,6 @@ class Transparent(Method):
     """The decoder attends to learnt mixtures of all encoder layers."""
 
     def __init__(self, stack: Stack, *, weight_dropout: float):
-        """Start with W = 0, the plain mean.
-
-        Args:
-            stack: the encoder's layers, with the numbers of sources and memories.
-            weight_dropout: the probability of dropping an entry of W in an update.
-        """
         super().__init__(stack)
         self.weight_dropout = weight_dropout
         self.weights = nn.Parameter(torch.zeros(stack.sources, stack.memories))
@@ -93,6 +82,8 @@ class Transparent(Method):
             weights = dropped(weights, self.mask, self.weight_dropout)
         return mixtures(mixture_weights(weights), outputs[-self.stack.sources :])
 
-    def diagnostics(self) -> dict[str, Reading]:
+    def diagnostics(self) -> dict[str, DiagnosticArray]:
         """Return s without dropout, by source and memory."""
-        return {"weights": Reading(("source", "memory"), mixture_weights(self.weights).detach())}
+        return {
+            "weights": DiagnosticArray(("source", "memory"), mixture_weights(self.weights).detach())
+        }

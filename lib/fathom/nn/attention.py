@@ -1,12 +1,13 @@
 """Multi-head attention of queries to keys and values that are projected already."""
 
-from typing import cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from fathom.nn.block_attention import in_blocks
+from fathom.nn.cpu import keep_mask
 from fathom.nn.packing import Packing
 
 # In longer blocks torch's fused kernel on padded states is faster.
@@ -28,11 +29,9 @@ def attend(
         q: (B, T, D).
         k: (B, S, D).
         v: (B, S, D).
-        heads: number of heads.
         padding: (B, S) true at keys that are not attended to; None if there are none. Causal
             self-attention needs none: padding on the right is in the future of every real token.
         causal: position t attends to the positions up to t alone; S is T.
-        p: probability of dropout of the weights.
     """
     q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2) for x in (q, k, v))  # (B, h, T, d)
     allowed = None if padding is None else padding.logical_not()[:, None, None]
@@ -54,34 +53,30 @@ def attend_packed(
 ) -> Tensor:
     """Return softmax(q kᵀ / √d) v of each head and sentence, (1, rows of queries, D).
 
-    Surplus rows of the result are finite and have no influence on real ones. This is the one place
+    Padding rows of the result are finite and have no influence on real ones. This is the one place
     that chooses a way for a device, a type and lengths. On a CPU it is differentiable once.
 
     Args:
         q: (1, rows of queries, D).
         k: (1, rows of keys, D).
         v: (1, rows of keys, D).
-        heads: number of heads.
         queries: the packing of q.
         keys: the packing of k and v: that of the queries, or one packed together with it.
         causal: position t attends to the positions up to t of its sentence alone.
         p: probability of dropout of the weights.
-
-    Raises:
-        RuntimeError: a sentence is not in the same block of both packings.
     """
     if queries.blocks != keys.blocks:
         raise RuntimeError("pack queries and keys together")
     here, half = q.device.type, q.itemsize < 4
     exact = not half and not torch.is_autocast_enabled(here)
     if here == "cpu" and exact and keys.block_rows <= LONGEST_BLOCK:
-        return in_blocks(q, k, v, heads, queries, keys, causal, p)
+        return block_attention(q, k, v, heads, queries, keys, causal, p)
     if here == "cuda" and half and p == 0:
-        return by_length(q, k, v, heads, queries, keys, causal)
-    return in_batches(q, k, v, heads, queries, keys, causal, p)
+        return varlen_attention(q, k, v, heads, queries, keys, causal)
+    return padded_attention(q, k, v, heads, queries, keys, causal, p)
 
 
-def in_batches(
+def padded_attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -97,7 +92,7 @@ def in_batches(
     return queries.pack(padded)
 
 
-def by_length(
+def varlen_attention(
     q: Tensor, k: Tensor, v: Tensor, heads: int, queries: Packing, keys: Packing, causal: bool
 ) -> Tensor:
     """Return the attention of `attend_packed`, by torch's kernel for sentences of any lengths.
@@ -108,8 +103,8 @@ def by_length(
     # Importing it takes longer than importing torch.
     from torch.nn.attention.varlen import varlen_attn
 
-    q = queries.first(q, queries.tokens).unflatten(1, (heads, -1))
-    k, v = (keys.first(x, keys.tokens).unflatten(1, (heads, -1)) for x in (k, v))
+    q = queries.head_rows(q, queries.tokens).unflatten(1, (heads, -1))
+    k, v = (keys.head_rows(x, keys.tokens).unflatten(1, (heads, -1)) for x in (k, v))
     y = varlen_attn(
         q,
         k,
@@ -120,4 +115,89 @@ def by_length(
         keys.longest,
         window_size=(-1, 0) if causal else (-1, -1),
     )
-    return queries.with_surplus(cast(Tensor, y).flatten(1))
+    return queries.pad_rows(cast(Tensor, y).flatten(1))
+
+
+def block_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    heads: int,
+    queries: Packing,
+    keys: Packing,
+    causal: bool = False,
+    p: float = 0.0,
+) -> Tensor:
+    """Return the attention of `attend_packed`, inside the blocks of the packings."""
+    bias = block_bias(queries, keys, heads, causal, q.dtype)
+    q = _of_blocks(q, queries, heads)  # (blocks · h, L, d)
+    k, v = (_of_blocks(x, keys, heads) for x in (k, v))
+    y = _Weighted.apply(q, k, v, bias, p)
+    return queries.pad_rows(y.transpose(0, 1).reshape(-1, heads * y.size(-1)))
+
+
+def block_bias(
+    queries: Packing, keys: Packing, heads: int, causal: bool, dtype: torch.dtype
+) -> Tensor:
+    """Return −∞ at pairs of different sentences and at later keys, (blocks · h, L, L).
+
+    It is made once for all layers. A padding row attends to all rows of its block, since a row
+    without any key would be NaN.
+    """
+    case = (None if keys is queries else keys, heads, causal, dtype)
+    if case not in queries.masks:
+        query, key = (_grid(packing.sentences, packing) for packing in (queries, keys))
+        hidden = query.unsqueeze(2) != key.unsqueeze(1)
+        hidden |= _grid(keys.is_padding_row, keys).unsqueeze(1)
+        if causal:
+            place = _grid(queries.positions, queries)
+            hidden |= place.unsqueeze(2) < place.unsqueeze(1)
+        hidden &= _grid(queries.is_padding_row, queries).logical_not().unsqueeze(2)
+        bias = torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, -torch.inf)
+        queries.masks[case] = bias.repeat_interleave(heads, 0)
+    return queries.masks[case]
+
+
+def _of_blocks(x: Tensor, packing: Packing, heads: int) -> Tensor:
+    """Return rows (1, rows, D) as (blocks · h, L, d)."""
+    rows = packing.block_rows * len(packing.blocks)
+    return (
+        packing.head_rows(x, rows)
+        .reshape(packing.block_rows, len(packing.blocks) * heads, -1)
+        .transpose(0, 1)
+    )
+
+
+def _grid(per_row: Tensor, packing: Packing) -> Tensor:
+    """Return what rows have, (rows,), as (blocks, L)."""
+    rows = packing.block_rows * len(packing.blocks)
+    return per_row[:rows].view(packing.block_rows, len(packing.blocks)).t()
+
+
+class _Weighted(torch.autograd.Function):
+    """softmax(q kᵀ / √d + bias) v of N blocks and heads: (N, T, d), (N, S, d) twice, (N, T, S)."""
+
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, p: float) -> Tensor:
+        ctx.scale = q.size(-1) ** -0.5
+        weights = torch.baddbmm(bias, q, k.mT, alpha=ctx.scale).softmax(-1)  # (N, T, S)
+        mask = keep_mask(weights, p) if p else None
+        ctx.save_for_backward(q, k, v, weights, mask)
+        return torch.bmm(weights if mask is None else weights * mask, v)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        q, k, v, weights, mask = ctx.saved_tensors
+        of_weights, dropped = torch.bmm(upstream, v.mT), weights
+        if mask is not None:
+            of_weights, dropped = of_weights.mul_(mask), weights * mask
+        of_scores = torch.ops.aten._softmax_backward_data(of_weights, weights, -1, weights.dtype)
+        of_q = _scaled(of_scores, k, ctx.scale)
+        of_k = _scaled(of_scores.mT, q, ctx.scale)
+        return of_q, of_k, torch.bmm(dropped.mT, upstream), None, None
+
+
+def _scaled(left: Tensor, right: Tensor, scale: float) -> Tensor:
+    """Return scale · left · right in one operation."""
+    return torch.baddbmm(left.new_zeros(()), left, right, beta=0, alpha=scale)

@@ -9,7 +9,7 @@ shapes, (T, B, D) in the docstrings of hooks and methods:
 
 What a method multiplies hidden states with has the shape (1, B, 1) or (1, B, D), so hooks need not
 know which of the two they have. Whatever sums over positions must not count on padding: packed
-states have none. They may end in surplus rows, which have the task of the first sentence and a
+states have none. They may end in padding rows, which have the task of the first sentence and a
 gradient of zero.
 """
 
@@ -23,28 +23,17 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Stack:
-    """What a method knows of the layers that it changes.
+    """What a method knows of the layers that it changes."""
 
-    Attributes:
-        name: "encoder" or "decoder".
-        layers: number of layers, L.
-        tasks: number of tasks of the run, N.
-        width: units of the hidden states between layers, D.
-        norm: where the layers normalise: "pre", "post", "lingvo" or "none".
-        sources: hidden states that a memory can mix: L + 1 with the embeddings, L if these have
-            another width.
-        memories: how many memories the decoder attends to, M.
-        residuals: whether every sub-layer's input is added to its output.
-    """
-
-    name: str
-    layers: int
-    tasks: int
-    width: int
-    norm: str
+    name: str  # "encoder" or "decoder"
+    layers: int  # number of layers, L
+    tasks: int  # number of tasks of the run, N
+    width: int  # units of the hidden states between layers, D
+    norm: str  # where the layers normalise: "pre", "post", "lingvo" or "none"
+    # Hidden states that a memory can mix: L + 1 with the embeddings, L if these have another width.
     sources: int
-    memories: int
-    residuals: bool
+    memories: int  # how many memories the decoder attends to, M
+    residuals: bool  # whether every sub-layer's input is added to its output
 
 
 @dataclass(frozen=True)
@@ -57,71 +46,48 @@ class Loss:
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """Parameters with an optimiser of their own; all other parameters are Θ.
+    """Parameters with their own optimiser; all other parameters are Θ."""
 
-    Attributes:
-        name: the group's name in metrics and checkpoints.
-        parameters: its tensors.
-        learning_rate_multiplier: its learning rate divided by Θ's.
-        every: the group is updated at every n-th update of Θ, with the gradient of that update.
-        clip: the norm to which its gradients are clipped, separately from Θ's; 0 does not clip.
-        rows_are_tasks: whether row n of each tensor belongs to task n. The row and its optimiser
-            state then stay unchanged in updates without that task.
-        learning_rate: a constant rate, used instead of Θ's times the multiplier.
-        betas: Adam's decay rates; None takes Θ's.
-        clip_each: clip each vector along the last dimension by itself, not the group together.
-    """
-
-    name: str
+    name: str  # in metrics and checkpoints
     parameters: tuple[nn.Parameter, ...]
-    learning_rate_multiplier: float
-    every: int
-    clip: float
+    learning_rate_multiplier: float  # its learning rate divided by Θ's
+    every: int  # moves at every n-th update of Θ, with the gradient of that update
+    clip: float  # the norm to which its gradients are clipped, apart from Θ's; 0 does not clip
+    # Whether row n of each tensor belongs to task n. The row and its optimiser state then stay
+    # unchanged in updates without that task.
     rows_are_tasks: bool
-    learning_rate: float | None = None
-    betas: tuple[float, float] | None = None
-    clip_each: bool = False
+    learning_rate: float | None = None  # a constant rate, instead of Θ's times the multiplier
+    betas: tuple[float, float] | None = None  # Adam's decay rates; None takes Θ's
+    clip_each: bool = False  # clip each vector along the last dimension by itself
 
 
 @dataclass(frozen=True)
-class Reading:
-    """An array that is recorded in diagnostics/.
+class DiagnosticArray:
+    """An array that is recorded in diagnostics/."""
 
-    Attributes:
-        axes: what each dimension counts: "task", "layer", "group", "source" or "memory".
-        values: the array, without a gradient.
-    """
-
-    axes: tuple[str, ...]
-    values: Tensor
+    axes: tuple[str, ...]  # of "task", "layer", "group", "source" and "memory"
+    values: Tensor  # without a gradient
 
 
 @dataclass(frozen=True)
 class Depth:
-    """How many layers of a stack each task uses.
+    """How many layers of a stack each task uses."""
 
-    Attributes:
-        effective_depth: mean of `by_task` over tasks, E[L].
-        by_task: number of layers that hard gates keep for each task.
-        sum_p: sum over layers of the probabilities, mean over tasks.
-    """
-
-    effective_depth: float
-    by_task: tuple[int, ...]
-    sum_p: float
+    effective_depth: float  # mean of `by_task` over tasks, E[L]
+    by_task: tuple[int, ...]  # layers that hard gates keep for each task
+    sum_p: float  # sum over layers of the probabilities, mean over tasks
 
 
 class Method(nn.Module):
     """Changes the layers of one stack. This class changes nothing: it is the static model.
 
     Attributes:
-        stack: what is known of the layers.
+        stack: the layers.
         inference: the gates used outside training: "plain", "soft" or "hard".
         hard_at_least: layers that hard gates keep at least for a task.
     """
 
     def __init__(self, stack: Stack):
-        """Remember the stack."""
         super().__init__()
         self.stack = stack
         self.inference, self.hard_at_least = "plain", 0
@@ -137,10 +103,7 @@ class Method(nn.Module):
         """Draw everything random of an update, for all tasks and layers at once.
 
         Called before the first micro-batch; all micro-batches and processes see the same draw.
-
-        Args:
-            seed: the run's seed.
-            update: the number of the update of Θ, counted from 1.
+        Updates of Θ count from 1.
         """
 
     def begin(self, tasks: Tensor) -> None:
@@ -154,7 +117,7 @@ class Method(nn.Module):
         """Return what a layer reads.
 
         Args:
-            layer: the layer, from 0; L is the stack's output.
+            layer: from 0; L is the stack's output.
             outputs: the embeddings and the outputs of all layers so far, (T, B, D) each.
         """
         return outputs[-1]
@@ -169,7 +132,7 @@ class Method(nn.Module):
         [latent_depth Eq. 1]
 
         Args:
-            layer: the layer, from 0.
+            layer: from 0.
             part: "self_attention", "cross_attention", "ffn" or "recurrence".
             x: (T, B, D) the sub-layer's input before any norm; in the attention of lingvo's
                 layers after the norm.
@@ -181,7 +144,6 @@ class Method(nn.Module):
         """Combine a layer's output with its input.
 
         Args:
-            layer: the layer, from 0.
             x: (T, B, D) the layer's input.
             y: (T, B, D) its output; F_l(x) is y − x.
         """
@@ -202,7 +164,7 @@ class Method(nn.Module):
         return [self.source(self.stack.layers, outputs)] * count
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
-        """Return the method's own terms of the objective; called once an update.
+        """Return the method's terms of the objective; called once per update.
 
         Args:
             target_tokens: target tokens of the update over all processes, without padding, T.
@@ -214,7 +176,7 @@ class Method(nn.Module):
         """Return the parameters that do not belong to Θ."""
         return []
 
-    def diagnostics(self) -> dict[str, Reading]:
+    def diagnostics(self) -> dict[str, DiagnosticArray]:
         """Return the arrays of this update that diagnostics/ records, by name."""
         return {}
 
@@ -237,9 +199,9 @@ def generator(seed: int, update: int, stack: str, task: int | None = None) -> to
     """Return a random stream on the CPU; different arguments give different streams.
 
     Args:
-        seed: the run's seed.
-        update: the update of Θ, counted from 1.
+        seed: of the run.
+        update: of Θ, counted from 1.
         stack: "encoder" or "decoder".
-        task: the task; None for what all tasks share.
+        task: None for what all tasks share.
     """
     return torch.Generator().manual_seed(stream_seed(seed, update, stack, task))

@@ -1,4 +1,4 @@
-"""The label-smoothed loss, with its own gradient.
+"""The label-smoothed loss with its gradient, and the negative log-likelihood (NLL), in nats.
 
 With p = softmax(z), a target t and smoothing ε, fairseq's loss of a token is
 
@@ -7,11 +7,16 @@ With p = softmax(z), a target t and smoothing ε, fairseq's loss of a token is
 and its gradient by z is p − q, with q the target distribution: 1 − ε at t, ε / (V − 1) elsewhere.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from fathom.nn.network import Examples, Network, Predicted
 
 
 def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -21,10 +26,9 @@ def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> tuple[Ten
     gradient. The gradient of the loss can be taken once: it overwrites what was saved for it.
 
     Args:
-        logits: (rows, V), of which the first ones belong to the targets. The others, surplus rows
+        logits: (rows, V), of which the first ones belong to the targets. The others, padding rows
             of a packing, get the gradient zero.
         target: (tokens,), at most as many as rows.
-        smoothing: ε.
     """
     return _SmoothedLoss.apply(logits, target, smoothing)
 
@@ -37,7 +41,7 @@ class _SmoothedLoss(torch.autograd.Function):
         ctx: Any, logits: Tensor, target: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         exact = torch.float32 if logits.itemsize < 4 else logits.dtype
-        # The gradient's rows, of which surplus rows are not filled yet.
+        # The gradient's rows, of which padding rows are not filled yet.
         saved = torch.empty_like(logits, dtype=exact)
         log_probability = saved[: len(target)]  # (tokens, V)
         torch.log_softmax(logits[: len(target)], -1, dtype=exact, out=log_probability)
@@ -59,3 +63,39 @@ class _SmoothedLoss(torch.autograd.Function):
         gradient.scatter_add_(1, target.unsqueeze(1), at_target).mul_(upstream)
         saved[len(target) :].zero_()
         return saved.to(ctx.given), None, None
+
+
+@dataclass(frozen=True, eq=False)
+class NllSums:
+    """NLL and tokens of N tasks."""
+
+    nats: Tensor  # (N,) sum over each task's targets, float64
+    tokens: Tensor  # (N,) number of targets, float64: the mean of a task without targets is NaN
+
+
+def token_nll(predicted: Predicted) -> Tensor:
+    """Return the NLL of each target, (tokens,), in float32 at least."""
+    logits, target, _ = predicted
+    logits = logits[: len(target)]
+    # Half precision is too coarse for a sum over the vocabulary.
+    logits = logits.float() if logits.itemsize < 4 else logits
+    return F.cross_entropy(logits, target, reduction="none")
+
+
+@torch.no_grad()
+def nll_by_task(network: Network, batches: Iterable[Examples], tasks: int) -> NllSums:
+    """Return the NLL of texts by task, in evaluation mode and without label smoothing.
+
+    Nothing random is drawn; afterwards the network is in the mode in which it was before.
+    """
+    training = network.training
+    network.eval()
+    device = next(network.parameters()).device
+    nats = torch.zeros(tasks, dtype=torch.float64, device=device)
+    tokens = torch.zeros_like(nats)
+    for batch in batches:
+        predicted = network.predict(batch.to(device))
+        nats.index_add_(0, predicted.tasks, token_nll(predicted).double())
+        tokens += predicted.tasks.bincount(minlength=tasks)
+    network.train(training)
+    return NllSums(nats.cpu(), tokens.cpu())

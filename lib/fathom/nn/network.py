@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 import torch
@@ -10,11 +11,38 @@ from torch import Tensor, nn
 from fathom.config.schema.run import Model
 from fathom.config.schema.types import STACKS
 from fathom.io.errors import FathomError
-from fathom.nn.arithmetic import FAST, Arithmetic
+from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision
 from fathom.nn.hooks import Method, Stack
 from fathom.nn.packing import Packing
-from fathom.nn.stack import Observer
-from fathom.nn.steps import Steps
+from fathom.nn.stack import Observer, Steps
+
+FAST, FAIRSEQ = "fast", "fairseq"
+HIGHEST = MatmulPrecision("highest", {})
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What a network computes with: fast kernels on packed states, or fairseq's layers on padded.
+
+    Both are the same mathematics; only rounding and the draws of dropout differ.
+    """
+
+    kernels: str = FAST
+    matmul: MatmulPrecision = HIGHEST
+
+    def record(self) -> dict[str, Any]:
+        """Return the choice as training.json records it."""
+        if self.kernels == FAIRSEQ:
+            return {"kernels": FAIRSEQ}
+        products = {"precision": self.matmul.precision, "errors": self.matmul.errors}
+        return {"kernels": FAST, "products": products}
+
+
+def choose_backend(kernels: str, device: torch.device) -> Backend:
+    """Return the backend for a device; the precision of matrix products is measured."""
+    if kernels == FAIRSEQ:
+        return Backend(FAIRSEQ)
+    return Backend(FAST, choose_matmul_precision(device))
 
 
 class Examples(Protocol):
@@ -23,112 +51,77 @@ class Examples(Protocol):
     @property
     def source(self) -> Tensor:
         """The input, (B, S)."""
-        ...
 
     @property
     def previous_target(self) -> Tensor:
         """The target shifted by one, (B, T), where the network has a decoder."""
-        ...
 
     @property
     def target(self) -> Tensor:
         """What is predicted, (B, T)."""
-        ...
 
     @property
     def tasks(self) -> Tensor:
         """The index of each text's task, (B,)."""
-        ...
 
     @property
     def source_lengths(self) -> Sequence[int] | None:
         """Tokens of each input, B numbers; None if only the tensors know them."""
-        ...
 
     @property
     def target_lengths(self) -> Sequence[int] | None:
         """Tokens of each target, B numbers; None if only the tensors know them."""
-        ...
 
     def to(self, device: torch.device | str) -> Self:
         """Return the texts on a device."""
-        ...
 
 
 class Predicted(NamedTuple):
-    """The logits of a batch's targets, without padding.
+    """The logits of a batch's targets, without padding."""
 
-    Attributes:
-        logits: (rows, V), of which the first ones belong to the targets, sentence after sentence;
-            the others are surplus rows of a packing.
-        target: (tokens,) what is predicted.
-        tasks: (tokens,) the task of each target.
-    """
-
+    # (rows, V): first those of the targets, sentence after sentence, then padding rows.
     logits: Tensor
-    target: Tensor
-    tasks: Tensor
+    target: Tensor  # (tokens,) what is predicted
+    tasks: Tensor  # (tokens,) the task of each target
 
     @classmethod
     def of(cls, logits: Tensor, batch: Examples, packing: Packing) -> Self:
-        """Return the logits of a batch's targets, with these and their tasks.
-
-        Args:
-            logits: (rows, V).
-            batch: the texts.
-            packing: of their targets.
-        """
+        """Return logits (rows, V) with the targets that they predict, and their tasks."""
         tasks = batch.tasks.unsqueeze(1).expand_as(batch.target)
-        return cls(logits, packing.real_ids(batch.target), packing.real_ids(tasks))
+        return cls(logits, packing.unpadded_ids(batch.target), packing.unpadded_ids(tasks))
 
 
 class LayerStack(Protocol):
-    """An encoder or a decoder.
-
-    Attributes:
-        method: what changes the layers.
-        layers: the layers, from the bottom up.
-        task: the task of every sentence if a call gives none.
-        observer: if set, called with the embeddings and each layer's output.
-    """
+    """An encoder or a decoder."""
 
     method: Method
-    layers: nn.ModuleList
-    task: int | None
-    observer: Observer | None
+    layers: nn.ModuleList  # from the bottom up
+    task: int | None  # of every sentence, where a call gives none
+    observer: Observer | None  # called with the embeddings and each layer's output
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Return the parameters of the layers and the method."""
-        ...
 
 
 class Network(nn.Module, ABC):
     """The part of a network that does not depend on its layers.
 
-    A kind of network is a folder of models/; the class in its network.py derives from this one and
-    from a model class of fairseq. It is built from a `Model`, the dictionaries of source and target
-    and the methods by stack. Called with (source, previous_target, tasks), it returns logits,
+    A kind of network is a folder of nn/; the class in its network.py derives from this one and from
+    a model class of fairseq. It is built from a `Model`, the dictionaries of source and target, and
+    the methods by stack. Called with (source, previous_target, tasks), it returns logits,
     (B, T, V), by fairseq's layers. `predict` returns those of a batch's targets alone, by the
-    arithmetic that is set.
-
-    Attributes:
-        arithmetic: what `predict` computes with.
+    backend that is set.
     """
 
     # fairseq's model classes set these.
     encoder: nn.Module
     decoder: nn.Module
-    arithmetic = Arithmetic()
+    backend = Backend()
 
     @staticmethod
     @abstractmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
-        """Return what a method knows of each stack, by the stack's name.
-
-        Args:
-            model: the network's shape.
-            tasks: number of tasks of the run, N.
-        """
+        """Return what a method knows of each stack, by the stack's name."""
 
     def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
         """Return the logits of every target position, (B, T, V).
@@ -144,15 +137,7 @@ class Network(nn.Module, ABC):
         return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
 
     def steps(self, source: Tensor, tasks: Tensor) -> Steps:
-        """Encode a batch; return its decoder, which a search calls position by position.
-
-        Args:
-            source: (B, S) right-padded.
-            tasks: (B,) the task of each sentence.
-
-        Raises:
-            RuntimeError: the network has no decoder.
-        """
+        """Encode a batch; return its decoder, which a search calls position by position."""
         raise RuntimeError("a network without a decoder has no positions to decode")
 
     def predict(self, batch: Examples) -> Predicted:
@@ -160,9 +145,6 @@ class Network(nn.Module, ABC):
 
         This is fairseq's way, in which padding is computed too; a network that the fast kernels
         serve overrides it.
-
-        Args:
-            batch: the texts.
         """
         logits = self(batch.source, batch.previous_target, batch.tasks)
         real = batch.target.ne(self.padding)
@@ -194,37 +176,56 @@ class Network(nn.Module, ABC):
     def for_task(self, task: int) -> Self:
         """Set the task of all sentences whose caller gives none, and return the network.
 
-        fairseq's generator passes no tasks, so that it translates one task at a time.
+        fairseq's generator passes no tasks, so it translates one task at a time.
         """
         for stack in self.stacks.values():
             stack.task = task
         return self
 
-    def use_arithmetic(self, arithmetic: Arithmetic) -> Self:
+    def set_backend(self, backend: Backend) -> Self:
         """Set what `predict` computes with, and return the network."""
-        self.arithmetic = arithmetic
+        self.backend = backend
         return self
 
     def compile_layers(self, backend: str = "inductor") -> Self:
-        """Compile what `predict` runs of each layer, and return the network.
-
-        Args:
-            backend: of torch.compile.
-
-        Raises:
-            FathomError: the layers are fairseq's, or this kind of network computes no packed ones.
-        """
-        fast = self.arithmetic.kernels == FAST
+        """Compile what `predict` runs of each layer, and return the network."""
+        fast = self.backend.kernels == FAST
         remedy = "write compile: false" if fast else "write kernels: fast"
         raise FathomError("only layers on packed states are compiled", "compile: true", remedy)
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
-        """Set the gates for inference, and return the network.
-
-        Args:
-            gates: "plain", "soft" or "hard".
-            hard_at_least: layers that hard gates keep at least for a task, the likeliest first.
-        """
+        """Set plain, soft or hard gates for inference, and return the network."""
         for method in self.methods.values():
             method.inference, method.hard_at_least = gates, hard_at_least
         return self
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A dictionary of V entries that has nothing but its size."""
+
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    def pad(self) -> int:
+        """Return fairseq's index of the padding symbol."""
+        return 1
+
+
+def count_parameters(network: nn.Module) -> dict[str, int]:
+    """Return the number of parameters by part; a tensor in two places counts once.
+
+    "total" and "trainable"; and the total's parts: "encoder" and "decoder", with the parameters of
+    their methods, and "embeddings", with an output projection that is not tied.
+    """
+    parts = ("total", "trainable", "encoder", "decoder", "embeddings")
+    counts: dict[str, int] = dict.fromkeys(parts, 0)
+    for name, parameter in network.named_parameters():
+        stack, part = name.split(".")[:2]
+        lexical = part in ("embed_tokens", "output_projection")
+        counts["embeddings" if lexical else stack] += parameter.numel()
+        counts["total"] += parameter.numel()
+        counts["trainable"] += parameter.numel() * parameter.requires_grad
+    return counts

@@ -1,9 +1,11 @@
-"""What the stacks of all networks share: the one loop over layers, and what goes in and out."""
+"""What the stacks of all networks share: the loop over layers, and the decoder step by step."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
+import torch
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
@@ -18,16 +20,13 @@ State = dict[str, dict[str, Tensor | None]]
 Observer = Callable[[Sequence[Tensor]], None]
 
 
-class Vocabulary(Protocol):
+class DictionaryLike(Protocol):
     """What a stack needs of a dictionary; fairseq's has it."""
 
-    def __len__(self) -> int:
-        """Return the number of entries, V."""
-        ...
+    def __len__(self) -> int: ...
 
     def pad(self) -> int:
         """Return the padding symbol's index."""
-        ...
 
 
 def run_layers(
@@ -43,10 +42,8 @@ def run_layers(
     straight through.
 
     Args:
-        method: decides what each layer reads, whether it runs, and what becomes of its output.
-        layers: the stack's layers, L.
         outputs: the embeddings, (T, B, D); each layer's output is appended.
-        call: (number, layer, x) → the layer's own output for the input x, (T, B, D).
+        call: (number, layer, x) → the layer's output for the input x, (T, B, D).
         always: numbers of layers that run even where the method skips them, because the layers
             above need more of them than their output.
     """
@@ -65,29 +62,14 @@ def run_layers(
 
 
 def residual(model: Model, method: Method, layer: int) -> Residual:
-    """Return how a layer adds its sub-layers' outputs; in a stack without residuals, to 0.
-
-    Args:
-        model: the network's shape.
-        method: the method of the layer's stack.
-        layer: from 0.
-    """
+    """Return how a layer adds its sub-layers' outputs; in a stack without residuals, to 0."""
     if method.stack.name in model.residuals:
         return partial(method.residual, layer)
     return lambda part, x, fx: method.residual(layer, part, x.new_zeros(()), fx)
 
 
 def tasks_of(tokens: Tensor, tasks: Tensor | None, task: int | None) -> Tensor:
-    """Return the task of each sentence, (B,).
-
-    Args:
-        tokens: (B, T) the batch.
-        tasks: (B,) if the caller knows them.
-        task: otherwise the one task of all sentences.
-
-    Raises:
-        RuntimeError: neither was given.
-    """
+    """Return the task of each sentence of tokens (B, T), as (B,): `tasks`, or else `task`."""
     if tasks is not None:
         return tasks
     if task is None:
@@ -109,3 +91,61 @@ def apply_once(function: Callable[[Tensor], Tensor], tensors: list[Tensor]) -> l
     distinct = {id(tensor): tensor for tensor in tensors}
     results = {key: function(tensor) for key, tensor in distinct.items()}
     return [results[id(tensor)] for tensor in tensors]
+
+
+class Steps(ABC):
+    """The decoder of a batch of sentences, which has read their hypotheses up to some position.
+
+    B sentences have K hypotheses each, one at first. The rows of a sentence follow each other:
+    hypothesis k of sentence b is row b · K + k. `output` projects the rows that `advance` returns
+    to the vocabulary; `tasks` is (B,).
+    """
+
+    def __init__(self, method: Method, output: nn.Linear, tasks: Tensor):
+        self.method, self.output, self.tasks, self.hypotheses = method, output, tasks, 1
+        method.begin(tasks)
+
+    @abstractmethod
+    def advance(self, pieces: Tensor) -> Tensor:
+        """Read a piece of each hypothesis, (B · K,); return rows for `output`, (B · K, units)."""
+
+    def select(self, sentences: Tensor, parents: Tensor) -> None:
+        """Keep some sentences, and continue some of their hypotheses.
+
+        The method is prepared again only when the number of rows changes, not at every position.
+
+        Args:
+            sentences: (B',) which of the B sentences is at each place from now on, as
+                `compaction_order` orders them.
+            parents: (B', K') the hypothesis of that sentence that each new one continues.
+        """
+        self.reorder(sentences, parents)
+        if parents.shape != (len(self.tasks), self.hypotheses):
+            self.tasks, self.hypotheses = self.tasks[sentences], parents.size(1)
+            self.method.begin(self.tasks.repeat_interleave(self.hypotheses))
+
+    @abstractmethod
+    def reorder(self, sentences: Tensor, parents: Tensor) -> None:
+        """Do what `select` says with the state of earlier positions."""
+
+
+def compaction_order(dropped: Tensor) -> Tensor:
+    """Return which sentence is at each place when some are dropped, of (B,) truth values.
+
+    The last sentences fill the gaps, so what is stored by place moves for few of them.
+    """
+    left = int((~dropped).sum())
+    order = torch.arange(left, device=dropped.device)
+    order[dropped[:left]] = (~dropped[left:]).nonzero().squeeze(1) + left
+    return order
+
+
+def moved_slots(sentences: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the places that get another sentence, and where it was, (moved,) each.
+
+    Args:
+        sentences: (B,) which sentence is at each place from now on.
+    """
+    places = torch.arange(len(sentences), device=sentences.device)
+    new = (sentences != places).nonzero().squeeze(1)
+    return new, sentences[new]

@@ -1,4 +1,4 @@
-"""The attempts of one training: where each started, what ended it, on which host.
+"""The attempts at one training: where each started, what ended it, on which host.
 
 `ended_as` is how a training ended (finished, diverged, failed_to_train), why it was stopped (limit,
 preempted, cancelled), what failed (out_of_memory, failed), or killed. What a process cannot know of
@@ -8,12 +8,17 @@ scheduler stopped and started again under its id was preempted.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
+from fathom.io.locks import Held
+from fathom.results.recipe import RECIPE
+from fathom.results.state_file import SAVED, TRAINING, State, write_state
+from fathom.results.training_file import Ended
 from fathom.train.environment import host_facts
 from fathom.train.stopping import CANCELLED, LIMIT, NEAR, PREEMPTED, STOPPED, end_of_job
 
@@ -29,12 +34,6 @@ class Attempts:
     """
 
     def __init__(self, path: Path, report: Callable[[str], None]):
-        """Read the list; it is empty for a new training.
-
-        Args:
-            path: attempts.json; a damaged one is renamed.
-            report: called with a line where it is damaged.
-        """
         self.path = path
         attempts = recorded(path)
         if attempts is None:
@@ -51,8 +50,6 @@ class Attempts:
         """Record that an attempt starts, and what ended the one before.
 
         Args:
-            update: from which it trains on.
-            recipe: of the code that trains.
             last_seen: when the process before was seen last, in seconds since 1970, if it was
                 killed.
         """
@@ -74,13 +71,7 @@ class Attempts:
 
 
 def _settled(last: dict[str, Any], job: str | None, last_seen: float | None) -> dict[str, Any]:
-    """Return what the attempt before lacks: its end, or why it was stopped.
-
-    Args:
-        last: the attempt before.
-        job: of the attempt that starts now.
-        last_seen: as in `Attempts.start`.
-    """
+    """Return what the attempt before lacks: its end, or why it was stopped."""
     if last.get("ended_as") == STOPPED:
         return {"ended_as": PREEMPTED if last.get("job") == job else CANCELLED}
     if last.get("ended_as") is not None:
@@ -110,3 +101,55 @@ def recipe_of(attempt: dict[str, Any]) -> int:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Attempt:
+    """What the first process of a training writes besides what the training itself makes."""
+
+    def __init__(self, folder: Path, held: Held, report: Callable[[str], None]):
+        self.folder, self.held = folder, held
+        self.attempts = Attempts(folder / "attempts.json", report)
+        host = host_facts()
+        place = {key: host[key] for key in ("host", "pid", "job")}
+        self._trains = False
+        self._state = State(state=TRAINING, attempt=len(self.attempts.all) + 1, **place)
+        self._write({})
+
+    def start(self, update: int, updates: int) -> None:
+        """Record that the attempt trains."""
+        self.attempts.start(update, RECIPE["training"], self.held.last_seen)
+        self._trains = True
+        self._write({"update": update, "updates": updates})
+
+    def before_save(self) -> None:
+        """Refuse to save where another process has taken the lock over."""
+        self.held.require()
+
+    def saved(self, update: int) -> None:
+        """Record that the state after an update is on disk."""
+        self._write({"update": update})
+
+    def stopped(self, update: int, reason: str) -> None:
+        """Record that the training was stopped after an update, and why."""
+        self.attempts.end(update, reason)
+        self._write({"state": SAVED, "reason": reason})
+
+    def failed(self, kind: str) -> None:
+        """Record that an error of a kind ended the training, unless the disk refuses that, too."""
+        with suppress(OSError):
+            if self._trains:
+                self.attempts.end(self._state.update, kind)
+
+    def ended(self, update: int, outcome: Ended) -> None:
+        """Record how the training ended; state.json says so only after training.json."""
+        self.attempts.end(update, outcome.kind)
+        self._trains = False
+
+    def recorded(self, outcome: Ended) -> None:
+        """Record that training.json is on disk."""
+        self._write({"state": outcome.kind, "reason": outcome.reason})
+
+    def _write(self, values: dict[str, Any]) -> None:
+        """Replace state.json by one with other values."""
+        self._state = self._state.model_copy(update=values)
+        write_state(self.folder, self._state)

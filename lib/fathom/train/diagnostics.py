@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.io import series
-from fathom.nn.hooks import Reading
+from fathom.nn.hooks import DiagnosticArray
 from fathom.nn.network import Network
 from fathom.train.ranks import Ranks
 
@@ -44,20 +44,14 @@ class Diagnostics:
 
     Attributes:
         recording: whether the current update is recorded.
+
+    Args:
+        every: every n-th update is recorded; 0 for none.
     """
 
     def __init__(
         self, network: Network, tasks: Sequence[str], folder: Path, every: int, first: int
     ):
-        """Record nothing yet.
-
-        Args:
-            network: the network that is trained.
-            tasks: the names of its tasks, in their order.
-            folder: the folder of the tables.
-            every: every n-th update is recorded; 0 for none.
-            first: the first n updates are recorded too.
-        """
         self.network, self.tasks, self.folder = network, tuple(tasks), folder
         self.every, self.first = every, first
         self.recording = False
@@ -94,10 +88,6 @@ class Diagnostics:
         """Record an update, if it is due; called in all processes.
 
         Gradients must be summed over the processes and not yet clipped.
-
-        Args:
-            update: its number.
-            ranks: the processes that share it.
         """
         if not self.recording:
             return
@@ -107,19 +97,23 @@ class Diagnostics:
             self.network.stacks[COMPARED].observer = None
             # The sums are over all positions of the update; roots and ratio come afterwards.
             squares = ranks.sum(squares)
-        if ranks.first:
+        if ranks.is_main:
             self._remember(update, list(self._readings(squares)))
 
-    def _readings(self, squares: Tensor) -> Iterator[tuple[str, str, Reading]]:
+    def _readings(self, squares: Tensor) -> Iterator[tuple[str, str, DiagnosticArray]]:
         """Yield stack, name and array of each quantity."""
         for name, stack in self.network.stacks.items():
-            yield name, "gradient_norm", Reading(("layer",), layer_norms(stack.layers))
+            yield (
+                name,
+                "gradient_norm",
+                DiagnosticArray(("layer",), layer_gradient_norms(stack.layers)),
+            )
             for quantity, reading in stack.method.diagnostics().items():
                 yield name, quantity, reading
             if name == COMPARED and stack.method.stack.layers > 1:
-                yield name, "gradient_ratio", Reading((), gradient_ratio(*squares))
+                yield name, "gradient_ratio", DiagnosticArray((), gradient_ratio(*squares))
 
-    def _remember(self, update: int, readings: list[tuple[str, str, Reading]]) -> None:
+    def _remember(self, update: int, readings: list[tuple[str, str, DiagnosticArray]]) -> None:
         """Remember the arrays of an update; they stay on the device until they are written."""
         quantities = [self._quantity(*reading) for reading in readings]
         values = [reading.values.detach().reshape(-1).float() for _, _, reading in readings]
@@ -140,7 +134,7 @@ class Diagnostics:
             self._on_device = []
         return self._recorded
 
-    def _quantity(self, stack: str, name: str, reading: Reading) -> _Quantity:
+    def _quantity(self, stack: str, name: str, reading: DiagnosticArray) -> _Quantity:
         """Return the description of a quantity; it is made once for all updates."""
         shape = tuple(reading.values.shape)
         if (stack, name, shape) not in self._quantities:
@@ -193,10 +187,6 @@ class Diagnostics:
     def resume(self, update: int, state: list) -> list[str]:
         """Continue after an update: drop what was written after it.
 
-        Args:
-            update: from which the training resumes.
-            state: of the checkpoint.
-
         Returns:
             The names of damaged tables, without their damaged rows.
         """
@@ -215,7 +205,7 @@ def _member(update: int) -> int:
     return 1 + (update - 1) // MEMBER
 
 
-def layer_norms(layers: Iterable[nn.Module]) -> Tensor:
+def layer_gradient_norms(layers: Iterable[nn.Module]) -> Tensor:
     """Return the Euclidean norm of each layer's gradient over all of its parameters, (L,).
 
     It is NaN for a layer none of whose parameters has a gradient.
@@ -233,10 +223,6 @@ def gradient_ratio(first: Tensor, last: Tensor) -> Tensor:
     """Return r_t, the norm of the loss's gradient at the first layer's output over the last's.
 
     [transparent_attention r_t]
-
-    Args:
-        first: the sum of squares of ∂L/∂h¹ over all positions of the update.
-        last: that of ∂L/∂h^N.
     """
     return first.sqrt() / last.sqrt()
 
@@ -246,12 +232,6 @@ def labels_of(axis: str, size: int, layers: int, tasks: Sequence[str]) -> list[s
 
     Tasks have their names. Layers, groups and memories count from 1. Source i is the output of
     layer i, and source 0 the embeddings, if they are among the sources.
-
-    Args:
-        axis: its name.
-        size: the length of the axis.
-        layers: number of layers of the stack, L.
-        tasks: the names of all tasks.
     """
     if axis == "task":
         return [name for _, name in zip(range(size), tasks, strict=True)]

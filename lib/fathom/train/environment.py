@@ -19,9 +19,6 @@ def choose_device(name: str) -> torch.device:
     """Return a device; "auto" is CUDA if there is a CUDA device, otherwise the CPU.
 
     On a CPU one thread computes, because sums of several threads differ from run to run.
-
-    Raises:
-        FathomError: there is no such device here, or no CUDA device.
     """
     requested, cuda = name, torch.cuda.is_available()
     if name.startswith("cuda") and not cuda:
@@ -54,12 +51,7 @@ def versions() -> dict[str, str]:
 
 
 def device_facts(device: torch.device, count: int) -> dict[str, Any]:
-    """Return the device as training.json records it.
-
-    Args:
-        device: of this process.
-        count: how many such devices share an update.
-    """
+    """Return the device as training.json records it."""
     if device.type == "cuda":
         name, threads = torch.cuda.get_device_name(device), None
     else:

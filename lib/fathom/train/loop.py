@@ -10,23 +10,19 @@ from fathom.config.spec import Spec
 from fathom.data.tensors import Tensors
 from fathom.io.metrics import Metrics
 from fathom.methods.build import build
-from fathom.nn import arithmetic
-from fathom.nn.arithmetic import FAST
-from fathom.nn.network import Network
+from fathom.nn.network import FAST, Network, choose_backend
 from fathom.results.training_file import Ended
-from fathom.train import environment, outcomes, schedules, training_state
-from fathom.train.ahead import Ahead
-from fathom.train.attempt import Attempt
+from fathom.train import environment, outcomes, schedules
+from fathom.train import state as training_state
+from fathom.train.attempts import Attempt
 from fathom.train.diagnostics import Diagnostics
-from fathom.train.masked_batches import MaskedUpdateBatches
+from fathom.train.outcomes import MadeStep, PendingMetrics, ValidationNll, validate
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
-from fathom.train.start import inherited, load_weights_from
+from fathom.train.state import inherited, load_weights_from
 from fathom.train.stopping import Stopping
 from fathom.train.two_level import Result, TwoLevel
-from fathom.train.unread import Made, Unread
-from fathom.train.update_batches import MicroBatches, UpdateBatches
-from fathom.train.validation import Validation, validate
+from fathom.train.update_batches import MaskedUpdateBatches, MicroBatches, Prefetcher, UpdateBatches
 
 COLUMNS = (
     "update", "epoch", "tokens", "learning_rate", "loss", "nll",
@@ -38,45 +34,27 @@ CLOCK = ("update", "seconds")
 
 @dataclass(frozen=True)
 class RuntimeOptions:
-    """Options that do not change what is learnt.
+    """Options that do not change what is learnt."""
 
-    Attributes:
-        device: auto, cpu, cuda or cuda:<n>.
-        tokens_per_device: bound of a micro-batch's target tokens; larger updates accumulate.
-        log_every: updates between rows of metrics.tsv.
-        save_minutes: after which the state is saved also between validations; 0 for never.
-        diagnose_first: record diagnostics for the first n updates,
-        diagnose_every: then for every n-th update; 0 for none.
-        kernels: "fast" or "fairseq".
-        compile: compile each layer.
-        retrain_stale: delete a training of an older recipe first.
-        micro_batches: an update has a multiple of this number; 0 for that of processes.
-    """
-
-    device: str
-    tokens_per_device: int
-    log_every: int
-    save_minutes: float
-    diagnose_first: int
-    diagnose_every: int
-    kernels: str = FAST
-    compile: bool = False
-    retrain_stale: bool = False
-    micro_batches: int = 0
+    device: str  # auto, cpu, cuda or cuda:<n>
+    tokens_per_device: int  # bound of a micro-batch's target tokens; larger updates accumulate.
+    log_every: int  # updates between rows of metrics.tsv
+    save_minutes: float  # after which the state is saved also between validations; 0 for never.
+    diagnose_first: int  # record diagnostics for the first n updates,
+    diagnose_every: int  # then for every n-th update; 0 for none
+    kernels: str = FAST  # "fast" or "fairseq"
+    compile: bool = False  # compile each layer
+    retrain_stale: bool = False  # delete a training of an older recipe first
+    micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes.
 
 
 @dataclass(frozen=True)
 class TrainPaths:
-    """The folders that a training reads and writes.
+    """The folders that a training reads and writes."""
 
-    Attributes:
-        tensors: the encoded text.
-        run: the folder of the run and seed.
-        start: the folder of the training whose weights the run starts from, if it does.
-    """
-
-    tensors: Path
-    run: Path
+    tensors: Path  # the encoded text
+    run: Path  # the folder of the run and seed
+    # The folder of the training whose weights the run starts from, if it does.
     start: Path | None = None
 
 
@@ -96,16 +74,6 @@ class Training:
         options: RuntimeOptions,
         reporter: Reporter,
     ):
-        """Build everything at update 0.
-
-        Args:
-            spec: the run.
-            seed: of weights, order of data, gates and dropout.
-            tensors: the run's encoded text.
-            paths: the folders that are read and written.
-            options: options that do not change the result.
-            reporter: prints lines for the user.
-        """
         self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
         self.settings = spec.training
         self.options, self.reporter = options, reporter
@@ -119,7 +87,7 @@ class Training:
             tensors.source_dictionary,
             tensors.target_dictionary,
         ).to(self.device)
-        self.network.use_arithmetic(arithmetic.choose(options.kernels, self.device))
+        self.network.set_backend(choose_backend(options.kernels, self.device))
         if options.compile:
             self.network.compile_layers()
         self.inherited: Ended | None = None
@@ -141,12 +109,12 @@ class Training:
             options.diagnose_first,
         )
         self.watch = outcomes.DivergenceWatch(spec.outcome)
-        self.unread = Unread(self.watch)
+        self.unread = PendingMetrics(self.watch)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.tokens, self.seconds = 0, 0, 0.0
         self.save_seconds = 0.0  # of the longest save
-        self.validation: Validation | None = None
+        self.validation: ValidationNll | None = None
         self.train_nll: float | None = None
         self._saved = time.monotonic()
         self.attempt: Attempt | None = None
@@ -182,7 +150,7 @@ class Training:
             torch.set_rng_state(state["rng"])
             recorded = state.get("diagnostics", recorded)
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
-        if self.ranks.first:
+        if self.ranks.is_main:
             training_state.delete_weights_after(self.checkpoints, self.update)
             damaged = [
                 series.path.name for series in (self.metrics, self.times) if series.cut(self.update)
@@ -192,7 +160,7 @@ class Training:
 
     def save(self) -> None:
         """Write a checkpoint of the state, after the series up to it."""
-        if not self.ranks.first:
+        if not self.ranks.is_main:
             return
         if self.attempt:
             self.attempt.before_save()
@@ -216,19 +184,12 @@ class Training:
             self.attempt.saved(self.update)
 
     def run(self, stopping: Stopping) -> Ended:
-        """Train to the last update, or until the run diverges.
-
-        Args:
-            stopping: says after each update whether to stop.
-
-        Raises:
-            Stopped: the training was asked to stop; the state is saved.
-        """
+        """Train to the last update, or until the run diverges."""
         if self.inherited:
             return self.inherited
         self._stopping = stopping
         ended = self._make_updates()
-        if self.ranks.first:
+        if self.ranks.is_main:
             self.diagnostics.write()
         if ended:
             return ended
@@ -239,8 +200,8 @@ class Training:
 
     def _make_updates(self) -> Ended | None:
         """Make all updates that are left; what asks to stop waits for the end of an update."""
-        with Ahead(self.batches.micro_batches, self.updates) as self._ahead:
-            if self.ranks.first:
+        with Prefetcher(self.batches.micro_batches, self.updates) as self._ahead:
+            if self.ranks.is_main:
                 self.reporter.start(self.spec.folder, self.update, self.updates)
             try:
                 while self.update < self.updates:
@@ -255,16 +216,13 @@ class Training:
         """Make one update, and what follows it: validation, files, then lines for the user.
 
         After the last update nothing stops a training: it ends in the time that a stop would take.
-
-        Raises:
-            Stopped: the training was asked to stop; the state is saved.
         """
         started = time.perf_counter()
         self.update += 1
         micro_batches = self._ahead.take(self.update)
         self.tokens += micro_batches.tokens
         result = self.two_level.update(self.update, micro_batches)
-        made = Made(self.update, self.tokens, result)
+        made = MadeStep(self.update, self.tokens, result)
         self.unread.add(made)
         reads, ended = self._reads(), None
         if reads:
@@ -274,13 +232,13 @@ class Training:
             self.validation, self.train_nll = self._validate(), self._nll_of_training_text()
         self.seconds += time.perf_counter() - started
         # A signal may reach one process only, or two after different updates.
-        number = self.ranks.largest(self._stopping.asked(self.save_seconds))
+        number = self.ranks.all_reduce_max(self._stopping.asked(self.save_seconds))
         if self.update == self.updates:
             number = 0
         if number and not reads:
             made, ended = self._read()
         logged = ended is not None or self._is_logged()
-        if self.ranks.first:
+        if self.ranks.is_main:
             if logged:
                 self.metrics.append(self._row(made.result))
                 self.times.append({"update": self.update, "seconds": self.seconds})
@@ -296,7 +254,7 @@ class Training:
         every = self.settings.save_every or self.settings.validate_every
         return environment.reads_at_once(self.device) or self._is_logged() or self._is_due(every)
 
-    def _read(self) -> tuple[Made, Ended | None]:
+    def _read(self) -> tuple[MadeStep, Ended | None]:
         """Read the updates since the last reading, and go back to the one that diverged."""
         made, ended = self.unread.read()
         if ended:
@@ -321,7 +279,7 @@ class Training:
         """Return whether something is done at this update; the last update does everything."""
         return self.update % every == 0 or self.update == self.updates
 
-    def _validate(self) -> Validation:
+    def _validate(self) -> ValidationNll:
         self.network.use_gates(self.spec.gates[0])
         return validate(self.network, self.batches.validation, len(self.tensors.tasks))
 

@@ -1,4 +1,4 @@
-"""Clipping, and an Adam for φ that moves only the rows of the tasks in an update."""
+"""AdamW for Θ, an Adam for φ that moves only the rows of present tasks, and clipping."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from fathom.config.schema.run import Adam
+from fathom.config.schema.run import Adam, TrainingSettings
 from fathom.nn.hooks import ParameterGroup
 
 
@@ -14,7 +14,6 @@ def clip(parameters: Iterable[Parameter], limit: float) -> Tensor:
     """Clip the gradients of a group to a norm, and return their norm before.
 
     Args:
-        parameters: the group; those without gradients are left out.
         limit: the largest norm; 0 does not clip.
     """
     with_gradient = [parameter for parameter in parameters if parameter.grad is not None]
@@ -28,7 +27,6 @@ def clip_each(parameters: Iterable[Parameter], limit: float) -> Tensor:
     """Clip each vector along the gradients' last dimension; return the norm of all before.
 
     Args:
-        parameters: the group; those without gradients are left out.
         limit: the largest norm of a vector; 0 does not clip.
     """
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
@@ -53,15 +51,12 @@ class LazyAdam:
     """Adam for the parameters of gates, row by row: the rows of absent tasks do not move.
 
     It equals Adam if all tasks are in every update. Bias correction counts the steps of each row.
+
+    Args:
+        group: the parameters; with `rows_are_tasks` each is (N, …), else it is one row.
     """
 
     def __init__(self, group: ParameterGroup, adam: Adam):
-        """Start with moments at zero.
-
-        Args:
-            group: the parameters; with `rows_are_tasks` each is (N, …), else it is one row.
-            adam: the constants; the group's own betas come first.
-        """
         self.group, self.betas, self.eps = group, group.betas or adam.betas, adam.eps
         self.first = [torch.zeros_like(parameter) for parameter in group.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in group.parameters]
@@ -75,7 +70,6 @@ class LazyAdam:
         """Move the rows of the present tasks, or nothing.
 
         Args:
-            learning_rate: of φ.
             present: (n,) the tasks of the update.
             finite: (), whether anything moves; it stays on the device.
         """
@@ -118,3 +112,94 @@ class LazyAdam:
         for name, own in (("first", self.first), ("second", self.second), ("steps", self.steps)):
             for tensor, saved in zip(own, state[name], strict=True):
                 tensor.copy_(saved)
+
+
+class AdamW:
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, Alg. 2).
+
+    Parameters without gradients do not move, and their steps are not counted.
+    """
+
+    def __init__(self, groups: Iterable[tuple[Iterable[Tensor], float]], adam: Adam):
+        self.groups: list[tuple[list[Tensor], float]] = [
+            (list(parameters), decay) for parameters, decay in groups
+        ]
+        self.adam, self.rate = adam, 0.0
+        self.state: dict[Tensor, dict[str, Tensor]] = {}
+
+    @torch.no_grad()
+    def step(self, rate: float, finite: Tensor) -> None:
+        """Move all parameters with gradients, or none of them.
+
+        Args:
+            finite: (), whether anything moves; it stays on the device.
+        """
+        self.rate = rate
+        taken = finite.float()
+        for parameters, decay in self.groups:
+            moving = [one for one in parameters if one.grad is not None]
+            if not moving:
+                continue
+            states = [self._state_of(parameter) for parameter in moving]
+            steps = [state["step"] for state in states]
+            torch._foreach_add_(steps, taken)  # pyright: ignore[reportPrivateImportUsage]
+            torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
+                moving,
+                [one.grad for one in moving if one.grad is not None],
+                [state["exp_avg"] for state in states],
+                [state["exp_avg_sq"] for state in states],
+                [],
+                steps,
+                lr=rate,
+                beta1=self.adam.betas[0],
+                beta2=self.adam.betas[1],
+                weight_decay=decay,
+                eps=self.adam.eps,
+                amsgrad=False,
+                maximize=False,
+                found_inf=1 - taken,
+            )
+
+    def _state_of(self, parameter: Tensor) -> dict[str, Tensor]:
+        if parameter not in self.state:
+            self.state[parameter] = {
+                "step": torch.zeros((), device=parameter.device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+        return self.state[parameter]
+
+    def state_dict(self) -> dict:
+        """Return the state as torch.optim.AdamW does, parameters by their number."""
+        numbers = {parameter: number for number, parameter in enumerate(self._parameters)}
+        settings = {"lr": self.rate, "betas": self.adam.betas, "eps": self.adam.eps, "fused": True}
+        return {
+            "state": {numbers[parameter]: state for parameter, state in self.state.items()},
+            "param_groups": [
+                {"weight_decay": decay, "params": [numbers[one] for one in parameters]} | settings
+                for parameters, decay in self.groups
+            ],
+        }
+
+    def load_state_dict(self, state: dict) -> None:
+        """Restore steps and moments; settings are those of the run."""
+        parameters = self._parameters
+        self.rate = next((group["lr"] for group in state["param_groups"]), 0.0)
+        self.state = {
+            parameters[number]: {
+                name: saved.to(parameters[number].device, copy=True)
+                for name, saved in of_parameter.items()
+            }
+            for number, of_parameter in state["state"].items()
+        }
+
+    @property
+    def _parameters(self) -> list[Tensor]:
+        return [parameter for parameters, _ in self.groups for parameter in parameters]
+
+
+def theta_adam(
+    network: Iterable[Tensor], methods: Iterable[Tensor], training: TrainingSettings
+) -> AdamW:
+    """Return the optimiser of Θ."""
+    return AdamW([(network, training.weight_decay), (methods, 0.0)], training.adam)

@@ -1,33 +1,27 @@
-"""When a run has diverged, and when it has failed to train: results, not errors."""
+"""What a training measures, and when a run has diverged or failed to train: results, not errors."""
 
 import math
+from dataclasses import dataclass
 
 from fathom.config.schema.run import Outcome
+from fathom.nn.loss import nll_by_task
+from fathom.nn.network import Network
 from fathom.results.training_file import Ended
+from fathom.train.batches.collate import Batch
+from fathom.train.two_level import Result, read_together
 
 
 class DivergenceWatch:
-    """Checks each update of a run for divergence.
-
-    Attributes:
-        exploding: updates in a row, up to now, with an exploding loss.
-    """
+    """Checks each update of a run for divergence."""
 
     def __init__(self, limits: Outcome):
-        """Start with no exploding update.
-
-        Args:
-            limits: the run's thresholds.
-        """
         self.limits, self.exploding = limits, 0
 
     def check(self, update: int, nll: float, gradient_norm: float) -> Ended | None:
         """Return how the run ended if it has diverged at this update.
 
         Args:
-            update: its number.
             nll: training NLL in nats a token.
-            gradient_norm: of Θ, before clipping.
         """
         reason = ""
         self.exploding = self.exploding + 1 if nll > self.limits.exploded_above else 0
@@ -47,10 +41,7 @@ def judge(update: int, nll: float, unigram_nll: float, limits: Outcome) -> Ended
     """Judge a run that has made all its updates.
 
     Args:
-        update: the last one.
         nll: validation NLL in nats a token, without label smoothing.
-        unigram_nll: NLL of the unigram baseline, in the same unit.
-        limits: the run's thresholds.
     """
     if not math.isfinite(nll):
         reason = "the final validation NLL is not finite"
@@ -58,3 +49,60 @@ def judge(update: int, nll: float, unigram_nll: float, limits: Outcome) -> Ended
     reason = f"validation NLL {nll:.3f}, unigram baseline {unigram_nll:.3f} nats a token"
     failed = nll >= unigram_nll - limits.failed_margin
     return Ended(kind="failed_to_train" if failed else "finished", update=update, reason=reason)
+
+
+@dataclass(frozen=True)
+class ValidationNll:
+    """NLL in nats a token over all validation targets, and by task index."""
+
+    nll: float
+    by_task: tuple[float, ...]
+
+
+def validate(network: Network, batches: list[Batch], tasks: int) -> ValidationNll:
+    """Return the validation NLL; nothing random is drawn."""
+    sums = nll_by_task(network, batches, tasks)
+    by_task = (sums.nats / sums.tokens).tolist()
+    return ValidationNll(float(sums.nats.sum() / sums.tokens.sum()), tuple(by_task))
+
+
+@dataclass(frozen=True)
+class MadeStep:
+    """An update that was made."""
+
+    update: int  # its number
+    tokens: int  # target tokens of the training up to it
+    result: Result  # what happened in it
+
+
+class PendingMetrics:
+    """The updates since the last reading.
+
+    Attributes:
+        nll: training NLL of the newest update that was read, in nats a token.
+    """
+
+    def __init__(self, watch: DivergenceWatch):
+        self._watch, self._made, self.nll = watch, list[MadeStep](), float("nan")
+
+    def add(self, made: MadeStep) -> None:
+        """Add the newest update."""
+        self._made.append(made)
+
+    def read(self) -> tuple[MadeStep, Ended | None]:
+        """Read what decides, with one transfer.
+
+        Returns:
+            The update that diverged and how the run ended, or the newest update and None. Updates
+            after a diverged one count for nothing.
+        """
+        made, self._made = self._made, []
+        results = [one.result for one in made]
+        numbers = read_together(
+            number for result in results for number in (result.nll, result.gradient_norm)
+        )
+        for one, self.nll, norm in zip(made, numbers[::2], numbers[1::2], strict=True):
+            ended = self._watch.check(one.update, self.nll, norm)
+            if ended:
+                return one, ended
+        return made[-1], None

@@ -21,12 +21,6 @@ class Reporter:
     """Prints the lines of a training, and appends them to train.log."""
 
     def __init__(self, report: Report, log: Path):
-        """Open the log.
-
-        Args:
-            report: prints a line for the user.
-            log: train.log, to which the attempts of a run append.
-        """
         log.parent.mkdir(parents=True, exist_ok=True)
         self.report, self.log = report, log
 
@@ -48,13 +42,7 @@ class Reporter:
             stream.write(f"{text}\n")
 
     def start(self, name: str, done: int, updates: int) -> None:
-        """Start to show updates.
-
-        Args:
-            name: of the run.
-            done: updates made before.
-            updates: of the run in all.
-        """
+        """Start to show updates."""
 
     def stop(self) -> None:
         """Show no more updates."""
@@ -64,7 +52,6 @@ class BarReporter(Reporter):
     """Shows updates in a bar; logged updates go to train.log alone."""
 
     def __init__(self, report: Report, log: Path):
-        """Build the bar; it is shown from `start` to `stop`."""
         super().__init__(report, log)
         self.bar = Progress(
             TextColumn("{task.description}"),

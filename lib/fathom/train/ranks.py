@@ -1,22 +1,22 @@
-"""The processes that share an update: one, or several started together."""
+"""The processes that share an update, and the sums of their gradients."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.nn import Parameter
 
 from fathom.io.errors import FathomError
 
 
-class Lost(FathomError):
+class PeerLost(FathomError):
     """Another process of the training is gone, or no longer answers."""
 
     def __init__(self):
-        """Say which process noticed it."""
         remedy = "read what it printed, and start the same command again to resume"
         where = f"process {os.environ.get('RANK', '0')}"
         super().__init__("another process of this training has ended", where, remedy)
@@ -31,50 +31,46 @@ class Ranks:
 
     @classmethod
     def join(cls, device: torch.device) -> "Ranks":
-        """Join the processes of a launcher such as torchrun, or be the only one.
-
-        Raises:
-            Lost: the others did not come.
-        """
+        """Join the processes of a launcher such as torchrun, or be the only one."""
         world = int(os.environ.get("WORLD_SIZE", "1"))
         if world == 1:
             return cls(0, 1)
         if not dist.is_initialized():
-            with with_others():
+            with detecting_lost_peers():
                 # Numbers of the host go another way: the host must not wait for the device.
                 backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
                 dist.init_process_group(backend)
         return cls(dist.get_rank(), world)
 
     @property
-    def first(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this process writes files and adds the losses that count once."""
         return self.rank == 0
 
     def sum(self, tensor: Tensor) -> Tensor:
         """Return the sum of a tensor over all processes."""
         if self.world > 1:
-            with with_others():
+            with detecting_lost_peers():
                 dist.all_reduce(tensor)
         return tensor
 
-    def largest(self, number: int) -> int:
+    def all_reduce_max(self, number: int) -> int:
         """Return the largest of the numbers that the processes pass."""
         if self.world == 1:
             return number
         largest = torch.tensor(number)
-        with with_others():
+        with detecting_lost_peers():
             dist.all_reduce(largest, op=dist.ReduceOp.MAX)
         return int(largest)
 
-    def first_says(self, word: int = 0) -> int:
+    def broadcast_from_main(self, word: int = 0) -> int:
         """Return the number that the first process passes, at least 1; the others pass none."""
-        return self.largest(word)
+        return self.all_reduce_max(word)
 
 
 @contextmanager
-def with_others() -> Iterator[None]:
-    """Raise Lost where a message to the other processes fails inside the block.
+def detecting_lost_peers() -> Iterator[None]:
+    """Raise PeerLost where a message to the other processes fails inside the block.
 
     gloo and NCCL raise errors of many kinds, with addresses in them, for this one cause.
     """
@@ -83,4 +79,98 @@ def with_others() -> Iterator[None]:
     except torch.OutOfMemoryError:
         raise
     except RuntimeError as error:
-        raise Lost from error
+        raise PeerLost from error
+
+
+# Of one message, as in torch's DistributedDataParallel.
+_BYTES = 25 * 2**20
+
+
+class Bucket:
+    """Parameters whose gradients are summed in one message."""
+
+    def __init__(self, parameters: list[Parameter]):
+        self.parameters, self.waiting = parameters, len(parameters)
+        self._sums, self._message = torch.zeros(0), None
+
+    def send(self) -> None:
+        """Start to sum the gradients, with a count of the processes that have each of them."""
+        parts, counts = [], []
+        for one in self.parameters:
+            parts.append((torch.zeros_like(one) if one.grad is None else one.grad).reshape(-1))
+            counts.append(float(one.grad is not None))
+        self._sums = torch.cat([*parts, parts[0].new_tensor(counts)])
+        with detecting_lost_peers():
+            self._message = dist.all_reduce(self._sums, async_op=True)
+
+    def receive(self) -> None:
+        """Wait for the sums, and give each parameter its own; without any it has no gradient."""
+        if self._message is not None:
+            with detecting_lost_peers():
+                self._message.wait()
+        sizes = [one.numel() for one in self.parameters]
+        *sums, counts = self._sums.split([*sizes, len(sizes)])
+        # The host waits for counts only where they decide something.
+        complete = all(one.grad is not None for one in self.parameters)
+        used = [True] * len(sizes) if complete else (counts > 0).tolist()
+        for one, total, some in zip(self.parameters, sums, used, strict=True):
+            one.grad = total.view_as(one).clone() if some else None
+        self._sums, self._message, self.waiting = torch.zeros(0), None, len(self.parameters)
+
+
+class GradientSums:
+    """Sums the gradients of all processes, in the same messages in each of them.
+
+    Messages start in one fixed order: each when its gradients are there and those before it have
+    started, the rest at the end. A parameter that no process used still has no gradient afterwards,
+    so it does not move.
+
+    Args:
+        limit: bytes of a message, unless one parameter alone has more.
+    """
+
+    def __init__(self, parameters: Iterable[Parameter], limit: int = _BYTES):
+        self._buckets = [Bucket(group) for group in _groups(parameters, limit)]
+        self._of: dict[Tensor, Bucket] = {
+            one: bucket for bucket in self._buckets for one in bucket.parameters
+        }
+        self._last, self._sent = False, 0
+        for one in self._of:
+            one.register_post_accumulate_grad_hook(self._arrived)
+
+    def expect_last(self) -> None:
+        """Say that the next backward pass is the update's last one in this process."""
+        self._last = True
+
+    def finish(self) -> None:
+        """Send what is left and wait for all sums."""
+        while self._sent < len(self._buckets):
+            self._send_next()
+        for bucket in self._buckets:
+            bucket.receive()
+        self._last, self._sent = False, 0
+
+    def _arrived(self, parameter: Tensor) -> None:
+        """Count a gradient that is complete, and send what is ready."""
+        if not self._last:
+            return
+        self._of[parameter].waiting -= 1
+        while self._sent < len(self._buckets) and not self._buckets[self._sent].waiting:
+            self._send_next()
+
+    def _send_next(self) -> None:
+        self._buckets[self._sent].send()
+        self._sent += 1
+
+
+def _groups(parameters: Iterable[Parameter], limit: int) -> list[list[Parameter]]:
+    """Return the parameters from the last, whose gradients come first, in groups of one type."""
+    groups: list[list[Parameter]] = []
+    size = 0
+    for one in reversed([one for one in parameters if one.requires_grad]):
+        size += one.nbytes
+        if not groups or size > limit or groups[-1][0].dtype != one.dtype:
+            groups.append([])
+            size = one.nbytes
+        groups[-1].append(one)
+    return groups

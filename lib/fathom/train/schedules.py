@@ -17,11 +17,6 @@ def inverse_sqrt(update: int, *, learning_rate: float, warmup: int) -> float:
     """Return a rate that rises linearly to its peak and then falls with the square root.
 
     [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's.
-
-    Args:
-        update: from 1.
-        learning_rate: the peak, at update `warmup`.
-        warmup: 0 starts at the peak.
     """
     if update < warmup:
         return learning_rate * update / warmup
@@ -35,11 +30,7 @@ def polynomial(
 
     Args:
         update: from 1.
-        learning_rate: the peak, at update `warmup`.
         warmup: 0 starts at the peak.
-        end: the update from which the rate is `final`.
-        power: 1 falls in a straight line.
-        final: the last rate.
     """
     if update < warmup:
         return learning_rate * update / warmup
@@ -51,13 +42,6 @@ def noam(update: int, *, scale: float, width: int, warmup: int, step_duration: i
     """Return scale · D^-½ · min(s^-½, s · warmup^-1.5) at step s (Vaswani et al. 2017).
 
     lingvo's schedule for the Transformer is this one with steps of one update.
-
-    Args:
-        update: from 1.
-        scale: a factor.
-        width: of the model, D.
-        warmup: steps until the peak; 0 is as 1.
-        step_duration: updates in a step; steps count from 1.
     """
     step = (update - 1) // step_duration + 1
     return scale * width**-0.5 * min(step**-0.5, step * max(warmup, 1) ** -1.5)
@@ -79,11 +63,7 @@ def replica_ramp(
 
     Args:
         update: from 1; t is one less.
-        learning_rate: of a single replica.
-        replicas: n, the devices that share an update.
         warmup: updates for each replica until the ramp's end; 0 is as 1.
-        decay_start: updates of all replicas together until the fall begins.
-        decay_end: the same until it ends.
     """
     done, n = update - 1, replicas
     ramp = 1 + done * (n - 1) / (n * max(warmup, 1))
@@ -98,13 +78,7 @@ SCHEDULES = {
 
 
 def learning_rate(schedule: Schedule, width: int, updates: int) -> LearningRate:
-    """Return a schedule as a function of the update.
-
-    Args:
-        schedule: the function's name and keywords.
-        width: of the model, D.
-        updates: of the run; a schedule without an end ends there.
-    """
+    """Return a schedule as a function of the update."""
     function = SCHEDULES[schedule.name]
     keywords = dict(schedule.settings)
     if "width" in signature(function).parameters:

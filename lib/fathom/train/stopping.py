@@ -30,6 +30,9 @@ class Stopping:
 
     Attributes:
         why: limit, preempted, cancelled or stopped, once the training is stopped.
+
+    Args:
+        clock: seconds since 1970.
     """
 
     why = ""
@@ -40,16 +43,6 @@ class Stopping:
         reads: bool = True,
         clock: Callable[[], float] = time.time,
     ):
-        """Read the job's end and the name of the stop file from the environment.
-
-        Args:
-            signal: what a deferred signal is noted in.
-            reads: whether this process reads the file and the clock; one does for all.
-            clock: seconds since 1970.
-
-        Raises:
-            FathomError: the end is no number.
-        """
         self._signal, self._reads, self._clock = signal, reads, clock
         name = os.environ.get(STOP_FILE)
         self._file = Path(name) if name else None
@@ -58,11 +51,7 @@ class Stopping:
         self._asked: float | None = None
 
     def asked(self, save_seconds: float) -> int:
-        """Return a number, called once after each update: 0 to train on, the largest one wins.
-
-        Args:
-            save_seconds: of the longest save so far.
-        """
+        """Return a number, called once after each update: 0 to train on, the largest one wins."""
         if not self._reads:
             return self._signal.number
         now = self._clock()
@@ -90,9 +79,6 @@ class Stopping:
         Preemption and limit send the same signal, and a user may send it, too. What wrote the stop
         file knows; else the time that is left decides. `stopped` is a signal inside a job for which
         neither does; the next attempt knows more (attempts.py).
-
-        Args:
-            number: that all processes agreed on.
         """
         if number == _END:
             return LIMIT
@@ -112,11 +98,7 @@ class Stopping:
 
 
 def end_of_job() -> float | None:
-    """Return when the job is killed, in seconds since 1970; None where nobody says.
-
-    Raises:
-        FathomError: it is no number.
-    """
+    """Return when the job is killed, in seconds since 1970; None where nobody says."""
     text = os.environ.get(END_TIME)
     try:
         return float(text) if text else None

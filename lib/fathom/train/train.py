@@ -1,11 +1,12 @@
 """One training, from its specification to training.json."""
 
 import math
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -13,26 +14,26 @@ from fathom.config.spec import Spec
 from fathom.config.switches import require_even_shares
 from fathom.data.tensors import load
 from fathom.io import signals
+from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.holders import Alive
 from fathom.io.integrity import hashes
 from fathom.io.locks import Held, nobody_asked, only_writer
+from fathom.io.memory import is_out_of_memory
 from fathom.io.signals import Stopped
-from fathom.nn.average import LAST
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
+from fathom.nn.weights import LAST
 from fathom.results import measurements, training_file
 from fathom.results.code_sources import sources
+from fathom.results.state_file import FAILED, OUT_OF_MEMORY, State, fail, read_state
 from fathom.results.training_file import WEIGHTS, Ended
 from fathom.train import environment
-from fathom.train.attempt import Attempt
+from fathom.train.attempts import Attempt
 from fathom.train.loop import RuntimeOptions, Training, TrainPaths
-from fathom.train.lost_weights import prepare_to_resume
-from fathom.train.one_message import OneMessage
 from fathom.train.progress import reporter
-from fathom.train.ranks import Lost, Ranks
-from fathom.train.stale import delete_stale
+from fathom.train.ranks import PeerLost, Ranks
+from fathom.train.state import complete_save, delete_stale, prepare_to_resume
 from fathom.train.stopping import Stopping
-from fathom.train.training_state import complete_save
 
 # What a training that has ended recorded along the way.
 SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
@@ -53,36 +54,24 @@ def train(
 
     A run that has ended is left as it is, if its weights are those that were recorded. While
     another process trains it, this one waits, and then finds it ended, or trains on.
-
-    Args:
-        spec: the run.
-        seed: its seed.
-        paths: the folders that are read and written.
-        options: options that do not change the result.
-        report: called with each line for the user.
-        alive: asks a scheduler about the job of a process that trains this run on another host.
-
-    Raises:
-        FathomError: what is read is missing or damaged, or another process is gone.
-        Stopped: the training was asked to stop; its state is saved.
     """
     folder = paths.run
     ranks = Ranks.join(environment.choose_device(options.device))
     with OneMessage(ranks, folder) as ending, ExitStack() as opened:
         attempt = None
-        if ranks.first:
+        if ranks.is_main:
             word = _REFUSED
             try:
                 require_even_shares(options.micro_batches, ranks.world)
                 # First, since the rest takes seconds; other processes of the run write nothing.
-                waiting = partial(ranks.first_says, _WAIT)
+                waiting = partial(ranks.broadcast_from_main, _WAIT)
                 held = opened.enter_context(only_writer(folder, report, waiting, alive))
                 attempt = _begin(spec, paths, options, held, report)
                 word = _GO if attempt else _ENDED
             finally:
                 # A process that is gone by now is noticed with the first update.
-                with suppress(Lost):
-                    ranks.first_says(word)
+                with suppress(PeerLost):
+                    ranks.broadcast_from_main(word)
             trains = word == _GO
         else:
             trains = _is_told_to_train(ranks)
@@ -93,7 +82,7 @@ def train(
 
 def _is_told_to_train(ranks: Ranks) -> bool:
     """Return whether the first process trains, once it has the lock."""
-    while (word := ranks.first_says()) == _WAIT:
+    while (word := ranks.broadcast_from_main()) == _WAIT:
         pass
     if word == _REFUSED:
         raise SystemExit(1)
@@ -139,7 +128,7 @@ def _train(
     training = Training(spec, seed, load(paths.tensors), paths, options, log)
     training.resume()
     with signals.deferred() as signal:
-        stopping = Stopping(signal, reads=training.ranks.first)
+        stopping = Stopping(signal, reads=training.ranks.is_main)
         if attempt is None:
             training.run(stopping)
             return
@@ -190,7 +179,7 @@ def described(training: Training) -> dict[str, Any]:
             "seconds": round(training.seconds, 3),
         },
         "device": environment.device_facts(training.device, training.ranks.world)
-        | training.network.arithmetic.record(),
+        | training.network.backend.record(),
         "versions": environment.versions(),
     }
 
@@ -203,3 +192,66 @@ def _write(spec: Spec, seed: int, folder: Path, content: dict[str, Any]) -> None
     file = training_file.measured(ended, spec, seed)
     measurements.write(folder / "measurements" / f"{name}.json", file)
     training_file.write(path, ended)
+
+
+# Seconds in which the first process says what all of them may have seen.
+PATIENCE, _LOOK = 5.0, 0.1
+
+
+class OneMessage:
+    """A block that ends in silence, with 1, where another process says what ended the training.
+
+    Attributes:
+        attempt: of the first process, once it has begun.
+    """
+
+    def __init__(self, ranks: Ranks, folder: Path):
+        self.ranks, self.folder = ranks, folder
+        self.begun, self.attempt = False, None
+        self._before = read_state(folder)
+
+    def begin(self, attempt: Attempt | None) -> None:
+        """Say that the attempt has begun."""
+        self.begun, self.attempt = True, attempt
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if not isinstance(error, Exception):
+            return
+        if self.attempt:
+            self.attempt.failed(self.kind(error))
+        if self.is_said(error) and self.ranks.world > 1:
+            raise SystemExit(1) from error
+
+    def kind(self, error: Exception) -> str:
+        """Return out_of_memory or failed, for the error of this process or of the one it lost."""
+        other = self._recorded()
+        if isinstance(error, PeerLost) and other:
+            return other.state
+        return OUT_OF_MEMORY if is_out_of_memory(error) else FAILED
+
+    def is_said(self, error: Exception) -> bool:
+        """Return whether another process says what ended all of them; if not, record it."""
+        if isinstance(error, PeerLost) and self.ranks.rank > 1:
+            return True
+        if isinstance(error, FathomError) and not self.ranks.is_main:
+            # The first process has the same error, or is the one that is lost.
+            self._wait()
+        if isinstance(error, FathomError) and self._recorded():
+            return True
+        kind, reason = self.kind(error), str(error).partition("\n")[0]
+        with suppress(OSError):
+            return self.begun and not fail(self.folder, kind, reason)
+        return False
+
+    def _recorded(self) -> State | None:
+        """Return the error that a process of this attempt has recorded."""
+        state = read_state(self.folder)
+        return state if state and state.is_error and state != self._before else None
+
+    def _wait(self) -> None:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and not self._recorded():
+            time.sleep(_LOOK)

@@ -15,12 +15,10 @@ from fathom.config.schema.run import TrainingSettings
 from fathom.nn.hooks import Loss, stream_seed
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import Network
-from fathom.train import objective, schedules
-from fathom.train.adamw import theta_adam
+from fathom.train import schedules
 from fathom.train.diagnostics import Diagnostics
-from fathom.train.gradient_sums import GradientSums
-from fathom.train.optimisers import LazyAdam, clip, clip_each, rate_of
-from fathom.train.ranks import Ranks
+from fathom.train.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
+from fathom.train.ranks import GradientSums, Ranks
 from fathom.train.update_batches import MicroBatches
 
 
@@ -29,22 +27,14 @@ class Result:
     """What happened in an update; losses in nats a token, norms before clipping.
 
     Everything stays on the device until `numbers` reads it.
-
-    Attributes:
-        nll: without label smoothing.
-        learning_rate: of Θ.
-        gradient_norm: of Θ.
-        smoothed: the label-smoothed loss, without the methods' losses.
-        gradient_norm_phi: of the groups of φ that moved; None if none did.
-        losses: the methods' losses by stack and name, without gradients.
     """
 
-    nll: Tensor
-    learning_rate: float
-    gradient_norm: Tensor
-    smoothed: Tensor
-    gradient_norm_phi: Tensor | None
-    losses: dict[str, Loss]
+    nll: Tensor  # without label smoothing
+    learning_rate: float  # of Θ
+    gradient_norm: Tensor  # of Θ
+    smoothed: Tensor  # the label-smoothed loss, without the methods' losses
+    gradient_norm_phi: Tensor | None  # of the groups of φ that moved; None if none did
+    losses: dict[str, Loss]  # the methods' losses by stack and name, without gradients
 
     def numbers(self) -> dict[str, float | None]:
         """Read all numbers from the device, with one transfer, by their columns in metrics.tsv."""
@@ -68,6 +58,9 @@ class TwoLevel:
 
     Attributes:
         diagnostics: records some updates, if set.
+
+    Args:
+        schedule: update → learning rate of Θ.
     """
 
     def __init__(
@@ -78,15 +71,6 @@ class TwoLevel:
         seed: int,
         ranks: Ranks,
     ):
-        """Split the network's parameters into Θ and the groups of its methods.
-
-        Args:
-            network: all stacks with their methods.
-            training: the settings.
-            schedule: update → learning rate of Θ.
-            seed: of gates and dropout.
-            ranks: the processes that share an update.
-        """
         self.network, self.training, self.seed, self.ranks = network, training, seed, ranks
         self.schedule = schedule
         self.diagnostics: Diagnostics | None = None
@@ -116,7 +100,6 @@ class TwoLevel:
 
         Args:
             number: of the update, from 1.
-            micro_batches: its batch.
         """
         self._seed_dropout(number, 0)
         self.network.start_update(self.seed, number)
@@ -173,7 +156,7 @@ class TwoLevel:
         sums = torch.zeros(2, dtype=torch.float64, device=device)
         losses = self.losses(micro_batches)
         # The losses count once in an update: in the first process, with its first micro-batch.
-        extra = objective.weighted(losses) if self.ranks.first else None
+        extra = weighted(losses) if self.ranks.is_main else None
         low = self.training.precision == "bf16"
         numbers = micro_batches.numbers
         for place, batch in enumerate(micro_batches.batches):
@@ -184,7 +167,7 @@ class TwoLevel:
             smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
-            objective.total(smoothed, micro_batches.tokens, extra).backward()
+            total(smoothed, micro_batches.tokens, extra).backward()
             extra = None
             sums += torch.stack([nll.detach(), smoothed.detach()])
         return sums, {name: Loss(loss.value.detach(), loss.weight) for name, loss in losses.items()}
@@ -209,3 +192,15 @@ class TwoLevel:
         self.theta_adam.load_state_dict(state["theta"])
         for adam, saved in zip(self.phi_adam, state["phi"], strict=True):
             adam.load_state_dict(saved)
+
+
+def total(smoothed: Tensor, update_tokens: int, extra: Tensor | None) -> Tensor:
+    """Return a micro-batch's part of the update's objective."""
+    part = smoothed / update_tokens
+    return part if extra is None else part + extra
+
+
+def weighted(losses: dict[str, Loss]) -> Tensor | None:
+    """Return the weighted sum of the methods' losses; None if there are none."""
+    terms = [loss.weight * loss.value for loss in losses.values() if loss.weight != 0]
+    return torch.stack(terms).sum() if terms else None

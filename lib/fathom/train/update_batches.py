@@ -1,18 +1,43 @@
-"""The batch of each update, split over processes and into micro-batches that fit on a device."""
+"""The batch of each update, split over processes and into micro-batches that fit on a device.
 
-from collections.abc import Sequence
+Which pieces of a training block are hidden depends on seed, update, task and block; those of a
+held-out block are always the same (batches/held_out.py).
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import TrainingSettings
-from fathom.data.tensors import Tensors
-from fathom.train.batches.fused import Batch, collate
-from fathom.train.batches.held_out import held_out_pairs, sampled_pairs
-from fathom.train.batches.sampler import Sampler
+from fathom.config.schema.run import Masking, TrainingSettings
+from fathom.data.subwords import unigram
+from fathom.data.subwords.vocabulary import SPECIAL
+from fathom.data.tensors import PAD, Tensors
+from fathom.io.errors import FathomError
+from fathom.train.batches.collate import Batch, collate
+from fathom.train.batches.held_out import (
+    held_out_blocks,
+    held_out_pairs,
+    sampled_blocks,
+    sampled_pairs,
+)
+from fathom.train.batches.masking import (
+    BlockedText,
+    BlockSampler,
+    Masked,
+    collate_masked,
+    mask,
+    predicted,
+    split_evenly,
+    texts,
+)
+from fathom.train.batches.sampler import Member, Sampler
+from fathom.train.batches.update_tasks import tasks_of_updates
 from fathom.train.ranks import Ranks
 
 P = TypeVar("P")
@@ -20,35 +45,23 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class MicroBatches:
-    """The batch of one update as one process sees it.
+    """The batch of one update as one process sees it."""
 
-    Attributes:
-        batches: this process's micro-batches.
-        tokens: target tokens of the update over all processes, T.
-        tasks: the tasks in the update over all processes, each once.
-        numbers: of this process's micro-batches among those of the update, from 0; with them each
-            micro-batch draws its own dropout, whichever process has it. Without, an update does.
-    """
-
-    batches: Sequence[Batch]
-    tokens: int
-    tasks: Tensor
+    batches: Sequence[Batch]  # this process's micro-batches
+    tokens: int  # target tokens of the update over all processes, T
+    tasks: Tensor  # the tasks in the update over all processes, each once
+    # Of this process's micro-batches among those of the update, from 0; with them each micro-batch
+    # draws its own dropout, whichever process has it. Without, an update does.
     numbers: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
-class Share:
-    """The micro-batches of an update, and those of this process.
+class MicroBatchSplit:
+    """The micro-batches of an update, and those of this process."""
 
-    Attributes:
-        ranks: the processes that share an update.
-        most: target tokens of a micro-batch at most, without padding.
-        multiple: an update has a multiple of this many micro-batches; 0 for the number of
-            processes.
-    """
-
-    ranks: Ranks
-    most: int
+    ranks: Ranks  # the processes that share an update
+    most: int  # target tokens of a micro-batch at most, without padding
+    # An update has a multiple of this many micro-batches; 0 for the number of processes.
     multiple: int = 0
 
     def count(self, tokens: int) -> int:
@@ -75,10 +88,10 @@ class UpdateBatches:
     """The training batches of a run as a function of the update, and its validation batches.
 
     Attributes:
-        updates: the updates of the run.
         unigram_nll: NLL of the unigram baseline on the validation targets, nats a token.
-        validation: every validation pair once.
-        training_sample: as many training pairs.
+
+    Args:
+        micro_batches: an update has a multiple of this number; 0 for that of processes.
     """
 
     def __init__(
@@ -91,18 +104,7 @@ class UpdateBatches:
         tokens_per_device: int,
         micro_batches: int = 0,
     ):
-        """Measure the text.
-
-        Args:
-            tensors: the encoded text.
-            training: the size of an update, its tasks, and each one's share.
-            seed: of the order of data.
-            ranks: the processes that share an update.
-            device: where batches are put.
-            tokens_per_device: bound of a micro-batch's target tokens, without padding.
-            micro_batches: an update has a multiple of this number; 0 for that of processes.
-        """
-        self.device, self.share = device, Share(ranks, tokens_per_device, micro_batches)
+        self.device, self.split = device, MicroBatchSplit(ranks, tokens_per_device, micro_batches)
         self.pairs = tensors.splits("train")
         self.sampler = Sampler(
             [pairs.target_lengths for pairs in self.pairs],
@@ -124,11 +126,121 @@ class UpdateBatches:
         tasks = np.unique(drawn)
         lengths = (self.pairs[task].target_lengths[sentences[drawn == task]] for task in tasks)
         tokens = sum(int(of_task.sum()) for of_task in lengths)
-        count = self.share.count(tokens)
-        parts = self.share.own(self.sampler.update(update, count))
+        count = self.split.count(tokens)
+        parts = self.split.own(self.sampler.update(update, count))
         batches = [collate(self.pairs, part).to(self.device) for part in parts]
-        return MicroBatches(batches, tokens, torch.from_numpy(tasks), self.share.numbers(count))
+        return MicroBatches(batches, tokens, torch.from_numpy(tasks), self.split.numbers(count))
 
     def epoch(self, update: int) -> float:
         """Return the epochs of the first updates: passes over the largest task."""
         return self.sampler.passes(update)
+
+
+# The second word of every seed: hidden pieces are independent of the order of blocks, and of the
+# hidden pieces of held-out text.
+_TRAINING = 2
+
+
+class MaskedUpdateBatches:
+    """The training batches of a run as a function of the update, and its validation batches.
+
+    Args:
+        micro_batches: an update has a multiple of this number; 0 for that of processes.
+    """
+
+    def __init__(
+        self,
+        tensors: Tensors,
+        training: TrainingSettings,
+        masking: Masking,
+        block_tokens: int,
+        seed: int,
+        ranks: Ranks,
+        device: torch.device,
+        tokens_per_device: int,
+        micro_batches: int = 0,
+    ):
+        self.device, self.split = device, MicroBatchSplit(ranks, tokens_per_device, micro_batches)
+        self.masking, self.seed = masking, seed
+        self.entries = len(tensors.source_dictionary)
+        self.texts = texts(tensors, "train", block_tokens)
+        lines = [text.lines for text in self.texts]
+        single = training.one_task_per_batch
+        tasks = tasks_of_updates(lines, training.batch, training.shares, seed, single)
+        self.order = BlockSampler([text.lengths for text in self.texts], tasks, seed)
+        self.updates = self.order.updates_until(training.updates)
+        self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
+        self.training_sample = sampled_blocks(tensors, masking, block_tokens)
+
+    def micro_batches(self, update: int) -> MicroBatches:
+        """Return an update's batch as this process sees it; `update` counts from 1."""
+        members = self.order.update(update)
+        lengths = [self.order.length(member) for member in members]
+        count = self.split.count(sum(lengths))
+        parts = self.split.own(split_evenly(lengths, count))
+        # Losses are divided by the predicted tokens of the update: every process masks all of it.
+        rows = [self._masked(member, update) for member in members]
+        tokens = sum(map(predicted, rows))
+        if not tokens:
+            what = f"nothing is predicted in update {update}"
+            raise FathomError(what, "training.batch.tokens", "raise it")
+        batches = [
+            collate_masked([rows[i] for i in part], [members[i] for i in part]).to(self.device)
+            for part in parts
+        ]
+        tasks = torch.tensor(sorted({task for task, _ in members}))
+        return MicroBatches(batches, tokens, tasks, self.split.numbers(count))
+
+    def epoch(self, update: int) -> float:
+        """Return the epochs of the first updates: passes over the largest task."""
+        return self.order.passes(update)
+
+    @cached_property
+    def unigram_nll(self) -> float:
+        """NLL of the unigram baseline on the predicted validation pieces, nats a piece."""
+        training = (pieces(text, block) for text in self.texts for block in range(len(text)))
+        distribution = unigram.fit(training, self.entries)
+        targets = (batch.target[batch.target != PAD].numpy() for batch in self.validation)
+        nats, tokens = unigram.nll(distribution, targets)
+        return nats / tokens
+
+    def _masked(self, member: Member, update: int) -> Masked:
+        """Return a training block's input and target at an update."""
+        task, block = member
+        tokens = self.texts[task].block(block)
+        return mask(tokens, self.entries, self.masking, self.seed, _TRAINING, update, task, block)
+
+
+def pieces(text: BlockedText, block: int) -> np.ndarray:
+    """Return the ids of a block that can be predicted: all but the dictionary's own symbols."""
+    tokens = text.block(block)
+    return tokens[tokens >= len(SPECIAL)]
+
+
+B = TypeVar("B")
+
+
+class Prefetcher(Generic[B]):
+    """Makes batches ahead of their use; the thread ends with the `with` block.
+
+    A batch depends on the number of its update alone, so that nothing is lost or repeated where a
+    training stops between making a batch and using it.
+    """
+
+    def __init__(self, make: Callable[[int], B], last: int, depth: int = 2):
+        self._make, self._last, self._depth = make, last, depth
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")
+        self._batches: dict[int, Future[B]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def take(self, update: int) -> B:
+        """Return the batch of an update; errors in making it are raised here."""
+        for number in range(update, min(update + self._depth, self._last) + 1):
+            if number not in self._batches:
+                self._batches[number] = self._thread.submit(self._make, number)
+        return self._batches.pop(update).result()

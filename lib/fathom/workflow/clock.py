@@ -24,18 +24,11 @@ _SECONDS = 2
 
 
 def set_back(results: Path) -> Iterator[str]:
-    """Give such files the date of now, in their order.
-
-    Args:
-        results: the folder of everything that is made.
-
-    Yields:
-        A line for each of them.
-    """
+    """Give such files the date of now, in their order; yield a line for each of them."""
     now = time.time()
     dates: dict[Path, float] = {}
     for path in (path for pattern in _MADE for path in results.glob(pattern)):
-        # A link to nothing, or a file that was deleted meanwhile: whoever reads it says so.
+        # A broken link, or a file that was deleted meanwhile: whoever reads it says so.
         with suppress(OSError):
             dates[path] = path.stat().st_mtime
     for path, date in sorted(dates.items(), key=lambda item: item[1]):

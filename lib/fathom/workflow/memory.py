@@ -10,7 +10,7 @@ from fathom.config.spec import Spec
 _BASE = 3_000
 # Weights, gradients, two moments and the copy that is saved are 28; the rest is for what a method
 # adds and for the differences between networks.
-_BYTES_A_PARAMETER = 48
+_BYTES_PER_PARAMETER = 48
 # Matrices of the width's square: two attentions, or the two directions of a recurrent cell.
 _ATTENTIONS, _CELLS = 8, 24
 _MEGABYTE = 1_000_000
@@ -24,43 +24,31 @@ _SENTENCE = 250
 _PUBLISHED = 50_000
 
 
-def memory(spec: Spec) -> int:
-    """Return the memory of a training or translation of a run, in MB.
-
-    Args:
-        spec: the run.
-    """
+def of_run(spec: Spec) -> int:
+    """Return the memory of a training or translation of a run, in MB."""
     entries = vocabulary(spec.data.subwords, len(spec.data.tasks))
     parameters = layers(spec.model) + 4 * entries * spec.model.width
-    return _BASE + _BYTES_A_PARAMETER * parameters // _MEGABYTE
+    return _BASE + _BYTES_PER_PARAMETER * parameters // _MEGABYTE
 
 
-def text_memory(records: Iterable[str], sentences: int | None = None) -> int:
+def of_text(records: Iterable[str], sentences: int | None = None) -> int:
     """Return the memory of a job that holds its text, in MB.
 
     Args:
         records: its inputs; the text is next to them, or below.
         sentences: how many it holds at most, where it draws from its text.
     """
-    size = held = _bytes(records)
+    folders = {Path(record).parent for record in records}
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    size = held = sum(path.stat().st_size for path in files)
     if sentences is not None:
         held = min(size, sentences * _SENTENCE)
     return _BASE + int(_OF_TEXT * held + _OF_STREAM * size) // _MEGABYTE
 
 
-def stream_memory(records: Iterable[str]) -> int:
-    """Return the memory of a job that reads its text line by line, in MB.
-
-    Args:
-        records: its inputs; the text is next to them, or below.
-    """
-    return text_memory(records, 0)
-
-
-def _bytes(records: Iterable[str]) -> int:
-    folders = {Path(record).parent for record in records}
-    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return sum(path.stat().st_size for path in files)
+def of_stream(records: Iterable[str]) -> int:
+    """Return the memory of a job that reads its text line by line, in MB."""
+    return of_text(records, 0)
 
 
 def layers(model: Model) -> int:

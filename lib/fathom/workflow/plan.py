@@ -1,103 +1,283 @@
-"""What a start finds and what it will train: a few lines, printed before anything happens."""
+"""What a target will cost: arithmetic, seconds on a device, disk, downloads.
 
-from collections.abc import Iterator
+Stated rates are what well-kept code reaches at such sizes; as soon as trainings have run, what was
+measured replaces them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
 from pathlib import Path
+from statistics import median
 
-from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
+from fathom.config.schema.dataset import BuiltDataset
+from fathom.config.schema.run import Model
+from fathom.config.schema.source import Source
+from fathom.config.spec import DataSpec, Spec
+from fathom.config.tables import Table
+from fathom.data.subwords.sides import into_pivot
+from fathom.io import metrics
+from fathom.io.errors import FathomError
+from fathom.results import training_file
+from fathom.results.run_state import RunState, run_state
+from fathom.workflow.memory import layers, vocabulary
+from fathom.workflow.targets import ALL, ROW, Targets
 
-# Names in one line; Snakemake's own list of jobs has all of them.
-MOST_NAMES = 12
+# 10¹² operations/s at most: dense bfloat16 by the makers' data sheets; for a core of a CPU, one
+# large product in fp32 as `make bench` measured it.
+PEAKS = {"h200": 989.0, "h100": 989.0, "a100": 312.0, "l40s": 362.0, "v100": 125.0, "cpu": 0.093}
+DEFAULT = "h200"
+# Pieces of a sentence of WMT'16: 138 million tokens for 4.5 million pairs in fairseq's logs.
+_SENTENCE = 30
+# Multiply and add, forward and twice backward.
+_OPERATIONS_PER_PARAMETER = 6
+# Two states with weights and two moments in fp32, and saved weights.
+_STATE, _WEIGHTS = 2 * 12, 4
+# Updates after which a rate is known.
+_ENOUGH = 200
 
 
-def title(targets: Targets) -> str:
-    """Return the first line of every start."""
-    return f"fathom: scale {targets.project.scale(targets.scale).title}"
+@dataclass(frozen=True)
+class Cost:
+    """What one training costs."""
+
+    # Of Θ. An update of φ uses the gradients of the last of its inner updates, so it adds no pass
+    # through the network.
+    updates: int
+    tokens: int  # target tokens of all updates, as the batches are asked for
+    # Of matrix products; attention over positions is left out, a few percent of sentences.
+    operations: float
+    disk: int  # bytes of its checkpoints
 
 
-def lines(targets: Targets, target: str) -> list[str]:
-    """Return what a target finds, what it trains, and what cannot be made yet.
+@dataclass(frozen=True)
+class Planned:
+    """A training, run and seed, with its cost and how far it is."""
+
+    cost: Cost
+    state: RunState
+    seconds: float  # of all its updates, measured or expected
+
+    @property
+    def left(self) -> float:
+        """The share that is not made yet."""
+        made = self.cost.updates if self.state.ended else self.state.update or 0
+        return max(0.0, 1 - made / self.cost.updates)
+
+
+class Plan:
+    """The trainings of targets, with their costs."""
+
+    def __init__(self, targets: Targets, gpu: str | None):
+        self.targets = targets
+        self._peak = peak_of(gpu or DEFAULT)
+        self._specs = {name: targets.spec(name) for name in targets.built}
+        self._costs = {name: cost(spec, self._lines(spec)) for name, spec in self._specs.items()}
+        # Seconds per update of each training that has made enough of them; where the user names a
+        # device, only of those that ended on such a device.
+        self._measured = {
+            (name, seed): seconds
+            for name, spec in self._specs.items()
+            for seed in targets.seeds(name)
+            if (seconds := measured_seconds(targets.paths.run(spec, seed), gpu)) is not None
+        }
+
+    def _lines(self, spec: Spec) -> int | None:
+        """Return the lines of a run's training text, as config expects them."""
+        dataset = self.targets.project.datasets[spec.data.dataset]
+        return dataset.training_lines() if isinstance(dataset, BuiltDataset) else None
+
+    @property
+    def count_measured(self) -> int:
+        """The trainings whose speed was measured."""
+        return len(self._measured)
+
+    @cached_property
+    def _factors(self) -> dict[float, float]:
+        """The measured time over the stated time, by kind of network; at 0 of all kinds."""
+        ratios: dict[float, list[float]] = {}
+        for (name, _), seconds in self._measured.items():
+            ratio = seconds * self._costs[name].updates / self._stated_seconds(name)
+            for kind in (stated_share(self._specs[name].model), 0.0):
+                ratios.setdefault(kind, []).append(ratio)
+        return {kind: median(of_kind) for kind, of_kind in ratios.items()}
+
+    def _stated_seconds(self, name: str) -> float:
+        share = stated_share(self._specs[name].model)
+        return self._costs[name].operations / (self._peak * share)
+
+    def _expected_seconds(self, name: str) -> float:
+        kind = stated_share(self._specs[name].model)
+        factor = self._factors.get(kind, self._factors.get(0.0, 1.0))
+        return self._stated_seconds(name) * factor
+
+    def trainings(self, names: Iterable[str]) -> dict[tuple[str, int], Planned]:
+        """Return the trainings of runs and of those that they start from, by run and seed.
+
+        A run comes after the run that it starts from.
+        """
+        start = self.targets.project.start_name
+        pairs = ((start(name), name) for name in names)
+        planned = {}
+        for name in dict.fromkeys(name for pair in pairs for name in pair if name is not None):
+            for seed in self.targets.seeds(name):
+                measured = self._measured.get((name, seed))
+                updates = self._costs[name].updates
+                seconds = measured * updates if measured else self._expected_seconds(name)
+                state = run_state(self.targets.paths.run(self._specs[name], seed))
+                planned[name, seed] = Planned(self._costs[name], state, seconds)
+        return planned
+
+    def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
+        """Return the runs of a target by paper, or by table and figure."""
+        names = self.targets.names_of(target)
+        groups: dict[str, list[str]] = {}
+        if not by_table:
+            for name in names:
+                groups.setdefault(self._specs[name].paper, []).append(name)
+            return groups
+        for title, artefact in self.targets.artefacts.items():
+            shown = [name for name in artefact.runs if name in names]
+            if shown and target in (ALL, artefact.paper.name, title, f"{title}{ROW}"):
+                groups[title] = shown
+        return groups
+
+    def downloads(self, names: Iterable[str]) -> list[Source]:
+        """Return the sources that runs need and that are not there."""
+        project, paths = self.targets.project, self.targets.paths
+        missing = {}
+        for name in names:
+            dataset = project.datasets[self._specs[name].data.dataset]
+            for source in dataset.sources if isinstance(dataset, BuiltDataset) else ():
+                if not (paths.source(source) / "source.json").exists():
+                    missing[source] = project.sources[source]
+        return [*missing.values()]
+
+    def first(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return the rows that papers' tables say are trained first, with their runs."""
+        requested, rows = {*names}, {}
+        for title, artefact in self.targets.artefacts.items():
+            first = artefact.spec.settings.first if isinstance(artefact.spec, Table) else None
+            runs = [run for run in artefact.rows[first.row] if run in requested] if first else []
+            if first and runs:
+                rows[f"{title}, row {first.row}"] = runs
+        return rows
+
+
+def cost(spec: Spec, lines: int | None) -> Cost:
+    """Return what a training costs.
+
+    Args:
+        lines: of the training text, all tasks; None where config does not know it.
 
     Raises:
-        FathomError: the target cannot be made.
+        FathomError: If the run counts epochs, and the size of its text is not known.
     """
-    trainings = _trainings(targets, targets.names_of(target))
-    if not trainings:
-        what = "claims" if target == CLAIMS else "cells"
-        note = f"; {what} without a result say `not run`" if target in READING else ""
-        return [f"fathom: {target}: nothing will be trained{note}"]
-    missing = [label for label, path in trainings.items() if not path.exists()]
-    finished = len(trainings) - len(missing)
-    line = (
-        f"fathom: {target}: {finished} of {len(trainings)} trainings found, {len(missing)} to train"
+    batch, updates = spec.training.batch, spec.training.updates
+    per_update = batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
+    if isinstance(updates, str):
+        if lines is None:
+            remedy = "write the number of its lines under `expected`"
+            raise FathomError("the size of the text is not known", spec.data.dataset, remedy)
+        updates = ceil(int(updates.split()[0]) * lines * _SENTENCE / per_update)
+    width, subwords = spec.model.width, spec.data.subwords
+    stored = layers(spec.model) + 2 * vocabulary(subwords, len(spec.data.tasks)) * width
+    # Each token meets the layers of one stack, and a target token the output's table.
+    used = _met(spec.model) + (_target_pieces(spec.data) or vocabulary(subwords, 1)) * width
+    training = spec.training
+    saved = min(training.keep_weights, updates // (training.save_every or training.validate_every))
+    return Cost(
+        updates=updates,
+        tokens=updates * per_update,
+        operations=float(_OPERATIONS_PER_PARAMETER * used * updates * per_update),
+        disk=stored * (_STATE + _WEIGHTS * saved),
     )
-    printed = [f"{line}: {_first(missing)}" if missing else line]
-    printed += _stale(targets, target)
-    if target == ALL or target in targets.project.papers:
-        printed += _not_built(targets, target)
-    return printed
 
 
-def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
-    """Return training.json by `<run>-<hash8>`, with the seed where it is not 1.
+def _met(model: Model) -> int:
+    """Return about how many parameters of the layers a pair of a source and a target token meets.
 
-    A run comes after the one that it starts from.
+    A layer of a Transformer's decoder has twice the attention of one of the encoder.
     """
-    runs, trainings = targets.runs, {}
-    for name in names:
-        start = targets.project.start_name(name)
-        for each_name in (*([start] if start else []), name):
-            spec = runs.spec(each_name)
-            for seed in runs.seeds(name):
-                label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
-                trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
-    return trainings
+    if model.ffn is None:
+        return layers(model)
+    attention, network = 4 * model.width**2, 2 * model.width * model.ffn
+    encoder = model.encoder_layers * (attention + network)
+    return encoder + model.decoder_layers * (2 * attention + network)
 
 
-def missing(targets: Targets, target: str) -> list[Path]:
-    """Return the training.json of each training that a target needs and that is not there.
+def _target_pieces(data: DataSpec) -> int | None:
+    """Return the pieces of the target dictionary; None where config does not say."""
+    subwords = data.subwords
+    if subwords.joint is not None:
+        return subwords.joint
+    if into_pivot(data.definition, data.direction):
+        return subwords.english
+    per_task = subwords.per_task
+    return subwords.foreign or (per_task and per_task * len(data.tasks))
+
+
+def stated_share(model: Model) -> float:
+    """Return the share of a device's peak that a training is taken to reach.
+
+    Deep and narrow networks spend their time on starting kernels, recurrent ones on waiting for the
+    step before. Published rates of good code: a third of the peak for Transformer-big.
+    """
+    if model.ffn is None:
+        return 0.10
+    if model.width >= 1024:
+        return 0.33
+    return 0.15 if model.encoder_layers + model.decoder_layers >= 48 else 0.25
+
+
+def peak_of(device: str) -> float:
+    """Return the operations/s that a device reaches at most.
+
+    Args:
+        device: a name of `PEAKS`, or a number of 10¹² operations/s.
 
     Raises:
-        FathomError: the target cannot be made.
+        FathomError: If it is neither.
     """
-    trainings = _trainings(targets, targets.names_of(target)).values()
-    return [path for path in trainings if not path.exists()]
+    name = device.lower()
+    try:
+        peak = PEAKS.get(name) or float(name)
+    except ValueError:
+        peak = 0.0
+    if not 0 < peak < float("inf"):
+        remedy = f"choose one of {', '.join(PEAKS)}, or write its 10¹² operations/s, as 312"
+        raise FathomError(f"no device '{device}'", "--gpu", remedy)
+    return peak * 1e12
 
 
-def _first(names: list[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join([*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])])
+def measured_seconds(folder: Path, device: str | None = None) -> float | None:
+    """Return the device-seconds per update of a training; None before enough updates were made.
+
+    Args:
+        folder: of a run with one seed.
+        device: the type or name of the device on which it must have been trained; None for any
+            device. Of a training that has not ended it is not recorded.
+    """
+    try:
+        ended = training_file.read(folder / "training.json")
+    except (FathomError, OSError):
+        return None if device else _early_seconds(folder / "times.tsv")
+    names = (str(ended.device.get(key, "")).lower() for key in ("type", "name"))
+    if device and not any(device.lower() in name for name in names):
+        return None
+    seconds = training_file.device_seconds(ended.totals, ended.device)
+    return seconds / ended.totals.updates if ended.totals.updates else None
 
 
-def _stale(targets: Targets, target: str) -> Iterator[str]:
-    """Yield how many trainings were made by an older recipe, and what happens to them."""
-    runs = targets.runs
-    stale = [
-        name
-        for name in targets.names_of(target)
-        for seed in runs.seeds(name)
-        if runs.stale(name, seed)
-    ]
-    if stale:
-        again = targets.project.switches.retrain == "stale"
-        verdict = "trained again from nothing" if again else "kept; --config retrain=stale"
-        yield f"fathom: {len(stale)} trainings of an older recipe: {verdict}"
-
-
-def _not_built(targets: Targets, target: str) -> Iterator[str]:
-    """Yield the runs that cannot be trained yet, by their first reason, then tables and figures."""
-    papers = [target] if target in targets.project.papers else list(targets.project.papers)
-    reasons: dict[str, dict[str, list[str]]] = {}
-    count = 0
-    for name, reason in targets.runs.not_built.items():
-        paper, run = name.split("/")
-        if paper in papers:
-            reasons.setdefault(reason.split("; ")[0], {}).setdefault(paper, []).append(run)
-            count += len(targets.runs.seeds(name))
-    if count:
-        yield f"fathom: {count} trainings are not built yet:"
-    for reason, runs in reasons.items():
-        yield f"  {reason}:"
-        yield from (f"    {paper}: {', '.join(names)}" for paper, names in runs.items())
-    waiting = [name for name in targets.not_built if targets.artefacts[name].paper.name in papers]
-    if waiting:
-        yield f"fathom: tables and figures that are not built yet: {', '.join(waiting)}"
+def _early_seconds(path: Path) -> float | None:
+    """Return the seconds per update at the first row with enough of them; None without one."""
+    try:
+        rows = metrics.read(path)
+    except (FathomError, OSError):
+        return None
+    for row in rows:
+        update, seconds = row.get("update"), row.get("seconds")
+        if update and seconds and update >= _ENOUGH:
+            return seconds / update
+    return None

@@ -20,24 +20,15 @@ _READ = 20_000
 
 @dataclass(frozen=True)
 class Progress:
-    """How one training goes.
+    """How a training goes."""
 
-    Attributes:
-        kind: as in `RunState`; also waiting, for other jobs of a start that runs, and queued, on a
-            cluster.
-        state: what its own files say.
-        updates: of the run in all; None where its epochs are not counted yet.
-        pace: how fast it goes, of a training that runs.
-        job: on a cluster.
-        log: what it printed, of a training that failed or is stale.
-    """
-
+    # As in `RunState`; also waiting, for other jobs of a start that runs, and queued, on a cluster.
     kind: str
-    state: RunState
-    updates: int | None
-    pace: Pace | None = None
-    job: Queued | None = None
-    log: Path | None = None
+    state: RunState  # what the training's files say
+    updates: int | None  # of the run in all; None where its epochs are not counted yet
+    pace: Pace | None = None  # how fast it goes, of a training that runs
+    job: Queued | None = None  # on a cluster
+    log: Path | None = None  # what it printed, of a training that failed or is stale
 
     @property
     def seconds_left(self) -> float | None:
@@ -64,11 +55,6 @@ class Progresses:
     """Reads how trainings go; everything is read when it is asked for."""
 
     def __init__(self, paths: Paths):
-        """Read what is known of jobs and starts.
-
-        Args:
-            paths: the places of the files.
-        """
         self.paths = paths
         self.jobs = queued(paths.cluster)
         self._matched: set[str] = set()
@@ -78,11 +64,11 @@ class Progresses:
 
     @property
     def other_jobs(self) -> list[Queued]:
-        """The jobs that wait and are none of the trainings that were asked for."""
+        """The jobs that wait and are not of a training that `of` was called for."""
         return [job for job in self.jobs if job.waits and job.number not in self._matched]
 
     def of(self, spec: Spec, seed: int) -> Progress:
-        """Return how one training goes."""
+        """Return how a training goes."""
         folder = self.paths.run(spec, seed)
         state = run_state.run_state(folder)
         file = self.paths.training(spec, seed).resolve()
@@ -110,8 +96,8 @@ class Progresses:
 
     def _logs(self, spec: Spec, seed: int, job: Queued | None) -> list[Path]:
         """Return where the lines of a training may be."""
-        own = [self.paths.run(spec, seed) / "train.log", self.paths.train_log(spec, seed)]
-        return [*own, job.lines] if job else own
+        logs = [self.paths.run(spec, seed) / "train.log", self.paths.train_log(spec, seed)]
+        return [*logs, job.lines] if job else logs
 
 
 def _newest(files: list[Path]) -> Path | None:

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,9 +12,11 @@ from fathom.artefacts.needs import Needs
 from fathom.cluster import jobs
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.config.switches import VARIABLE, layers, open_results
+from fathom.config.switches import FILE, VARIABLE, layers, merge, one_or_several, open_results
+from fathom.config.yaml_files import YamlFile, read
 from fathom.io.errors import FathomError, printed
-from fathom.workflow import checked
+from fathom.io.hashes import identity
+from fathom.results.code_sources import PACKAGE, hashed
 from fathom.workflow.targets import Targets
 
 T = TypeVar("T")
@@ -28,6 +30,8 @@ MODULE_VARIABLE = "FATHOM_MODULE"
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
 # What the driver of an NVIDIA GPU leaves on a machine; no need to import torch.
 DRIVER = Path("/proc/driver/nvidia/version")
+# The state of config/ that an earlier start in this working folder has checked.
+CHECKED = Path(".snakemake") / "fathom_checked"
 
 
 def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
@@ -40,27 +44,27 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
             config/, once for each state of it.
 
     Raises:
-        FathomError: no folder can be where results should be, or another module of the same
+        FathomError: If no folder can be where results should be, or another module of the same
             workflow has other switches: its rules' commands would have the later ones.
         Findings: what is wrong in config/ or after `--config`.
     """
     first = _first_module()
     given = layers(project, Path.cwd(), changes)
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
-    state = checked.state(project, given) if head else ""
-    check = head and not checked.is_checked(state, Path.cwd())
+    state = state_of(project, given) if head else ""
+    check = head and not is_checked(state, Path.cwd())
     loaded = load(project, check=check, layers=given)
     if check:
         from fathom.artefacts.check import require
 
         require(loaded)
-        checked.remember(state, Path.cwd())
+        remember_checked(state, Path.cwd())
     switches = loaded.switches
-    own = f"{os.getpid()} {project} {switches}"
-    if first not in (None, own):
+    this = f"{os.getpid()} {project} {switches}"
+    if first not in (None, this):
         remedy = "give both the same `config:`, or run two workflows"
         raise FathomError("two modules of one workflow have other switches", "config", remedy)
-    os.environ[MODULE_VARIABLE] = own
+    os.environ[MODULE_VARIABLE] = this
     set_environment(project, switches.model_dump(exclude_none=True))
     paths = Paths(open_results(switches.results), switches.scale)
     os.environ[jobs.VARIABLE] = str(paths.cluster.absolute())
@@ -79,15 +83,42 @@ def _first_module() -> str | None:
     return first
 
 
+def state_of(project: Path, layers: Iterable[YamlFile]) -> str:
+    """Return one hash of config/, papers outside it, the switches and the code that checks them.
+
+    Args:
+        layers: switches that come after config.yaml's (config/switches.py).
+    """
+    layers = list(layers)
+    given, _ = merge([read(project / FILE, project), *layers])
+    papers = one_or_several(given.get("papers", ()))
+    folders = [project / "config", *(Path(str(folder)) for folder in papers)]
+    switches = [layer.value for layer in layers]
+    return identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE), switches])
+
+
+def is_checked(state: str, folder: Path) -> bool:
+    """Return whether an earlier start in a working folder found nothing wrong in this state."""
+    marker = folder / CHECKED
+    return marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == state
+
+
+def remember_checked(state: str, folder: Path) -> None:
+    """Note in a working folder that nothing is wrong in this state."""
+    marker = folder / CHECKED
+    marker.parent.mkdir(exist_ok=True)
+    marker.write_text(state, encoding="utf-8")
+
+
 def set_environment(project: Path, switches: dict[str, Any]) -> None:
     """Let rules call `fathom` by its bare name, with this checkout's code and these switches.
 
     Jobs on other machines read the Snakefile again, so they get all of it too.
     """
     places = [project / ".venv" / "bin", Path(sys.executable).parent]
-    own = [place for place in places if (place / "fathom").exists()][:1]
+    commands = [str(place) for place in places if (place / "fathom").exists()][:1]
     # Last, a stand-in that says how to make the environment.
-    _put_first("PATH", [*map(str, own)], [str(project / "workflow" / "bin")])
+    _put_first("PATH", commands, [str(project / "workflow" / "bin")])
     _put_first("PYTHONPATH", [str(project / "lib")])
     for name, value in ALLOCATOR.items():
         os.environ.setdefault(name, value)

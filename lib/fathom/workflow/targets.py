@@ -1,62 +1,58 @@
-"""Targets a user can request, and the files each one needs: the look-ups of the rules."""
+"""Targets that a user can request, and the look-ups of the rules that make their files."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from fathom.artefacts.needs import Artefact, Needs
-from fathom.config.figures import Figure
-from fathom.config.known import full_name
 from fathom.config.paths import Paths
 from fathom.config.project import Project
+from fathom.config.schema.dataset import BuiltDataset, Dataset
+from fathom.config.schema.text_rules import HeldOut
+from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
-from fathom.workflow.corpora import Corpora
-from fathom.workflow.runs import Runs
+from fathom.io.integrity import read_record
+from fathom.results.measurements import file_name, file_of
+from fathom.results.recipe import RECIPE
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
 ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
 STATISTICS, ROW = "data_statistics", "_row"
 # Targets that read what exists and wait for nothing.
 READING = (COMPARE, CLAIMS, PAGE)
+TRAINING = "training"
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The targets at one scale, and the files of each.
+    """The targets at a scale, and the files of each.
 
-    Attributes:
-        demands: tables and figures at the scale, with what they ask for.
-        paths: the places of the files.
-        gpus: GPUs that a training asks Snakemake for.
+    Rules know runs and text by folders: `<paper>/<run>-<hash8>` and `<data set>-<hash8>`.
     """
 
-    demands: Needs
+    needs: Needs
     paths: Paths
-    gpus: int = 0
-    runs: Runs = field(init=False)
-    corpora: Corpora = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Add the look-ups of runs and corpora."""
-        object.__setattr__(self, "runs", Runs(self.demands, self.paths))
-        object.__setattr__(self, "corpora", Corpora(self.demands, self.paths))
+    gpus: int = 0  # GPUs that a training asks Snakemake for
 
     @property
     def project(self) -> Project:
         """Everything in config/."""
-        return self.demands.project
+        return self.needs.project
 
     @property
     def scale(self) -> str:
         """The scale's name."""
-        return self.demands.scale
+        return self.needs.scale
 
     @property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, `<paper>_<artefact>`."""
-        return self.demands.artefacts
+        return self.needs.artefacts
+
+    # What a user can type, and what it needs.
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -75,32 +71,83 @@ class Targets:
         """Return the message about a mistyped target."""
         return FathomError(f"no target '{target}'", "command line", nearest(target, self.names))
 
+    def artefact(self, target: str) -> Artefact:
+        """Return a table or figure.
+
+        Raises:
+            FathomError: If there is none of that name, or it is not built yet.
+        """
+        if target not in self.artefacts:
+            raise self.unknown(target)
+        if target in self.artefacts_not_built:
+            what = f"cannot be made yet: {self.artefacts_not_built[target]}"
+            raise FathomError(what, target, "ask for another target: fathom list artefacts")
+        return self.artefacts[target]
+
     @cached_property
-    def not_built(self) -> dict[str, str]:
+    def artefacts_not_built(self) -> dict[str, str]:
         """Why a table or figure cannot be made yet, by target; what is built is left out."""
-        reasons = {name: self.demands.not_built(item) for name, item in self.artefacts.items()}
+        reasons = {name: self.needs.not_built(item) for name, item in self.artefacts.items()}
         return {name: reason for name, reason in reasons.items() if reason}
+
+    def artefacts_of(self, target: str) -> list[Artefact]:
+        """Return the tables and figures of a target that can be made.
+
+        Raises:
+            FathomError: If the target is a paper of which nothing can be made yet.
+        """
+        if target in self.artefacts:
+            return [self.artefacts[target]]
+        built = [
+            item
+            for name, item in self.artefacts.items()
+            if name not in self.artefacts_not_built
+            and (target in (ALL, item.paper.name) or (target == STATISTICS and not item.runs))
+        ]
+        if target in self.project.papers and not built:
+            what = "none of its tables and figures is built yet"
+            raise FathomError(what, target, "`fathom list artefacts` shows what each waits for")
+        return built
 
     def names_of(self, target: str) -> list[str]:
         """Return the full names of the runs that a target needs, those that are built.
 
         Raises:
-            FathomError: the target cannot be made; the message says why.
+            FathomError: If the target cannot be made; the message says why.
         """
-        if self.project.switches.row is not None and not target.endswith(ROW):
-            what, remedy = f"row={self.project.switches.row} has no effect", f"write {target}{ROW}"
-            raise FathomError(what, target, remedy if target in self.artefacts else "delete it")
+        row = self.project.switches.row
+        if row is not None and not target.endswith(ROW):
+            remedy = f"write {target}{ROW}" if target in self.artefacts else "delete it"
+            raise FathomError(f"row={row} has no effect", target, remedy)
         if target == ALL:
-            return list(self.runs.built)
+            return list(self.built)
         if target in (*READING, STATISTICS):
             return []
         if target in self.project.papers:
-            items = [item for item in self.artefacts.values() if item.paper.name == target]
-            runs = dict.fromkeys(run for item in items for run in item.runs)
-            return [run for run in runs if run in self.runs.built]
+            return self._runs_of_paper(target)
         if target in self.artefacts:
             return list(self.artefact(target).runs)
-        return list(self._row(target))
+        return self._runs_of_row(target, row)
+
+    def _runs_of_paper(self, paper: str) -> list[str]:
+        items = [item for item in self.artefacts.values() if item.paper.name == paper]
+        runs = dict.fromkeys(run for item in items for run in item.runs)
+        return [run for run in runs if run in self.built]
+
+    def _runs_of_row(self, target: str, row: str | None) -> list[str]:
+        """Return the runs of the row that the user named.
+
+        Raises:
+            FathomError: If no row is named, the table has none of that name, or it is not built.
+        """
+        rows = self.artefacts[target.removesuffix(ROW)].rows
+        if row is None:
+            raise FathomError("no row is named", target, "add --config row=<row> at the end")
+        if row not in rows:
+            raise FathomError(f"no row '{row}'", target, nearest(row, rows))
+        for name in rows[row]:
+            self._require_built(name)
+        return list(rows[row])
 
     def files(self, target: str) -> list[Path]:
         """Return the files of a target.
@@ -109,84 +156,207 @@ class Targets:
         where it is asked for.
 
         Raises:
-            FathomError: the target cannot be made; the message says why.
+            FathomError: If the target cannot be made; the message says why.
         """
-        files = [path for name in self.names_of(target) for path in self.runs.files(name)]
-        for artefact in self.drawn(target):
+        files = [path for name in self.names_of(target) for path in self.results(name)]
+        for artefact in self.artefacts_of(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:
             pages = map(self.paths.page, self.project.papers)
             files += [self.paths.compare, self.paths.claims, *pages]
         return list(dict.fromkeys(files))
 
-    def drawn(self, target: str) -> list[Artefact]:
-        """Return the tables and figures of a target that can be made.
+    # Runs: by full names, `<paper>/<run>`, and by folders.
+
+    @cached_property
+    def not_built(self) -> dict[str, str]:
+        """Why a run cannot be trained yet, by its full name; what is built is left out."""
+        reasons = {name: self.project.not_built(name, self.scale) for name in self.project.entries}
+        return {name: reason for name, reason in reasons.items() if reason}
+
+    @cached_property
+    def built(self) -> tuple[str, ...]:
+        """The full names of the runs that can be trained."""
+        return tuple(name for name in self.project.entries if name not in self.not_built)
+
+    def _require_built(self, name: str) -> None:
+        if name in self.not_built:
+            what = f"cannot be trained yet: {self.not_built[name]}"
+            raise FathomError(what, f"run {name}", "choose another run")
+
+    def spec(self, name: str) -> Spec:
+        """Return a run's spec by its full name."""
+        return self.project.spec(name, self.scale)
+
+    def seeds(self, name: str) -> tuple[int, ...]:
+        """Return the seeds with which a run is trained."""
+        return self.project.seeds(name, self.scale)
+
+    def _measured(
+        self, name: str, seed: int, keys: Iterable[str], series: bool = False
+    ) -> Iterator[Path]:
+        """Yield the files that hold measurements of a training, each once.
+
+        Of what a training measures by itself, training.json, its only output, is the file.
+
+        Args:
+            keys: the measurements.
+            series: whether what the training recorded at its updates is needed, too.
+        """
+        spec = self.spec(name)
+        stems = [TRAINING] if series else []
+        for stem in dict.fromkeys([*stems, *(file_of(key, spec) for key in keys if key)]):
+            if stem == TRAINING:
+                yield self.paths.training(spec, seed)
+            else:
+                yield self.paths.measurements(spec, seed, stem)
+
+    def results(self, name: str) -> list[Path]:
+        """Return the last files of a run, all seeds: its record, and all that config asks for."""
+        spec, keys = self.spec(name), self.needs.keys.get(name, ())
+        scores = [file_name("scores", spec, *pair) for pair in self.needs.decodings(name)]
+        files: list[Path] = []
+        for seed in self.seeds(name):
+            files += self._measured(name, seed, keys, series=True)
+            files += [self.paths.measurements(spec, seed, stem) for stem in scores]
+        return list(dict.fromkeys(files))
+
+    @cached_property
+    def all_results(self) -> list[Path]:
+        """The last files of all runs that are built."""
+        return [path for name in self.built for path in self.results(name)]
+
+    @cached_property
+    def all_results_hash(self) -> str:
+        """The hash of the list of these files: another list is compared again."""
+        return short(identity([str(path) for path in self.all_results]))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        specs = {name: self.spec(name) for name in self.project.entries}
+        return {f"{spec.paper}/{spec.folder}": name for name, spec in specs.items()}
+
+    def run(self, folder: str) -> Spec:
+        """Return a run by its folder.
 
         Raises:
-            FathomError: a paper of which nothing can be made yet.
+            FathomError: If no run of the scale has the folder, or it cannot be trained yet.
         """
-        if target in self.artefacts:
-            return [self.artefacts[target]]
-        items = [
-            item
-            for item in self.artefacts.values()
-            if target in (ALL, item.paper.name) or (target == STATISTICS and not item.runs)
-        ]
-        built = [item for item in items if item.target not in self.not_built]
-        if target in self.project.papers and not built:
-            what = "none of its tables and figures is built yet"
-            raise FathomError(what, target, "`fathom list artefacts` shows what each waits for")
-        return built
+        if folder not in self._names:
+            what = f"no run of scale {self.scale} has this folder"
+            raise FathomError(what, folder, nearest(folder, self._names))
+        name = self._names[folder]
+        self._require_built(name)
+        return self.spec(name)
 
-    def artefact(self, target: str) -> Artefact:
-        """Return a table or figure that is built.
+    def decodings_done(self, spec: Spec, seed: int) -> Path:
+        """Return the file that is written when every decoding that config asks for is made."""
+        return self.paths.asked(spec, seed, self.needs.decodings(spec.name))
+
+    def is_stale(self, spec: Spec, seed: int) -> bool:
+        """Return whether a finished training has an older recipe than today's.
 
         Raises:
-            FathomError: there is none of that name, or it is not built yet.
+            FathomError: If its record is damaged.
         """
-        if target not in self.artefacts:
-            raise self.unknown(target)
-        if target in self.not_built:
-            what = f"cannot be made yet: {self.not_built[target]}"
-            raise FathomError(what, target, "ask for another target: fathom list artefacts")
-        return self.artefacts[target]
+        path = self.paths.training(spec, seed)
+        return path.is_file() and read_record(path)["recipe"] != RECIPE[TRAINING]
 
-    def _row(self, target: str) -> tuple[str, ...]:
-        """Return the runs of the row that the user named.
+    def recipe(self, spec: Spec, seed: int) -> int:
+        """Return the recipe of a training: the recorded one, unless the user retrains stale runs.
+
+        A recipe is a param of the rule, and another param trains again: a finished run of an older
+        recipe stays until `--config retrain=stale`.
 
         Raises:
-            FathomError: no row is named, the artefact has none of that name, or it is not built.
+            FathomError: If the training's record is damaged.
         """
-        rows, row = self.artefacts[target.removesuffix(ROW)].rows, self.project.switches.row
-        if row is None:
-            raise FathomError("no row is named", target, "add --config row=<row> at the end")
-        if row not in rows:
-            raise FathomError(f"no row '{row}'", target, nearest(row, rows))
-        for name in rows[row]:
-            self.runs.require_built(name)
-        return rows[row]
+        path = self.paths.training(spec, seed)
+        if self.project.switches.retrain == "stale" or not path.is_file():
+            return RECIPE[TRAINING]
+        return int(read_record(path)["recipe"])
+
+    def retrain(self, spec: Spec, seed: int) -> list[Path]:
+        """Return a file that is newer than a stale training, if the user retrains those.
+
+        The recipe as a param is not enough: Snakemake knows the params of its own jobs alone, and
+        not those of results that were copied.
+        """
+        again = self.project.switches.retrain == "stale" and self.is_stale(spec, seed)
+        return [self.paths.retrain] if again else []
+
+    # Text, by folders.
+
+    @cached_property
+    def _datasets(self) -> dict[str, Dataset]:
+        sources = self.project.sources
+        return {item.corpus_folder(sources): item for item in self.project.datasets.values()}
+
+    @cached_property
+    def _data(self) -> dict[str, DataSpec]:
+        return self.project.data_folders(self.scale)
+
+    def data(self, folder: str) -> DataSpec:
+        """Return the data of a folder of subwords or tensors.
+
+        Raises:
+            FathomError: If no run of the scale has such data.
+        """
+        if folder not in self._data:
+            what = f"no data of scale {self.scale} has this folder"
+            raise FathomError(what, folder, nearest(folder, self._data))
+        return self._data[folder]
+
+    def dataset(self, folder: str) -> Dataset:
+        """Return the data set of a folder of clean text.
+
+        Raises:
+            FathomError: If no data set has the folder.
+        """
+        if folder not in self._datasets:
+            remedy = nearest(folder, self._datasets)
+            raise FathomError("no data set has this folder", folder, remedy)
+        return self._datasets[folder]
+
+    def sources(self, corpus: str) -> list[Path]:
+        """Return the sources of a corpus.
+
+        Raises:
+            FathomError: If no data set has the folder, or it cannot be made yet.
+        """
+        dataset = self.dataset(corpus)
+        if dataset.not_built:
+            what = f"cannot be made yet: {dataset.not_built}"
+            raise FathomError(what, f"data set {dataset.name}", "choose another data set")
+        sources = dataset.sources if isinstance(dataset, BuiltDataset) else ()
+        return [self.paths.source(source) / "source.json" for source in sources]
+
+    def is_stream(self, corpus: str) -> bool:
+        """Return whether a corpus is made of a stream, by one process for each processor."""
+        return isinstance(getattr(self.dataset(corpus), "split", None), HeldOut)
+
+    def statistics(self, dataset: str) -> Path:
+        """Return the statistics of a data set, or of the one that replaces it at this scale."""
+        used = self.project.datasets[self.needs.dataset(dataset)]
+        folder = used.corpus_folder(self.project.sources)
+        return self.paths.corpus_named(folder) / "statistics.json"
+
+    # Tables, figures and pages.
 
     def artefact_files(self, artefact: Artefact) -> list[Path]:
         """Return the files of a table or figure."""
         paper, name = artefact.paper.name, artefact.spec.name
-        suffixes = SUFFIXES[artefact.verb]
-        return [self.paths.artefact(paper, name, suffix) for suffix in suffixes]
+        return [self.paths.artefact(paper, name, suffix) for suffix in SUFFIXES[artefact.verb]]
 
     def measured(self, artefact: Artefact) -> list[Path]:
-        """Return the files of runs and corpora that a table or figure shows, all seeds.
-
-        Of what a training records by itself, training.json is the file: it is written last.
-        """
-        drawn = artefact.spec
-        series = drawn.settings.runs if isinstance(drawn, Figure) else ()
-        recorded = {full_name(artefact.paper.name, run) for run in series}
+        """Return the files of runs and corpora that a table or figure shows, all seeds."""
         files = [
             path
             for name, keys in artefact.keys.items()
-            for seed in self.runs.seeds(name)
-            for path in self.runs.measured(name, seed, keys, series=name in recorded)
+            for seed in self.seeds(name)
+            for path in self._measured(name, seed, keys, series=name in artefact.series)
         ]
-        files += [self.corpora.statistics(name) for name in artefact.corpora]
+        files += [self.statistics(name) for name in artefact.corpora]
         return list(dict.fromkeys(files))
 
     @cached_property
@@ -209,70 +379,57 @@ class Targets:
     def reduced(self, artefact: Artefact) -> str:
         """Return a sentence on the runs that do not have the paper's own settings; or nothing."""
         runs = artefact.runs
-        other = [name for name in runs if not self.project.comparable(name, self.scale)]
-        if not other:
+        reduced = [name for name in runs if not self.project.comparable(name, self.scale)]
+        if not reduced:
             return ""
         return (
-            f"{len(other)} of {len(runs)} runs do not have the paper's own settings, "
+            f"{len(reduced)} of {len(runs)} runs do not have the paper's own settings, "
             "so their numbers say nothing about the paper."
         )
 
     def printed(self, artefact: Artefact) -> list[Path]:
         """Return the files of config that a table or figure is drawn from."""
-        drawn = artefact.spec
-        names = drawn.settings.tables if isinstance(drawn, Figure) else [drawn.name]
-        columns = self.project.root / "config" / "columns.yaml"
-        return self._shown([columns, *(artefact.paper.reported(name) for name in names)])
+        return self._config([artefact.paper.reported(name) for name in artefact.tables])
 
     def compared_with(self) -> list[Path]:
         """Return the files by which cells are judged: reported cells, tolerances, deviations."""
-        files = [self.project.root / "config" / "columns.yaml"]
-        for paper in self.project.papers.values():
-            files += [paper.folder / f"{name}.yaml" for name in ("paper", "tables", "deviations")]
-            files += [paper.reported(name) for name in paper.tables]
-        return self._shown(files)
+        papers = self.project.papers
+        files = [path for name in papers for path in self._files_of_paper(name)]
+        return self._config(files)
 
     def claimed(self) -> list[Path]:
         """Return the files by which claims are judged: those of the comparison, and the claims."""
-        kinds = ("claims", "figures")
-        papers = self.project.papers.values()
-        files = [paper.folder / f"{name}.yaml" for paper in papers for name in kinds]
-        return [*self.compared_with(), *self._shown(files)]
-
-    def page_results(self, paper: str) -> list[Path]:
-        """Return the files of results that a paper's page is made of, those that are built."""
-        items = [item for item in self.artefacts.values() if item.paper.name == paper]
-        built = [item for item in items if item.target not in self.not_built]
-        names = dict.fromkeys(run for item in items for run in item.runs if run in self.runs.built)
-        files = [path for name in names for path in self.runs.files(name)]
-        files += [path for item in built for path in self.measured(item)]
-        return list(dict.fromkeys(files))
+        papers = self.project.papers
+        files = [path for name in papers for path in self._files_of_paper(name, claims=True)]
+        return self._config(files)
 
     def page_config(self, paper: str) -> list[Path]:
         """Return the files of config that a paper's page shows."""
-        about = self.project.papers[paper]
-        kinds = ("paper", "tables", "figures", "claims", "deviations")
-        files = [about.folder / f"{kind}.yaml" for kind in kinds]
-        files += [about.reported(name) for name in about.tables]
-        return self._shown([self.project.root / "config" / "columns.yaml", *files])
+        return self._config(self._files_of_paper(paper, claims=True))
 
-    def _shown(self, files: list[Path]) -> list[Path]:
-        """Return the files that exist, relative to the working folder where they are inside."""
+    def page_results(self, paper: str) -> list[Path]:
+        """Return the files of results that a paper's page is made of, those that are built."""
+        files = [path for name in self._runs_of_paper(paper) for path in self.results(name)]
+        for name, artefact in self.artefacts.items():
+            if artefact.paper.name == paper and name not in self.artefacts_not_built:
+                files += self.measured(artefact)
+        return list(dict.fromkeys(files))
+
+    def _files_of_paper(self, name: str, claims: bool = False) -> list[Path]:
+        """Return what config says of a paper, with claims and figures or without."""
+        paper = self.project.papers[name]
+        kinds = ["paper", "tables", "deviations", *(["claims", "figures"] if claims else [])]
+        reported = [paper.reported(table) for table in paper.tables]
+        return [*(paper.folder / f"{kind}.yaml" for kind in kinds), *reported]
+
+    def _config(self, files: list[Path]) -> list[Path]:
+        """Return columns.yaml and these files, if they exist, relative where they are inside."""
         here = Path.cwd()
         return [
             path.relative_to(here) if path.is_relative_to(here) else path
-            for path in files
+            for path in (self.project.root / "config" / "columns.yaml", *files)
             if path.exists()
         ]
-
-    def all_results(self) -> list[Path]:
-        """Return the last files of all runs that are built."""
-        return [path for name in self.runs.built for path in self.runs.files(name)]
-
-    @cached_property
-    def all_results_hash(self) -> str:
-        """Return the hash of the list of these files: another list is compared again."""
-        return short(identity([str(path) for path in self.all_results()]))
 
 
 def plain_text(text: str) -> str:

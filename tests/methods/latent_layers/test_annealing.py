@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.methods.latent_layers.annealing import annealed, annealed_temperature
+from fathom.methods.latent_layers.equations import annealed, annealed_temperature
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.methods.latent_layers.depth import depth_of, hard_gates
+from fathom.methods.latent_layers.equations import depth_of, hard_gates
 
 
 def test_a_hard_gate_is_open_from_its_threshold_on():

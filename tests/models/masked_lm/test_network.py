@@ -14,7 +14,7 @@ from fairseq.models.roberta.model import base_architecture, roberta_prenorm_arch
 from fathom.methods.build import count, load_network
 from fathom.nn.hooks import Method
 from fathom.nn.masked_lm.network import DEVIATION, MaskedLm
-from fathom.nn.size import Entries, count_parameters
+from fathom.nn.network import Entries, count_parameters
 from tests.support.small_networks import (
     ENTRIES,
     PAD,

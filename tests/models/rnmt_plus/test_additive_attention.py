@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.nn.rnmt_plus.additive_attention import AdditiveAttention
+from fathom.nn.rnmt_plus.cells import AdditiveAttention
 from tests.reference import plain_rnmt
 from tests.support.small_networks import gradients
 

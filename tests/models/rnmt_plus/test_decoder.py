@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fathom.nn.hooks import Method
-from fathom.nn.rnmt_plus.lstm import step
+from fathom.nn.rnmt_plus.cells import step
 from tests.support.small_networks import batch
 from tests.support.small_rnmt import recurrent_network, silence
 

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from fathom.nn.hooks import Method
-from fathom.nn.rnmt_plus.encoder import recurrent_table
-from fathom.nn.size import Entries
+from fathom.nn.network import Entries
+from fathom.nn.rnmt_plus.stacks import recurrent_table
 from tests.support.small_networks import PAD, batch
 from tests.support.small_rnmt import recurrent_network, silence
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from fathom.nn.rnmt_plus.lstm import LstmLayer, step
+from fathom.nn.rnmt_plus.cells import LstmLayer, step
 from tests.reference import plain_rnmt
 from tests.support.small_networks import gradients
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from fathom.nn.packing import Packing
-from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer
-from fathom.nn.transformer.packed import PackedPass
+from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer, PackedPass
 from tests.support.small_networks import shape
 
 PADDING = torch.tensor([[False, False, True], [False, False, False]])

@@ -3,9 +3,9 @@
 import torch
 
 from fathom.nn.masked_lm.network import learned_table
+from fathom.nn.network import Entries
 from fathom.nn.packing import Packing
-from fathom.nn.size import Entries
-from fathom.nn.transformer.tables import (
+from fathom.nn.transformer.stacks import (
     embedding_table,
     final_norm,
     packed_positions,

@@ -18,7 +18,7 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing
 from fathom.io.integrity import Recorded, hashes, write_record
-from fathom.nn.size import count_parameters
+from fathom.nn.network import count_parameters
 from fathom.results.recipe import RECIPE
 
 

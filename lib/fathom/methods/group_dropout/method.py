@@ -16,7 +16,7 @@ from fathom.methods.group_dropout.equations import (
     uniform_divergence,
 )
 from fathom.methods.shared.group_masks import unit_masks, units_per_group
-from fathom.nn.hooks import Loss, Method, ParameterGroup, Reading, Stack, generator
+from fathom.nn.hooks import DiagnosticArray, Loss, Method, ParameterGroup, Stack, generator
 
 
 class GroupDropout(Method):
@@ -45,11 +45,6 @@ class GroupDropout(Method):
         phi_clip: float,
         phi_clip_each: bool,
     ):
-        """Start with Φ = 0; config/methods/group_dropout.yaml describes the settings.
-
-        Raises:
-            FathomError: `active` exceeds `groups`, or the groups would differ in size.
-        """
         super().__init__(stack)
         if active > groups:
             what, remedy = f"{active} of {groups} groups cannot be on", "use fewer groups"
@@ -129,8 +124,11 @@ class GroupDropout(Method):
             )
         ]
 
-    def diagnostics(self) -> dict[str, Reading]:
+    def diagnostics(self) -> dict[str, DiagnosticArray]:
         """Return Φ and its hard masks, by task, site and group."""
         axes = ("task", "source" if self.outputs else "layer", "group")
         phi = self.phi.detach()
-        return {"phi": Reading(axes, phi), "masks": Reading(axes, hard_top_k(phi, self.active))}
+        return {
+            "phi": DiagnosticArray(axes, phi),
+            "masks": DiagnosticArray(axes, hard_top_k(phi, self.active)),
+        }

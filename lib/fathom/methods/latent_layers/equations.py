@@ -2,7 +2,8 @@
 
 Whether a task uses a layer is a latent variable z_l. Its posterior q is learnt together with the
 network by variational inference: in training soft Gumbel samples of z scale each layer's block F_l,
-a KL term pulls q towards a prior, and L_K pulls the expected depth towards a target K.
+a KL term pulls q towards a prior, and L_K pulls the expected depth towards a target K. At inference
+hard gates can prune layers.
 
     paper   here              shape, range
     α       alpha             (N, L), or (1, L) for a shared posterior; one logit, because only
@@ -17,9 +18,10 @@ a KL term pulls q towards a prior, and L_K pulls the expected depth towards a ta
     K       target_depth      layers
     I       inner_updates     updates of Θ for one of φ
 
-Here are Eqs. 2, 4, 5, 7 and L_K, in the paper's order. method.py connects them to the hooks and has
-Eq. 8 (`losses`); released.py has what the released code computes on samples instead, each choice a
-setting; annealing.py what changes during training; depth.py how many layers are selected.
+Here are Eqs. 2, 4, 5, 7 and L_K, in the paper's order, then what changes during training, and the
+pruning of Section 2.2. method.py connects them to the hooks; train/two_level.py has Eq. 8 and
+Algorithm 2. released.py has what the released code computes on samples instead, each choice a
+setting.
 """
 
 import math
@@ -27,6 +29,8 @@ import math
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
+
+from fathom.nn.hooks import Depth
 
 Prior = tuple[Tensor | float, Tensor | float]
 
@@ -73,7 +77,6 @@ def gumbel_sample(alpha: Tensor, noise: Tensor, tau: float | Tensor) -> Tensor:
     Args:
         alpha: (N, L) the posterior's logits α(1) − α(0).
         noise: (N, L) logistic, ε(1) − ε(0); zeros give the noise-free soft weight.
-        tau: the temperature τ; samples become discrete as it goes to 0.
     """
     return torch.sigmoid((alpha + noise) / tau)
 
@@ -118,3 +121,55 @@ def scaled_kl(kl: Tensor, scale: str, tokens_per_task: float) -> Tensor:
     if scale == "mean":
         return kl.mean(dim=1)
     return kl.sum(dim=1) / (tokens_per_task if scale == "per_token" else 1)
+
+
+def annealed(weight: float, update: int, start: int, length: int) -> float:
+    """Return a weight that is 0 until update `start` and then grows linearly to its full value.
+
+    Args:
+        length: updates of growth; 0 makes a step: the weight is full from `start` on.
+    """
+    if length == 0:
+        return weight if update >= start else 0.0
+    return weight * min(max((update - start) / length, 0.0), 1.0)
+
+
+def annealed_temperature(tau: float, tau_end: float | None, update: int, length: int) -> float:
+    """Return τ, which falls geometrically to `tau_end` in `length` updates and then is constant.
+
+    [latent_depth tau]
+
+    Args:
+        tau_end: the last one; None leaves τ constant.
+    """
+    if tau_end is None:
+        return tau
+    return tau * (tau_end / tau) ** min(update / length, 1.0)
+
+
+def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
+    """Return 1 where q(z = 1) = σ(alpha) ≥ threshold and 0 elsewhere, (N, L).
+
+    Args:
+        alpha: (N, L) the logits.
+    """
+    order = alpha.argsort(dim=1, descending=True, stable=True)
+    likeliest = torch.zeros_like(alpha).scatter(1, order[:, :at_least], 1.0)
+    return torch.maximum((torch.sigmoid(alpha) >= threshold).to(alpha.dtype), likeliest)
+
+
+def depth_of(alpha: Tensor, threshold: float) -> Depth:
+    """Return how many layers each task uses, by hard gates and by probability.
+
+    Layers that a decoding keeps in any case (`decoding.hard_at_least`) do not count.
+
+    Args:
+        alpha: (N, L) the logits, without a gradient.
+    """
+    alpha = alpha.cpu()
+    counts = hard_gates(alpha, threshold).sum(dim=1).int().tolist()
+    return Depth(
+        effective_depth=sum(counts) / len(counts),
+        by_task=tuple(counts),
+        sum_p=torch.sigmoid(alpha).sum(dim=1).mean().item(),
+    )

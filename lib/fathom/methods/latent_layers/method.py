@@ -4,20 +4,22 @@ import torch
 from torch import Tensor, nn
 
 from fathom.methods.latent_layers import released
-from fathom.methods.latent_layers.annealing import annealed, annealed_temperature
-from fathom.methods.latent_layers.depth import depth_of, hard_gates
 from fathom.methods.latent_layers.equations import (
     aggregated_posterior,
+    annealed,
+    annealed_temperature,
     beta_prior,
     depth_loss,
+    depth_of,
     gated_block,
     gumbel_sample,
+    hard_gates,
     kl_divergence,
     logistic_noise,
     scaled_kl,
     utilisation,
 )
-from fathom.nn.hooks import Depth, Loss, Method, ParameterGroup, Reading, Stack, generator
+from fathom.nn.hooks import Depth, DiagnosticArray, Loss, Method, ParameterGroup, Stack, generator
 
 
 class LatentLayers(Method):
@@ -56,7 +58,6 @@ class LatentLayers(Method):
         phi_learning_rate_multiplier: float,
         phi_clip: float,
     ):
-        """Start at alpha = 0; config/methods/latent_layers.yaml describes the settings."""
         super().__init__(stack)
         self.inference = "soft"
         self.posterior, self.gate_on, self.sample = posterior, gate_on, sample
@@ -189,13 +190,13 @@ class LatentLayers(Method):
         per_task = self.posterior == "per_task"
         return [ParameterGroup("phi", (self.alpha,), multiplier, every, clip, per_task)]
 
-    def diagnostics(self) -> dict[str, Reading]:
+    def diagnostics(self) -> dict[str, DiagnosticArray]:
         """Return the logits, this update's samples of all tasks, and their u_l."""
-        readings = {"alpha": Reading(("task", "layer"), self.logits().detach())}
+        readings = {"alpha": DiagnosticArray(("task", "layer"), self.logits().detach())}
         if self.noise is not None:
             z = self.samples().detach()
-            readings["samples"] = Reading(("task", "layer"), z)
-            readings["utilisation"] = Reading(("layer",), utilisation(z))
+            readings["samples"] = DiagnosticArray(("task", "layer"), z)
+            readings["utilisation"] = DiagnosticArray(("layer",), utilisation(z))
         return readings
 
     def depth(self) -> Depth:

@@ -19,9 +19,6 @@ def straight_through(z: Tensor) -> Tensor:
     """Return hard samples with the gradient of the soft ones: exactly 1 where z > ½, else 0.
 
     They replace the soft samples in training.
-
-    Args:
-        z: soft samples, of any shape.
     """
     return (z > 0.5).to(z.dtype) + (z - z.detach())
 
@@ -57,7 +54,6 @@ def squared_depth_loss(u: Tensor, target: float) -> Tensor:
 
     Args:
         u: (L,) the utilisation of each layer.
-        target: K (layers).
     """
     return (u.sum() - target).square()
 

@@ -11,11 +11,7 @@ from fathom.io.errors import FathomError
 
 
 def units_per_group(width: int, groups: int) -> int:
-    """Return the number of units of each group, D / n.
-
-    Raises:
-        FathomError: the groups would differ in size.
-    """
+    """Return the number of units of each group, D / n."""
     if width % groups:
         raise FathomError(
             f"{width} units cannot be divided into {groups} equal groups",
@@ -32,7 +28,6 @@ def unit_masks(masks: Tensor, units: int) -> Tensor:
 
     Args:
         masks: (N, sites, n) a value for each task, site and group.
-        units: of a group, D / n.
     """
     return masks.repeat_interleave(units, dim=-1).transpose(0, 1)
 

@@ -15,15 +15,12 @@ from fairseq.utils import get_activation_fn
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
-from fathom.nn.arithmetic import FAIRSEQ
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import FAIRSEQ, Examples, Network, Predicted
 from fathom.nn.packing import Packing
-from fathom.nn.stack import Vocabulary
-from fathom.nn.transformer.encoder import Encoder
-from fathom.nn.transformer.layers import compile_packed
-from fathom.nn.transformer.packed import PackedPass
-from fathom.nn.transformer.tables import output_table
+from fathom.nn.stack import DictionaryLike
+from fathom.nn.transformer.layers import PackedPass, compile_packed
+from fathom.nn.transformer.stacks import TransformerEncoder, output_table
 
 # The standard deviation of BERT's initial weights, for any width.
 DEVIATION = 0.02
@@ -33,10 +30,9 @@ DEVIATION = 0.02
 class WithMask:
     """A dictionary with the mask symbol after its last entry, where fairseq's task puts it."""
 
-    dictionary: Vocabulary
+    dictionary: DictionaryLike
 
     def __len__(self) -> int:
-        """Return V, with the mask symbol."""
         return len(self.dictionary) + 1
 
     def pad(self) -> int:
@@ -44,17 +40,10 @@ class WithMask:
         return self.dictionary.pad()
 
 
-class Head(nn.Module):
+class PredictionHead(nn.Module):
     """From hidden states to logits: dense, activation, layer norm, projection."""
 
     def __init__(self, model: Model, embeddings: nn.Embedding):
-        """Build the head.
-
-        Args:
-            model: the network's shape; it says whether the projection is tied to the embeddings
-                and has a bias.
-            embeddings: of the input, (V, D).
-        """
         super().__init__()
         self.dense = nn.Linear(model.width, model.width)
         self.activation = get_activation_fn(model.activation)
@@ -66,17 +55,10 @@ class Head(nn.Module):
         return self.output_projection(self.layer_norm(self.activation(self.dense(x))))
 
 
-class MaskedEncoder(Encoder):
+class MaskedEncoder(TransformerEncoder):
     """The Transformer's encoder with a head that predicts pieces."""
 
-    def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
-        """Build the stack.
-
-        Args:
-            model: the network's shape.
-            dictionary: of the text, without the mask symbol.
-            method: what changes the layers.
-        """
+    def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
         super().__init__(model, WithMask(dictionary), method)
         # The head reads the one output; the embeddings are not scaled.
         self.memories, self.embed_scale = 1, 1.0
@@ -87,7 +69,7 @@ class MaskedEncoder(Encoder):
         self.embed_tokens.apply(initialise)
         self.embed_positions.apply(initialise)
         self.layers.apply(initialise)
-        self.head = Head(model, self.embed_tokens)
+        self.head = PredictionHead(model, self.embed_tokens)
 
     def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return what enters the stack before dropout, (…, D), of tokens (…) at positions."""
@@ -95,30 +77,22 @@ class MaskedEncoder(Encoder):
 
 
 class MaskedLm(Network, FairseqEncoderModel):
-    """A masked language model in the shape of XLM-R."""
+    """A masked language model in the shape of XLM-R; it has one dictionary and no decoder."""
 
     encoder: MaskedEncoder
 
     def __init__(
         self,
         model: Model,
-        source_dictionary: Vocabulary,
-        target_dictionary: Vocabulary,
+        source_dictionary: DictionaryLike,
+        target_dictionary: DictionaryLike,
         methods: dict[str, Method],
     ):
-        """Build the network.
-
-        Args:
-            model: its shape, without a decoder.
-            source_dictionary: of the text, without the mask symbol.
-            target_dictionary: not used; the text is predicted from itself.
-            methods: what changes the encoder's layers.
-        """
         super().__init__(MaskedEncoder(model, source_dictionary, methods["encoder"]))
 
     def compile_layers(self, backend: str = "inductor") -> Self:
         """Compile what `predict` runs of each layer, and return the network."""
-        if self.arithmetic.kernels == FAIRSEQ:
+        if self.backend.kernels == FAIRSEQ:
             return super().compile_layers(backend)
         compile_packed(self, backend)
         return self
@@ -140,22 +114,15 @@ class MaskedLm(Network, FairseqEncoderModel):
         }
 
     def forward(self, source: Tensor, previous_target: Tensor | None, tasks: Tensor) -> Tensor:
-        """Return the logits of every position, (B, S, V), V with the mask symbol.
-
-        Args:
-            source: (B, S) right-padded, with some pieces hidden.
-            previous_target: not used.
-            tasks: (B,) the task of each sentence.
-        """
+        """Return the logits of every position of (B, S), (B, S, V), V with the mask symbol."""
         (x,) = self.encoder(source, tasks=tasks)["encoder_out"]  # (S, B, D)
         return self.encoder.head(x.transpose(0, 1))
 
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's hidden pieces; no others reach the head."""
-        if self.arithmetic.kernels == FAIRSEQ:
+        if self.backend.kernels == FAIRSEQ:
             return super().predict(batch)
-        precision = self.arithmetic.products.precision
-        multiple = self.arithmetic.products.multiple
+        precision, multiple = self.backend.matmul.precision, self.backend.matmul.multiple
         packing = Packing.of(batch.source.eq(self.padding), multiple, batch.source_lengths)
         this = PackedPass(packing, precision)
         (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
@@ -165,15 +132,12 @@ class MaskedLm(Network, FairseqEncoderModel):
         return Predicted(logits, real.target[hidden], real.tasks[hidden])
 
 
-def learned_table(vocabulary: Vocabulary, positions: int, width: int) -> LearnedPositionalEmbedding:
+def learned_table(
+    vocabulary: DictionaryLike, positions: int, width: int
+) -> LearnedPositionalEmbedding:
     """Return fairseq's table of learned positions, which count from padding's index + 1.
 
     The row of padding stays zero and the rows before it are never read: 514 rows for 512 positions.
-
-    Args:
-        vocabulary: of the text.
-        positions: as many as a block has tokens.
-        width: units of an embedding, D.
     """
     rows = positions + vocabulary.pad() + 1
     return LearnedPositionalEmbedding(rows, width, vocabulary.pad())

@@ -5,19 +5,44 @@ attention; all other layers and the output read its context. Cells, residuals an
 follow the published code (lingvo) where the paper is silent.
 """
 
+from typing import cast
+
 from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
-from fathom.nn.arithmetic import FAIRSEQ
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import FAIRSEQ, Examples, Network, Predicted
 from fathom.nn.packing import Packing
-from fathom.nn.rnmt_plus.decoder import RnmtDecoder
-from fathom.nn.rnmt_plus.encoder import RnmtEncoder
-from fathom.nn.rnmt_plus.steps import RnmtSteps
-from fathom.nn.stack import Vocabulary
+from fathom.nn.rnmt_plus.stacks import QueryLayer, RnmtDecoder, RnmtEncoder, RnmtPass
+from fathom.nn.stack import DictionaryLike, Memory, Steps
+
+
+class RnmtSteps(Steps):
+    """The decoder at one position after another; the source is prepared once per sentence."""
+
+    def __init__(self, decoder: RnmtDecoder, memory: Memory, tasks: Tensor):
+        super().__init__(decoder.method, decoder.output_projection, tasks)
+        self.decoder = decoder
+        (states,), (padding,) = memory["encoder_out"], memory["encoder_padding_mask"]
+        attention = cast(QueryLayer, decoder.layers[0]).attention
+        self.shared = RnmtPass(attention.prepare(states, padding), {})
+
+    def advance(self, pieces: Tensor) -> Tensor:
+        """Return the stack's output and the context, (B · K, 2c), of one more piece (B · K,)."""
+        return self.decoder.run(pieces.unsqueeze(1), self.shared).squeeze(0)
+
+    def reorder(self, sentences: Tensor, parents: Tensor) -> None:
+        """Select cells and contexts by hypothesis, and the source by sentence."""
+        rows = (sentences.unsqueeze(1) * self.hypotheses + parents).flatten()
+        past = {name: state.index_select(0, rows) for name, state in self.shared.past.items()}
+        source = self.shared.source
+        if len(sentences) < len(self.tasks):
+            # There is no mask: nothing is dropped out in evaluation mode.
+            keys, values, blocked = (part.index_select(0, sentences) for part in source[:3])
+            source = source._replace(keys=keys, values=values, blocked=blocked)
+        self.shared = RnmtPass(source, past)
 
 
 class RnmtPlus(Network, FairseqEncoderDecoderModel):
@@ -29,21 +54,10 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
     def __init__(
         self,
         model: Model,
-        source_dictionary: Vocabulary,
-        target_dictionary: Vocabulary,
+        source_dictionary: DictionaryLike,
+        target_dictionary: DictionaryLike,
         methods: dict[str, Method],
     ):
-        """Build the network.
-
-        Args:
-            model: its shape.
-            source_dictionary: of the source.
-            target_dictionary: of the target.
-            methods: what changes the layers, by stack.
-
-        Raises:
-            FathomError: the embeddings shall be tied to the output, which is twice as wide.
-        """
         if model.tie_embeddings != "none":
             what = "the output of RNMT+ is wider than its embeddings, they cannot be tied"
             raise FathomError(what, "model.tie_embeddings", "write none")
@@ -58,7 +72,7 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
 
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's targets; the fast kernels project no padding."""
-        if self.arithmetic.kernels == FAIRSEQ:
+        if self.backend.kernels == FAIRSEQ:
             return super().predict(batch)
         memory = self.encoder(batch.source, tasks=batch.tasks)
         states = self.decoder.states(batch.previous_target, memory, tasks=batch.tasks)

@@ -1,10 +1,12 @@
 """fairseq's layers with our residual connections.
 
 A layer has two ways to one result: `forward` calls fairseq's modules on padded states, and `packed`
-computes with their weights on packed states.
+computes with their weights on packed states (nn/packing.py), (1, rows, D), where only attention
+needs to know which rows are a sentence.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -22,8 +24,66 @@ from fairseq.modules.transformer_layer import (
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
+from fathom.nn.attention import attend_packed
+from fathom.nn.cpu import dropout, linear
+from fathom.nn.packing import Packing
 from fathom.nn.stack import Residual, State
-from fathom.nn.transformer.packed import PackedPass
+
+
+@dataclass(frozen=True)
+class PackedPass:
+    """One pass through the layers of a stack.
+
+    fairseq's types of its modules do not know their weights, so modules are of any type.
+    """
+
+    packing: Packing  # of the hidden states
+    precision: str  # of matrix products
+    causal: bool = False  # whether a token sees no later one
+    memory: Packing | None = None  # of what a decoder attends to
+
+    def linear(self, module: nn.Linear, x: Tensor) -> Tensor:
+        """Return what a linear module computes, (1, rows, out) of (1, rows, in)."""
+        return linear(x, module.weight, module.bias, self.precision)
+
+    def dropout(self, module: Any, x: Tensor) -> Tensor:
+        """Return x after dropout with a module's probability, in training."""
+        return dropout(x, module.p, module.training)
+
+    def self_attention(self, attention: Any, y: Tensor) -> Tensor:
+        """Return the self-attention of y; both are (1, rows, D)."""
+        q, k, v = self._fused(y, attention.q_proj, attention.k_proj, attention.v_proj)
+        return self._attend(attention, (q, k, v), self.packing, self.causal)
+
+    def memory_attention(self, attention: Any, memory: Tensor, y: Tensor) -> Tensor:
+        """Return the attention of y to a memory, (1, rows, D).
+
+        Args:
+            memory: (1, source rows, D) keys and values before their projections.
+            y: (1, rows, D) queries before their projection.
+        """
+        if self.memory is None:
+            raise RuntimeError("a pass without a memory cannot attend to one")
+        k, v = self._fused(memory, attention.k_proj, attention.v_proj)
+        return self._attend(attention, (self.linear(attention.q_proj, y), k, v), self.memory, False)
+
+    def feed_forward(self, layer: Any, y: Tensor) -> Tensor:
+        """Return W2 activation(W1 y) with a layer's weights; both are (1, rows, D)."""
+        hidden = layer.activation_fn(self.linear(layer.fc1, y))
+        return self.linear(layer.fc2, self.dropout(layer.activation_dropout_module, hidden))
+
+    def _fused(self, x: Tensor, *modules: nn.Linear) -> tuple[Tensor, ...]:
+        """Apply several linear layers to one input in a single matmul."""
+        weight = torch.cat([module.weight for module in modules])
+        bias = torch.cat([module.bias for module in modules])
+        return linear(x, weight, bias, self.precision).chunk(len(modules), dim=-1)
+
+    def _attend(
+        self, attention: Any, projected: tuple[Tensor, Tensor, Tensor], keys: Packing, causal: bool
+    ) -> Tensor:
+        p = attention.dropout_module.p if attention.training else 0.0
+        y = attend_packed(*projected, attention.num_heads, self.packing, keys, causal, p)
+        return self.linear(attention.out_proj, y)
 
 
 def fairseq_config(model: Model) -> TransformerConfig:
@@ -103,12 +163,6 @@ class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
     """One encoder layer."""
 
     def __init__(self, model: Model, residual: Residual):
-        """Build the layer.
-
-        Args:
-            model: the network's shape.
-            residual: adds a sub-layer's output to its input.
-        """
         super().__init__(fairseq_config(model))
         self.prepare(model, residual)
 
@@ -127,12 +181,7 @@ class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
         return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
 
     def packed(self, x: Tensor, this: PackedPass) -> Tensor:
-        """Return the layer's output, (1, rows, D).
-
-        Args:
-            x: (1, rows, D) packed hidden states.
-            this: the pass.
-        """
+        """Return the layer's output for packed hidden states; both are (1, rows, D)."""
         drop = partial(this.dropout, self.dropout_module)
         attend = partial(this.self_attention, self.self_attn)
         x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
@@ -146,12 +195,6 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     encoder_attn: nn.Module
 
     def __init__(self, model: Model, residual: Residual):
-        """Build the layer.
-
-        Args:
-            model: the network's shape.
-            residual: adds a sub-layer's output to its input.
-        """
         super().__init__(fairseq_config(model))
         self.prepare(model, residual)
 
@@ -202,7 +245,7 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
         return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
 
     def packed(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
-        """Return the layer's output, (1, rows, D).
+        """Return the layer's output for packed hidden states; both are (1, rows, D).
 
         Args:
             x: (1, rows, D) packed hidden states.
@@ -225,12 +268,7 @@ def future_mask(tokens: Tensor) -> Tensor:
 
 
 def compile_packed(network: nn.Module, backend: str) -> None:
-    """Compile the packed way of each layer of a network.
-
-    Args:
-        network: with layers of this file.
-        backend: of torch.compile.
-    """
+    """Compile the packed way of each layer of a network."""
     for module in network.modules():
         if isinstance(module, EncoderLayer | DecoderLayer):
             layer: Any = module  # both kinds take other arguments

@@ -7,42 +7,28 @@ from torch import Tensor
 
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
-from fathom.nn.arithmetic import FAIRSEQ
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import FAIRSEQ, Examples, Network, Predicted
 from fathom.nn.packing import Packing
-from fathom.nn.stack import Vocabulary, apply_once
-from fathom.nn.transformer.decoder import Decoder
-from fathom.nn.transformer.encoder import Encoder
-from fathom.nn.transformer.layers import compile_packed
-from fathom.nn.transformer.packed import PackedPass
+from fathom.nn.stack import DictionaryLike, apply_once
+from fathom.nn.transformer.layers import PackedPass, compile_packed
+from fathom.nn.transformer.stacks import TransformerDecoder, TransformerEncoder
 from fathom.nn.transformer.steps import TransformerSteps
 
 
 class Transformer(Network, FairseqEncoderDecoderModel):
-    """A Transformer as fairseq builds it."""
+    """A Transformer as fairseq builds it; if all embeddings are tied, with one dictionary."""
 
-    encoder: Encoder
-    decoder: Decoder
+    encoder: TransformerEncoder
+    decoder: TransformerDecoder
 
     def __init__(
         self,
         model: Model,
-        source_dictionary: Vocabulary,
-        target_dictionary: Vocabulary,
+        source_dictionary: DictionaryLike,
+        target_dictionary: DictionaryLike,
         methods: dict[str, Method],
     ):
-        """Build the network.
-
-        Args:
-            model: its shape.
-            source_dictionary: of the source.
-            target_dictionary: of the target; the same one if all embeddings are tied.
-            methods: what changes the layers, by stack.
-
-        Raises:
-            FathomError: all embeddings shall be tied, and the dictionaries differ.
-        """
         if model.tie_embeddings == "all" and source_dictionary != target_dictionary:
             raise FathomError(
                 "source and target have different dictionaries",
@@ -50,8 +36,8 @@ class Transformer(Network, FairseqEncoderDecoderModel):
                 "write data.subwords.joint, or tie_embeddings: decoder",
             )
         super().__init__(
-            Encoder(model, source_dictionary, methods["encoder"]),
-            Decoder(model, target_dictionary, methods["decoder"]),
+            TransformerEncoder(model, source_dictionary, methods["encoder"]),
+            TransformerDecoder(model, target_dictionary, methods["decoder"]),
         )
         if model.tie_embeddings == "all":
             self.encoder.embed_tokens = self.decoder.embed_tokens
@@ -59,15 +45,15 @@ class Transformer(Network, FairseqEncoderDecoderModel):
     def steps(self, source: Tensor, tasks: Tensor) -> TransformerSteps:
         """Encode a batch, and return its decoder position by position."""
         packing = Packing.of(source.eq(self.padding))
-        this = PackedPass(packing, self.arithmetic.products.precision)
+        this = PackedPass(packing, self.backend.matmul.precision)
         memories = apply_once(packing.pad, self.encoder.packed(source, tasks, this))
         return TransformerSteps(self.decoder, memories, packing.padding, tasks)
 
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's targets; the fast kernels compute on packed states."""
-        if self.arithmetic.kernels == FAIRSEQ:
+        if self.backend.kernels == FAIRSEQ:
             return super().predict(batch)
-        precision, multiple = self.arithmetic.products.precision, self.arithmetic.products.multiple
+        precision, multiple = self.backend.matmul.precision, self.backend.matmul.multiple
         sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]
         source, rows = Packing.together(
             sides, multiple, [batch.source_lengths, batch.target_lengths]
@@ -79,7 +65,7 @@ class Transformer(Network, FairseqEncoderDecoderModel):
 
     def compile_layers(self, backend: str = "inductor") -> Self:
         """Compile what `predict` runs of each layer, and return the network."""
-        if self.arithmetic.kernels == FAIRSEQ:
+        if self.backend.kernels == FAIRSEQ:
             return super().compile_layers(backend)
         compile_packed(self, backend)
         return self

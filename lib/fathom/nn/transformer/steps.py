@@ -1,8 +1,9 @@
 """The Transformer's decoder, position by position, over stored keys and values.
 
 What a position's keys and values are is written once, to a slot, and no hypothesis copies them: a
-mask says which slots are a hypothesis' own past. All hypotheses of a sentence attend to the slots
-of the sentence in one product. The source's keys and values are computed once a sentence and layer.
+mask says which slots are the past of a hypothesis. All hypotheses of a sentence attend to the slots
+of the sentence in one product. The source's keys and values are computed once per sentence and
+layer.
 """
 
 import math
@@ -14,41 +15,36 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, pad
 
-from fathom.nn.steps import Steps, moved
-from fathom.nn.transformer.decoder import Decoder
+from fathom.nn.stack import Steps, moved_slots
 from fathom.nn.transformer.layers import DecoderLayer
+from fathom.nn.transformer.stacks import TransformerDecoder
 
 # torch's softmax over fewer entries than this is several times as slow on a CPU.
 ENTRIES = 16
 
 
-class Past:
+class PastCache:
     """Keys and values of the positions so far, and which of them each hypothesis sees.
 
     Attributes:
         keys: (L, places, H, k, room) keys by slot, for the B sentences at the first places.
         values: (L, places, H, room, k).
         used: slots in use.
-        hidden: (B, K, slots) is added to the scores: 0 at the hypothesis' own past, else −∞. There
-            are as many slots as are used, rounded up to a multiple of ENTRIES.
+        hidden: (B, K, slots) is added to the scores: 0 at the hypothesis' past, else −∞. There are
+            as many slots as are used, rounded up to a multiple of ENTRIES.
     """
 
-    def __init__(self, like: Tensor):
-        """Start without slots.
-
-        Args:
-            like: (L, B, H, k, S) keys of the source.
-        """
-        layers, sentences, heads, units, _ = like.shape
-        self.keys = like.new_empty(layers, sentences, heads, units, 0)
-        self.values = like.new_empty(layers, sentences, heads, 0, units)
+    def __init__(self, source_keys: Tensor):
+        layers, sentences, heads, units, _ = source_keys.shape  # (L, B, H, k, S)
+        self.keys = source_keys.new_empty(layers, sentences, heads, units, 0)
+        self.values = source_keys.new_empty(layers, sentences, heads, 0, units)
         self.used = 0
-        self.hidden = like.new_empty(sentences, 1, 0)
+        self.hidden = source_keys.new_empty(sentences, 1, 0)
 
     def add_slots(self, hypotheses: int) -> None:
-        """Add a slot for each hypothesis of every sentence, which sees its own slot alone."""
-        own = torch.arange(hypotheses, device=self.hidden.device)
-        slots = self.used + own
+        """Add a slot for each hypothesis of every sentence; it sees no other new slot."""
+        numbers = torch.arange(hypotheses, device=self.hidden.device)
+        slots = self.used + numbers
         self.used += hypotheses
         missing = rounded_up(self.used) - self.hidden.size(2)
         if missing:
@@ -58,15 +54,10 @@ class Past:
             new = max(missing, self.keys.size(4))
             self.keys = pad(self.keys[:, : len(self.hidden)], (0, new))
             self.values = pad(self.values[:, : len(self.hidden)], (0, 0, 0, new))
-        self.hidden[:, own, slots] = 0.0
+        self.hidden[:, numbers, slots] = 0.0
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Store what a layer computed for the last slots.
-
-        Args:
-            layer: its number.
-            keys: (B, K, H, k).
-            values: (B, K, H, k).
+        """Store a layer's keys and values of the last slots, (B, K, H, k) each.
 
         Returns:
             Keys (B · H, k, slots) and values (B · H, slots, k) of all slots.
@@ -82,7 +73,7 @@ class Past:
     def reorder(self, sentences: Tensor, parents: Tensor) -> None:
         """Keep some sentences and hypotheses, as `Steps.select` says."""
         if len(sentences) < len(self.hidden):
-            new, old = moved(sentences)
+            new, old = moved_slots(sentences)
             self.keys[:, new, :, :, : self.used] = self.keys[:, old, :, :, : self.used]
             self.values[:, new, :, : self.used] = self.values[:, old, :, : self.used]
             self.hidden = self.hidden[sentences]
@@ -91,34 +82,32 @@ class Past:
         )
 
 
-class Source:
-    """Keys and values of the source, computed once a sentence and layer.
+class SourceCache:
+    """Keys and values of the source, computed once per sentence and layer.
 
     Attributes:
         keys: (L, places, H, k, S) for the B sentences at the first places; S is rounded up to a
             multiple of ENTRIES.
         values: (L, places, H, S, k).
         hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
+
+    Args:
+        attentions: the module of each layer.
+        memories: (B, S, D) what each layer attends to.
+        padding: (B, S) true at padding.
     """
 
     def __init__(self, attentions: Sequence[Any], memories: Sequence[Tensor], padding: Tensor):
-        """Compute them.
-
-        Args:
-            attentions: the module of each layer.
-            memories: (B, S, D) what each layer attends to.
-            padding: (B, S) true at padding.
-        """
-        surplus = rounded_up(padding.size(1)) - padding.size(1)
+        missing = rounded_up(padding.size(1)) - padding.size(1)
         keys, values = [], []
         for attention, states in zip(attentions, memories, strict=True):
-            rows = pad(states, (0, 0, 0, surplus))
+            rows = pad(states, (0, 0, 0, missing))
             heads = (attention.num_heads, attention.head_dim)
             keys.append(attention.k_proj(rows).unflatten(2, heads).permute(0, 2, 3, 1))
             values.append(attention.v_proj(rows).unflatten(2, heads).transpose(1, 2))
         self.keys, self.values = torch.stack(keys), torch.stack(values)
         hidden = self.keys.new_zeros(padding.shape).masked_fill_(padding, -torch.inf)
-        self.hidden = pad(hidden, (0, surplus), value=-torch.inf)[:, None, None]
+        self.hidden = pad(hidden, (0, missing), value=-torch.inf)[:, None, None]
 
     def of_layer(self, layer: int) -> tuple[Tensor, Tensor]:
         """Return a layer's keys (B · H, k, S) and values (B · H, S, k)."""
@@ -129,32 +118,35 @@ class Source:
     def reorder(self, sentences: Tensor) -> None:
         """Keep some sentences, as `Steps.select` says."""
         if len(sentences) < len(self.hidden):
-            new, old = moved(sentences)
+            new, old = moved_slots(sentences)
             self.keys[:, new], self.values[:, new] = self.keys[:, old], self.values[:, old]
             self.hidden = self.hidden[sentences]
 
 
 class TransformerSteps(Steps):
-    """The decoder at one position after another."""
+    """The decoder, in evaluation mode, at one position after another.
+
+    Args:
+        decoder: of the network.
+        memories: (B, S, D) what each layer attends to.
+        padding: (B, S) true at padding of the source.
+        tasks: (B,) the task of each sentence.
+    """
 
     def __init__(
-        self, decoder: Decoder, memories: Sequence[Tensor], padding: Tensor, tasks: Tensor
+        self,
+        decoder: TransformerDecoder,
+        memories: Sequence[Tensor],
+        padding: Tensor,
+        tasks: Tensor,
     ):
-        """Compute the source's keys and values.
-
-        Args:
-            decoder: in evaluation mode.
-            memories: (B, S, D) what each layer attends to.
-            padding: (B, S) true at padding of the source.
-            tasks: (B,) the task of each sentence.
-        """
         super().__init__(decoder.method, decoder.output_projection, tasks)
         self.decoder, self.position = decoder, 0
         layers: list[Any] = list(decoder.layers)
         self.projections = [joined_projections(layer.self_attn) for layer in layers]
         self.queries = [scaled_queries(layer.encoder_attn) for layer in layers]
-        self.source = Source([layer.encoder_attn for layer in layers], memories, padding)
-        self.past = Past(self.source.keys)
+        self.source = SourceCache([layer.encoder_attn for layer in layers], memories, padding)
+        self.past = PastCache(self.source.keys)
 
     def advance(self, pieces: Tensor) -> Tensor:
         """Return the decoder's last hidden states, (B · K, D), of one more piece (B · K,)."""

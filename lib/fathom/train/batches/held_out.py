@@ -13,67 +13,37 @@ from fathom.config.schema.run import Masking
 from fathom.config.spec import Spec
 from fathom.data.tensors import Tensors
 from fathom.io.errors import FathomError
-from fathom.train.batches import fused
-from fathom.train.batches.blocks import Text, texts
-from fathom.train.batches.fused import Batch, grouped, ordered
-from fathom.train.batches.masking import collate, mask, predicted
+from fathom.train.batches.collate import Batch, collate, grouped, ordered
+from fathom.train.batches.masking import BlockedText, collate_masked, mask, predicted, texts
 
 # Bound of a batch's rows times its longest side.
 TOKENS = 8192
-# The second word of the draw's seed: training hides other pieces (train/masked_batches.py).
+# The second word of the draw's seed: training hides other pieces (train/update_batches.py).
 _HELD_OUT = 3
 
 
 def held_out(tensors: Tensors, split: str, spec: Spec) -> list[Batch]:
-    """Return what a run predicts of a split: sentences of pairs, or hidden pieces of blocks.
-
-    Args:
-        tensors: the encoded text.
-        split: "valid" or "test".
-        spec: the run.
-
-    Raises:
-        FathomError: nothing of a task's text is predicted.
-    """
+    """Return what a run predicts of a split: sentences of pairs, or hidden pieces of blocks."""
     if spec.masking is None or spec.model.block is None:
         return held_out_pairs(tensors, split)
     return held_out_blocks(tensors, split, spec.masking, spec.model.block)
 
 
 def held_out_pairs(tensors: Tensors, split: str) -> list[Batch]:
-    """Return every pair of a split once.
-
-    Args:
-        tensors: the encoded text.
-        split: "valid" or "test".
-    """
+    """Return every pair of a split once."""
     return list(ordered(tensors.splits(split), TOKENS))
 
 
 def held_out_blocks(
     tensors: Tensors, split: str, masking: Masking, block_tokens: int
 ) -> list[Batch]:
-    """Return every block of a split once, with the same pieces hidden.
-
-    Args:
-        tensors: the encoded text, of which the source is read.
-        split: "valid" or "test".
-        masking: how many pieces are hidden, and how.
-        block_tokens: the most tokens of a block, start symbol included.
-
-    Raises:
-        FathomError: a task's text is so short that nothing of it is predicted.
-    """
+    """Return every block of a split once, with the same pieces hidden."""
     chosen = [(text, range(len(text))) for text in texts(tensors, split, block_tokens)]
     return _masked(tensors, split, masking, chosen)
 
 
 def sampled_pairs(tensors: Tensors) -> list[Batch]:
-    """Return training pairs, evenly spaced: of each task as many as its validation text has.
-
-    Args:
-        tensors: the encoded text.
-    """
+    """Return training pairs, evenly spaced: of each task as many as its validation text has."""
     training = tensors.splits("train")
     counts = {split.task: len(split) for split in tensors.splits("valid")}
     lengths = {
@@ -83,20 +53,11 @@ def sampled_pairs(tensors: Tensors) -> list[Batch]:
         for split in training
         for sentence in evenly_spaced(len(split), counts[split.task])
     }
-    return [fused.collate(training, group) for group in grouped(lengths, TOKENS)]
+    return [collate(training, group) for group in grouped(lengths, TOKENS)]
 
 
 def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> list[Batch]:
-    """Return training blocks, evenly spaced: of each task as many as its validation text has.
-
-    Args:
-        tensors: the encoded text, of which the source is read.
-        masking: how many pieces are hidden, and how.
-        block_tokens: the most tokens of a block, start symbol included.
-
-    Raises:
-        FathomError: a task's text is so short that nothing of it is predicted.
-    """
+    """Return training blocks, evenly spaced: of each task as many as its validation text has."""
     training, valid = (texts(tensors, split, block_tokens) for split in ("train", "valid"))
     chosen = [
         (text, evenly_spaced(len(text), len(other)))
@@ -111,16 +72,12 @@ def evenly_spaced(length: int, count: int) -> list[int]:
 
 
 def _masked(
-    tensors: Tensors, split: str, masking: Masking, chosen: Iterable[tuple[Text, Sequence[int]]]
+    tensors: Tensors,
+    split: str,
+    masking: Masking,
+    chosen: Iterable[tuple[BlockedText, Sequence[int]]],
 ) -> list[Batch]:
-    """Return blocks with hidden pieces, which follow from task and block alone.
-
-    Args:
-        tensors: the encoded text.
-        split: of the blocks.
-        masking: how many pieces are hidden, and how.
-        chosen: the blocks of each task's text.
-    """
+    """Return blocks with hidden pieces, which follow from task and block alone."""
     entries = len(tensors.source_dictionary)
     rows = {}
     for text, blocks in chosen:
@@ -138,4 +95,4 @@ def _masked(
             )
         rows |= of_task
     groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
-    return [collate([rows[member] for member in group], group) for group in groups]
+    return [collate_masked([rows[member] for member in group], group) for group in groups]

@@ -1,17 +1,17 @@
 """Which sentences an update holds: a pure function of the seed and the update's number.
 
-Every task has an endless stream of sentences (stream.py). A block of P updates (`batch.pool`) takes
+Every task has an endless stream of sentences (`Stream`). A block of P updates (`batch.pool`) takes
 from each task's stream the next P × share target tokens. Where that stretch starts follows from the
 number of the block, so no update has to be replayed to find another. Within a block each task's
 sentences are sorted by length and cut into P chunks of equal target tokens. One chunk of each task,
 all of the same rank, make an update, and the ranks are shuffled. So the sentences of an update have
-similar lengths, every token is used once a pass, and each task has its share of tokens. With P = 1
-sentences are used in the order of the stream.
+similar lengths, every token is used once per pass, and each task has its share of tokens. With
+P = 1 sentences are used in the order of the stream.
 
 A task's tokens in an update differ from its share by at most (1 + 1 / P) times its longest sentence
 and half a token, because chunks and blocks end between sentences.
 
-If an update holds one task only (update_tasks.py), each task has blocks of its own: P updates that
+If an update holds one task only (update_tasks.py), each task has its own blocks: P updates that
 hold this task, or fewer, so that a block is no longer than a pass. Else copies of a sentence, which
 have one length, would meet in an update.
 """
@@ -22,8 +22,56 @@ import numpy as np
 
 from fathom.config.schema.run import BatchSettings
 from fathom.io.errors import FathomError
-from fathom.train.batches.stream import Stream, permutation
 from fathom.train.batches.update_tasks import Shares, tasks_of_updates
+
+
+def permutation(size: int, *where: int) -> np.ndarray:
+    """Return a permutation of 0 … size − 1, (size,), a pure function of its arguments.
+
+    It uses only the raw bits of the generator: numpy guarantees their sequence, but not that of its
+    own shuffling.
+    """
+    bits = np.random.PCG64(np.random.SeedSequence(where)).random_raw(size)
+    return np.argsort(bits, kind="stable")
+
+
+class Stream:
+    """One task's sentences, pass after pass, each pass in a different order.
+
+    A sentence's place is the number of tokens before it in all passes. Which sentences are between
+    two places depends on the places alone.
+
+    Args:
+        lengths: (sentences,) tokens of each sentence, at least 1.
+    """
+
+    def __init__(self, lengths: np.ndarray, *where: int):
+        self.lengths, self.where = lengths, where
+        self.tokens = int(lengths.sum())
+        self._latest = (-1, lengths, lengths)
+
+    def between(self, begin: int, end: int) -> np.ndarray:
+        """Return the sentences whose first token is in [begin, end), in the stream's order.
+
+        Args:
+            begin: tokens before the stretch, counted from the start of the first pass.
+        """
+        stretches = []
+        for number in range(begin // self.tokens, (end - 1) // self.tokens + 1):
+            order, places = self._pass(number)
+            before = number * self.tokens
+            first, last = np.searchsorted(places, (begin - before, end - before))
+            stretches.append(order[first:last])
+        return np.concatenate(stretches)
+
+    def _pass(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a pass's order of sentences and the tokens before each; the latest is cached."""
+        if self._latest[0] != number:
+            order = permutation(len(self.lengths), *self.where, number)
+            lengths = self.lengths[order]
+            self._latest = (number, order, np.cumsum(lengths) - lengths)
+        return self._latest[1], self._latest[2]
+
 
 # The second word of every seed: orders of sentences and orders of ranks are independent.
 _SENTENCES, _RANKS = 0, 1
@@ -33,7 +81,12 @@ Member = tuple[int, int]
 
 
 class Sampler:
-    """The order of data of one run."""
+    """The order of data of one run.
+
+    Args:
+        target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
+        one_task: whether an update holds one task only, drawn by its share.
+    """
 
     def __init__(
         self,
@@ -44,19 +97,6 @@ class Sampler:
         seed: int,
         one_task: bool = False,
     ):
-        """Measure the tasks and compute each one's share.
-
-        Args:
-            target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
-            source_lengths: the same for the source.
-            batch: the size of an update, and the pool.
-            shares: each task's share of an update.
-            seed: the run's seed, at least 0.
-            one_task: whether an update holds one task only, drawn by its share.
-
-        Raises:
-            FathomError: a task has no sentences.
-        """
         self._target = [np.asarray(lengths, dtype=np.int64) for lengths in target_lengths]
         self._source = [np.asarray(lengths, dtype=np.int64) for lengths in source_lengths]
         for task, lengths in enumerate(self._target):
@@ -96,11 +136,6 @@ class Sampler:
 
         Args:
             n: the update of Θ, counted from 1.
-            parts: number of micro-batches, over all devices.
-
-        Raises:
-            IndexError: n or parts is below 1.
-            FathomError: the update has too few tokens for any sentence.
         """
         if n < 1 or parts < 1:
             raise IndexError(f"updates and parts count from 1, not {n} and {parts}")
@@ -176,10 +211,6 @@ def equal_mass(tokens: np.ndarray, parts: int) -> np.ndarray:
 
     A sentence belongs to the part in which its middle is, so a part's tokens differ from the mean
     by at most the longest sentence.
-
-    Args:
-        tokens: (n,) tokens of each sentence, in the order of the list.
-        parts: number of parts, at least 1.
     """
     middles = 2 * np.cumsum(tokens) - tokens
     return middles * parts // (2 * int(tokens.sum()) or 1)

@@ -28,16 +28,11 @@ class AllTasks:
     single = False
 
     def __init__(self, tokens: Sequence[float]):
-        """Set each task's tokens in an update, (N,)."""
         self.tokens = list(tokens)
         self._every_task = tuple(range(len(self.tokens)))
 
     def at(self, update: int) -> tuple[tuple[int, ...], int]:
-        """Return the tasks of an update, and how many updates before it held them.
-
-        Args:
-            update: the update of Θ, counted from 1.
-        """
+        """Return the tasks of an update, and how many updates before it held them."""
         return self._every_task, update - 1
 
     def times(self, task: int, updates: int) -> int:
@@ -51,15 +46,7 @@ class AllTasks:
     def updates_until(
         self, updates: int | str, task: int, tokens: int, quota: int, pool: int = 1
     ) -> int:
-        """Return a number of updates as it is, and "75 epochs" in updates, rounded up.
-
-        Args:
-            updates: the setting.
-            task: the task whose passes are counted.
-            tokens: all of its training tokens.
-            quota: how many of them are in `pool` updates with this task.
-            pool: a number of updates.
-        """
+        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
         if isinstance(updates, int):
             return updates
         epochs = int(updates.removesuffix(" epochs"))
@@ -71,18 +58,14 @@ class OneTask(AllTasks):
     """Every update holds one task, drawn with the probability of its share.
 
     This is line 2 of lamgd's Alg. 1, whose gradients are those of methods/group_dropout.
+
+    Args:
+        shares: (N,) how likely each task is, up to a common factor.
     """
 
     single = True
 
     def __init__(self, tokens: int, shares: Sequence[float], seed: int):
-        """Draw nothing yet.
-
-        Args:
-            tokens: target tokens of an update.
-            shares: (N,) how likely each task is, up to a common factor.
-            seed: the run's seed, at least 0.
-        """
         super().__init__([tokens] * len(shares))
         bounds = np.cumsum(shares)
         self._bounds, self._seed = bounds / bounds[-1], seed
@@ -118,27 +101,13 @@ class OneTask(AllTasks):
 def tasks_of_updates(
     lines: Sequence[int], batch: BatchSettings, shares: Shares, seed: int, one_task: bool
 ) -> AllTasks:
-    """Return which of N tasks each update of a run holds.
-
-    Args:
-        lines: training pairs of each task.
-        batch: the size of an update; an update of one task has `tokens` of it.
-        shares: equal, proportional to lines, or by a temperature.
-        seed: the run's seed, at least 0.
-        one_task: whether an update holds one task only.
-    """
+    """Return which of N tasks each update of a run holds."""
     tokens = task_tokens(lines, batch, shares)
     return OneTask(batch.tokens, tokens, seed) if one_task else AllTasks(tokens)
 
 
 def task_tokens(lines: Sequence[int], batch: BatchSettings, shares: Shares) -> list[float]:
-    """Return the target tokens of each of N tasks in an update of all.
-
-    Args:
-        lines: training pairs of each task.
-        batch: `tokens` are for each task or for the update.
-        shares: equal, proportional to lines, or by a temperature.
-    """
+    """Return the target tokens of each of N tasks in an update of all."""
     total = batch.tokens * (len(lines) if batch.per == "task" else 1)
     if isinstance(shares, Temperature):
         return (total * temperature_shares(lines, shares.temperature)).tolist()
@@ -150,10 +119,6 @@ def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
     """Return how often each of N tasks is drawn, (N,), in all 1: q_n ∝ (lines_n / Σ lines)^α.
 
     XLM-R's sampling (Lample and Conneau, 2019, §3.1): 1 draws tasks by their size, 0 equally.
-
-    Args:
-        lines: sentences of each task.
-        temperature: the exponent α.
     """
     counts = np.asarray(lines, dtype=np.float64)
     weights = (counts / counts.sum()) ** temperature

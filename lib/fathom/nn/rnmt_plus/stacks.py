@@ -1,45 +1,143 @@
-"""The decoder of RNMT+: its first layer queries the source, all others read the context."""
+"""The encoder and the decoder of RNMT+.
+
+The encoder is bidirectional, and the last layer's output is projected. In the decoder the first
+layer queries the source, and all others read its context.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
 import torch
-from fairseq.models import FairseqIncrementalDecoder
+from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.nn.hooks import Method
-from fathom.nn.rnmt_plus.additive_attention import AdditiveAttention, Source
-from fathom.nn.rnmt_plus.encoder import LONGEST, recurrent_residual, recurrent_table
-from fathom.nn.rnmt_plus.lstm import INIT, LstmLayer, step
+from fathom.nn.rnmt_plus.cells import INIT, AdditiveAttention, LstmLayer, PreparedSource, step
 from fathom.nn.stack import (
+    DictionaryLike,
     Memory,
     Observer,
     Residual,
     State,
-    Vocabulary,
+    reordered,
+    residual,
     run_layers,
     tasks_of,
 )
 
+# The first layer, from 0, whose input is added to its output.
+FIRST_RESIDUAL = 2
+# Sentences may have any length; fairseq wants a number.
+LONGEST = 100_000
 # The key of the state of earlier steps.
 PAST = "past"
 
 
-@dataclass
-class Pass:
-    """What the layers of one forward pass share.
+class BidirectionalLayer(nn.Module):
+    """One encoder layer, which concatenates the outputs of both directions."""
+
+    def __init__(self, inputs: int, model: Model, residual: Residual):
+        super().__init__()
+        self.lstm = LstmLayer(inputs, model.width, directions=2)
+        self.dropout = nn.Dropout(model.dropout)
+        self.residual = residual
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        """Return the layer's output for x; both are (S, B, 2c), and `padding` is (S, B)."""
+        y, _ = self.lstm(x[..., : self.lstm.inputs], padding)
+        return self.residual("recurrence", x, self.dropout(y))
+
+
+class RnmtEncoder(FairseqEncoder):
+    """A stack of bidirectional layers, and the projection of its output.
+
+    Every tensor between layers is 2c wide. The embeddings are repeated to that width, so that a
+    method can use them in place of the first layer's output; the first layer reads one copy.
 
     Attributes:
-        source: what the first layer attends to.
-        past: what a later step needs, by name, (B, …) each; empty at the first step.
-        contexts: (T, B, c) of all steps, set by the first layer.
+        observer: if set, called with the embeddings and each layer's output, (S, B, 2c) each.
     """
 
-    source: Source
-    past: dict[str, Tensor]
-    contexts: Tensor = field(init=False)
+    def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
+        super().__init__(dictionary)
+        self.method = method
+        self.task: int | None = None
+        self.observer: Observer | None = None
+        self.embed_tokens = recurrent_table(dictionary, model.width)
+        self.dropout = nn.Dropout(model.dropout)
+        self.layers = nn.ModuleList(
+            BidirectionalLayer(
+                2 * model.width if layer else model.width,
+                model,
+                recurrent_residual(model, method, layer),
+            )
+            for layer in range(model.encoder_layers)
+        )
+        self.projection = nn.Linear(2 * model.width, model.width)
+        nn.init.xavier_uniform_(self.projection.weight)
+        nn.init.zeros_(self.projection.bias)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        tasks: Tensor | None = None,
+    ) -> Memory:
+        """Encode a batch; fairseq's generator passes the first two arguments by name.
+
+        Args:
+            src_tokens: (B, S) right-padded.
+            src_lengths: not used.
+            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
+
+        Returns:
+            "encoder_out": the one memory that the decoder attends to, (S, B, c);
+            "encoder_padding_mask": one tensor (B, S), true at padding.
+        """
+        padding = src_tokens.eq(self.dictionary.pad())
+        steps_padding = padding.t()
+        self.method.begin(tasks_of(src_tokens, tasks, self.task))
+        x = self.dropout(self.embed_tokens(src_tokens)).transpose(0, 1)  # (S, B, c)
+        outputs = [torch.cat([x, x], dim=-1)]  # (S, B, 2c)
+        run_layers(self.method, self.layers, outputs, lambda _, layer, x: layer(x, steps_padding))
+        if self.observer:
+            self.observer(outputs)
+        (memory,) = self.method.memory(outputs, 1)
+        return {"encoder_out": [self.projection(memory)], "encoder_padding_mask": [padding]}
+
+    def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
+        """Return the sentences of an encoded batch whose indices are in `new_order`."""
+        return reordered(encoder_out, new_order)
+
+    def max_positions(self) -> int:
+        """Return a length that is longer than any source (pieces)."""
+        return LONGEST
+
+
+def recurrent_table(vocabulary: DictionaryLike, width: int) -> nn.Embedding:
+    """Return a table of embeddings (V, c), uniform, zero at padding; they are not scaled."""
+    table = nn.Embedding(len(vocabulary), width, padding_idx=vocabulary.pad())
+    nn.init.uniform_(table.weight, -INIT, INIT)
+    nn.init.zeros_(table.weight[vocabulary.pad()])
+    return table
+
+
+def recurrent_residual(model: Model, method: Method, layer: int) -> Residual:
+    """Return how a layer adds its output to its input; the first two layers do not."""
+    if layer < FIRST_RESIDUAL:
+        return lambda part, x, fx: fx
+    return residual(model, method, layer)
+
+
+@dataclass
+class RnmtPass:
+    """What the layers of one forward pass share."""
+
+    source: PreparedSource  # what the first layer attends to
+    past: dict[str, Tensor]  # what a later step needs, by name, (B, …) each; empty at first
+    contexts: Tensor = field(init=False)  # (T, B, c) of all steps, set by the first layer
 
 
 class QueryLayer(nn.Module):
@@ -49,19 +147,14 @@ class QueryLayer(nn.Module):
     """
 
     def __init__(self, model: Model):
-        """Build the layer and its attention."""
         super().__init__()
         self.lstm = LstmLayer(2 * model.width, model.width, directions=1)
         self.attention = AdditiveAttention(model.width, model.heads, model.attention_dropout)
 
-    def forward(self, x: Tensor, shared: Pass) -> Tensor:
-        """Return the layer's output, (T, B, c), and store the contexts in `shared`.
+    def forward(self, x: Tensor, shared: RnmtPass) -> Tensor:
+        """Return the layer's output for embeddings x, (T, B, c), and store the contexts.
 
         Each step needs the context of the previous one, so the steps are computed one by one.
-
-        Args:
-            x: (T, B, c) embeddings.
-            shared: of this pass.
         """
         width, source, past = x.size(-1), shared.source, shared.past
         (weight,), (scale,), (bias,) = self.lstm.weight, self.lstm.scale, self.lstm.bias
@@ -87,25 +180,13 @@ class ContextLayer(nn.Module):
     """A layer above the first: it reads the layer below and the context of the same step."""
 
     def __init__(self, model: Model, residual: Residual, number: int):
-        """Build the layer.
-
-        Args:
-            model: the network's shape.
-            residual: adds the layer's output to its input.
-            number: the layer, from 0, part of the names of its state.
-        """
         super().__init__()
         self.lstm = LstmLayer(2 * model.width, model.width, directions=1)
         self.dropout = nn.Dropout(model.dropout)
-        self.residual, self.number = residual, number
+        self.residual, self.number = residual, number  # from 0, part of the names of its state
 
-    def forward(self, x: Tensor, shared: Pass) -> Tensor:
-        """Return the layer's output, (T, B, c).
-
-        Args:
-            x: (T, B, c) hidden states.
-            shared: of this pass, with its contexts.
-        """
+    def forward(self, x: Tensor, shared: RnmtPass) -> Tensor:
+        """Return the layer's output for hidden states x; both are (T, B, c)."""
         m, c, past = f"m{self.number}", f"c{self.number}", shared.past
         before = (past[m][None], past[c][None]) if m in past else None
         y, (last_m, last_c) = self.lstm(torch.cat([x, shared.contexts], dim=-1), before=before)
@@ -117,7 +198,6 @@ class RnmtDecoder(FairseqIncrementalDecoder):
     """A stack of layers, and the projection of output and context to the target vocabulary.
 
     Attributes:
-        task: the task of every sentence if a call gives none (generation).
         observer: if set, called with the embeddings and each layer's output, (T, B, c) each.
     """
 
@@ -125,14 +205,7 @@ class RnmtDecoder(FairseqIncrementalDecoder):
     get_incremental_state: Callable[[State | None, str], dict[str, Tensor] | None]
     set_incremental_state: Callable[[State | None, str, dict[str, Tensor]], State | None]
 
-    def __init__(self, model: Model, dictionary: Vocabulary, method: Method):
-        """Build the stack.
-
-        Args:
-            model: the network's shape.
-            dictionary: of the target.
-            method: what changes the layers.
-        """
+    def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
         super().__init__(dictionary)
         self.method = method
         self.task: int | None = None
@@ -162,8 +235,8 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         Args:
             previous_target: (B, T) the target shifted by one, right-padded.
             encoder_out: what the encoder returned; fairseq's generator passes it by this name.
-            incremental_state: cells and context of the previous step, and the prepared source;
-                with it only the last position is decoded.
+            incremental_state: cells and context of the previous step, and the prepared source; with
+                it only the last position is decoded.
             tasks: (B,) the task of each sentence; None takes the one of `for_task`.
 
         Returns:
@@ -187,12 +260,10 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         self.set_incremental_state(incremental_state, PAST, shared.past)
         return x
 
-    def run(self, tokens: Tensor, shared: Pass) -> Tensor:
-        """Return the stack's output next to the context, (T, B, 2c); the method has begun.
+    def run(self, tokens: Tensor, shared: RnmtPass) -> Tensor:
+        """Return the stack's output next to the context, (T, B, 2c), of tokens (B, T).
 
-        Args:
-            tokens: (B, T).
-            shared: of this pass.
+        The method has begun.
         """
         outputs = [self.dropout(self.embed_tokens(tokens)).transpose(0, 1)]  # (T, B, c)
         # The first layer computes the contexts that all others read.
@@ -204,21 +275,16 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         x = self.method.source(len(self.layers), outputs)
         return torch.cat([x, shared.contexts], dim=-1)
 
-    def start_pass(self, encoder_out: Memory, incremental_state: State | None) -> Pass:
-        """Return what the layers share, with the source prepared now or at an earlier step.
-
-        Args:
-            encoder_out: what the encoder returned.
-            incremental_state: the state of earlier steps, if the pass is incremental.
-        """
+    def start_pass(self, encoder_out: Memory, incremental_state: State | None) -> RnmtPass:
+        """Return what the layers share, with the source prepared now or at an earlier step."""
         past = dict(self.get_incremental_state(incremental_state, PAST) or {})
         if past:
-            source = Source(past["keys"], past["values"], past["blocked"], past.get("mask"))
-            return Pass(source, past)
+            source = PreparedSource(past["keys"], past["values"], past["blocked"], past.get("mask"))
+            return RnmtPass(source, past)
         (memory,), (padding,) = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
         source = cast(QueryLayer, self.layers[0]).attention.prepare(memory, padding)
         tensors = source._asdict().items()
-        return Pass(source, {name: tensor for name, tensor in tensors if tensor is not None})
+        return RnmtPass(source, {name: tensor for name, tensor in tensors if tensor is not None})
 
     def reorder_incremental_state(self, incremental_state: State, new_order: Tensor) -> None:
         """Select the sentences whose indices are in `new_order`, in the state of earlier steps."""

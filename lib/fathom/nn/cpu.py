@@ -1,11 +1,14 @@
-"""Linear layers whose three matrix products run with a chosen float32 precision.
+"""Faster linear layers and dropout on a CPU.
 
-On a CPU, torch sends products of float32 to MKL. With the precision "medium" it sends them to
-oneDNN, which is about twice as fast on some machines. "medium" also allows oneDNN to round to
-bfloat16. Whether it does depends on the machine, so `choose_products` measures it.
+By default torch sends float32 products on a CPU to MKL. With the precision "medium" it sends them
+to oneDNN, about twice as fast on some machines, which may also round to bfloat16. Whether it does
+depends on the machine, so `choose_matmul_precision` measures it. The setting belongs to the
+process, and oneDNN is slow on products of many small or changing shapes, such as attention's, so
+it is set around the products of a linear layer alone.
 
-The setting belongs to the process, and oneDNN is slow on products of many small or changing shapes,
-such as attention's. For this reason it is set around the products of a linear layer alone.
+The mask of dropout comes from 16-bit random words, four draws from each 64-bit word. The
+probability is a multiple of 1 / 65,536, off by at most 1 / 131,072; values are scaled by what this
+multiple leaves, so the expectation is exact. The draws follow from the state of torch's generator.
 """
 
 from dataclasses import dataclass
@@ -23,16 +26,11 @@ AS_GOOD = 2.0
 
 
 @dataclass(frozen=True)
-class Products:
-    """The precision of linear layers, and why it was chosen.
+class MatmulPrecision:
+    """The precision of linear layers, and why it was chosen."""
 
-    Attributes:
-        precision: "highest" or "medium", as torch.set_float32_matmul_precision names them.
-        errors: of each precision that was measured, the largest error relative to the largest
-            value; empty where none was.
-    """
-
-    precision: str
+    precision: str  # "highest" or "medium", as torch.set_float32_matmul_precision names them
+    # By precision, the largest error relative to the largest value; empty if none was measured.
     errors: dict[str, float]
 
     @property
@@ -41,40 +39,32 @@ class Products:
         return ONEDNN_ROWS if self.precision == "medium" else 1
 
 
-def choose_products(device: torch.device) -> Products:
+def choose_matmul_precision(device: torch.device) -> MatmulPrecision:
     """Return the precision of a device's linear layers.
 
-    Nothing is drawn from torch's own generator.
-
-    Args:
-        device: on a CPU "medium" is chosen if its errors are as small as those of "highest";
-            elsewhere "medium" would round, so the precision is "highest".
+    On a CPU "medium" is chosen if its errors are as small as those of "highest"; elsewhere "medium"
+    would round. Nothing is drawn from torch's own generator.
     """
     if device.type != "cpu" or not torch.backends.mkldnn.is_available():
-        return Products("highest", {})
+        return MatmulPrecision("highest", {})
     errors = {precision: _error(precision) for precision in ("highest", "medium")}
     as_good = errors["medium"] <= AS_GOOD * errors["highest"]
-    return Products("medium" if as_good else "highest", errors)
+    return MatmulPrecision("medium" if as_good else "highest", errors)
 
 
 def linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, precision: str = "highest"
 ) -> Tensor:
-    """Return x Wᵀ + b, (…, out).
+    """Return x Wᵀ + b, (…, out), for x (…, in), W (out, in) and b (out,).
 
-    With "medium", in float32 on a CPU and without autocast, it is differentiable once.
-
-    Args:
-        x: (…, in).
-        weight: W, (out, in).
-        bias: b, (out,), or None.
-        precision: "highest" or "medium", of this product and of those of both its gradients.
+    The precision is that of this product and of both products of its gradient. With "medium", in
+    float32 on a CPU and without autocast, it is differentiable once.
     """
     here = x.device.type
     exact = x.dtype == torch.float32 and not torch.is_autocast_enabled(here)
     if precision == "medium" and here == "cpu" and exact:
         return _Linear.apply(x, weight, bias)
-    # At the highest precision torch's own layer is faster than an own function.
+    # At the highest precision torch's layer is faster than a function of ours.
     return F.linear(x, weight, bias)
 
 
@@ -135,3 +125,34 @@ def _error(precision: str) -> float:
 
     pairs = zip(products(torch.float32), products(torch.float64), strict=True)
     return max(((ours - exact).abs().max() / exact.abs().max()).item() for ours, exact in pairs)
+
+
+WORDS = 2**16
+
+
+def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
+    """Return x with each value set to zero with probability p, the others scaled by 1 / (1 − p).
+
+    Args:
+        p: the probability, from 0 to 1; on a CPU rounded to a multiple of 1 / 65,536.
+    """
+    if not training or p == 0:
+        return x
+    if x.device.type != "cpu" or p == 1:
+        return F.dropout(x, p)
+    return x * keep_mask(x, p)
+
+
+def keep_mask(x: Tensor, p: float) -> Tensor:
+    """Return what dropout multiplies x by, of its shape and type: 0 or 1 / (1 − p).
+
+    Args:
+        p: the probability, less than 1.
+    """
+    dropped = min(round(p * WORDS), WORDS - 1)
+    words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+    draws = words.view(torch.int16)[: x.numel()].view(x.shape)  # uniform, −32,768 … 32,767
+    mask = torch.empty(x.shape, dtype=x.dtype)
+    # Written as 0 and 1 of the type of x at once, without a mask of truth values.
+    torch.ge(draws, dropped - WORDS // 2, out=mask)
+    return mask.mul_(WORDS / (WORDS - dropped))

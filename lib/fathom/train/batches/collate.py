@@ -18,26 +18,17 @@ from fathom.train.batches.sampler import Member
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """B sentences of any tasks.
+    """B sentences of any tasks."""
 
-    Attributes:
-        source: (B, S) ids with end symbols.
-        previous_target: (B, T) ids, each task's start first.
-        target: (B, T) ids with end symbols.
-        tasks: (B,) index of each sentence's task.
-        sentences: (B,) index of each sentence in its task's split.
-        tokens: target tokens without padding.
-        source_lengths: tokens of each source, B numbers; None if only the tensors know them.
-        target_lengths: tokens of each target, B numbers; None if only the tensors know them.
-    """
-
-    source: torch.Tensor
-    previous_target: torch.Tensor
-    target: torch.Tensor
-    tasks: torch.Tensor
-    sentences: torch.Tensor
-    tokens: int
+    source: torch.Tensor  # (B, S) ids with end symbols
+    previous_target: torch.Tensor  # (B, T) ids, each task's start first
+    target: torch.Tensor  # (B, T) ids with end symbols
+    tasks: torch.Tensor  # (B,) index of each sentence's task
+    sentences: torch.Tensor  # (B,) index of each sentence in its task's split
+    tokens: int  # target tokens without padding
+    # Tokens of each source, B numbers; None if only the tensors know them.
     source_lengths: tuple[int, ...] | None = None
+    # Tokens of each target, B numbers; None if only the tensors know them.
     target_lengths: tuple[int, ...] | None = None
 
     def to(self, device: torch.device | str) -> "Batch":
@@ -92,7 +83,6 @@ def counted(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
     """Return the tokens of sentences, (B,).
 
     Args:
-        sides: one side of a split by task.
         rows: (B, 2) task and sentence of each row.
     """
     tasks, sentences = rows.T
@@ -107,7 +97,6 @@ def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarr
     """Return the ids of sentences, (B, longest), padded on the right.
 
     Args:
-        sides: one side of a split by task.
         rows: (B, 2) task and sentence of each row.
         lengths: (B,) the tokens of each.
     """
@@ -124,7 +113,7 @@ def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarr
 
 
 def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
-    """Yield every sentence of a split exactly once, in batches of similar length, short ones first.
+    """Yield every sentence of a split once, in batches of similar length, the short ones first.
 
     Args:
         pairs: the split of each task.
@@ -151,7 +140,6 @@ def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
     """Return groups of texts of similar length, the short ones first.
 
     Args:
-        lengths: tokens of each text, or of the longer side of a pair.
         tokens: bound of a group's texts times its longest; a longer text is a group alone.
     """
     groups: list[list[Member]] = []

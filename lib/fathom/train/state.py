@@ -1,0 +1,195 @@
+"""What a training resumes or starts from: its states on disk, and another run's weights."""
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from fathom.config.spec import StartSpec
+from fathom.io.errors import FathomError
+from fathom.io.integrity import Recorded
+from fathom.io.locks import HOLDER, LOCK
+from fathom.nn.weights import (
+    LAST,
+    final_weights,
+    read_checkpoint,
+    saved_updates,
+    saved_weights,
+    weights_path,
+    write_checkpoint,
+)
+from fathom.results import training_file
+from fathom.results.recipe import RECIPE
+from fathom.results.training_file import WEIGHTS, Ended, read, unfit_weights
+from fathom.train.attempts import recipe_of, recorded
+
+FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
+
+
+def save(folder: Path, state: dict[str, Any]) -> None:
+    """Write a state of tensors, numbers, text and plain containers.
+
+    The newest state replaces the one before only when it is complete on disk.
+    """
+    write_checkpoint(folder / FRESH, state)
+    complete_save(folder)
+
+
+def complete_save(folder: Path) -> None:
+    """Give a state that is complete on disk its name, also after a kill before it had it."""
+    newest, fresh = folder / NEWEST, folder / FRESH
+    if not fresh.exists():
+        return
+    if newest.exists():
+        os.replace(newest, folder / BEFORE)
+    os.replace(fresh, newest)
+
+
+def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
+    """Return the newest state that can be read, or None if there is none.
+
+    A damaged file is renamed and reported; then the state before it is read.
+    """
+    for name in (NEWEST, BEFORE):
+        path = folder / name
+        if not path.exists():
+            continue
+        try:
+            return read_checkpoint(path)
+        except FathomError as error:
+            report(f"{error.where}: {error.what}; renamed to {set_aside(path)}")
+    return None
+
+
+def set_aside(path: Path) -> str:
+    """Rename a file that cannot be used, and return its new name."""
+    aside = path.with_suffix(".damaged")
+    # Another process of the same run may have renamed it.
+    with suppress(FileNotFoundError):
+        os.replace(path, aside)
+    return aside.name
+
+
+def delete_states_after(folder: Path, update: int) -> None:
+    """Delete the states after an update from which a training must resume."""
+    for name in (NEWEST, BEFORE):
+        with suppress(FathomError):
+            if read_checkpoint(folder / name)["update"] > update:
+                (folder / name).unlink()
+
+
+def save_weights(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:
+    """Save the weights after an update, and delete the oldest ones.
+
+    Called before `save` of the same update: a process killed between the two does both again.
+
+    Args:
+        count: how many saved weights to keep; 0 saves none.
+    """
+    if count > 0:
+        write_checkpoint(weights_path(folder, update), {"update": update, "model": weights})
+        for path in list(saved_weights(folder).values())[:-count]:
+            path.unlink()
+
+
+def delete_weights_after(folder: Path, update: int) -> None:
+    """Delete the weights saved after an update from which a training resumes."""
+    for later, path in saved_weights(folder).items():
+        if later > update:
+            path.unlink()
+
+
+def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
+    """Delete training.json and what cannot be resumed from; every line of it is reported.
+
+    Weights that were saved along the way are made again from a state before them.
+    """
+    path = folder / "training.json"
+    try:
+        ended = training_file.read(path)
+    except FathomError as error:
+        report(f"{error.where}: {error.what}; resuming")
+        path.unlink(missing_ok=True)
+        return
+    Recorded(path, ended.files).require(
+        *(name for name in ended.files if not name.startswith(WEIGHTS))
+    )
+    unfit = unfit_weights(path, ended)
+    for name, reason in unfit.items():
+        there = (folder / name).exists()
+        what = f"{reason}; renamed to {set_aside(folder / name)}" if there else reason
+        report(f"{folder / name}: {what}; resuming")
+    along = saved_updates(name.removeprefix(WEIGHTS) for name in unfit)
+    delete_states_after(folder / WEIGHTS, min(along) - 1 if along else ended.outcome.update)
+    path.unlink()
+
+
+# The lines of all attempts stay, and the lock, which is held.
+STAYS = ("train.log", LOCK, HOLDER)
+
+
+def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
+    """Delete what a training of an older recipe left, its translations and measurements too."""
+    attempts = recorded(folder / "attempts.json") or []
+    recipe = min(map(recipe_of, attempts), default=RECIPE["training"])
+    if recipe >= RECIPE["training"]:
+        return
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in STAYS:
+            path.unlink()
+    today = RECIPE["training"]
+    report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")
+
+
+# Part of the names of all parameters that belong to a method.
+_OWN = ".method."
+
+
+def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> None:
+    """Load a finished run's weights into a network.
+
+    The parameters of the network's own method keep their values; with `start.freeze` only they are
+    trained.
+    """
+    recorded = read(folder / "training.json").weights
+    weights = final_weights(folder / "checkpoints", recorded, start.average_of)
+    names = network.state_dict().keys()
+    unfilled = [name for name in names - weights.keys() if _OWN not in name]
+    if strange := sorted(weights.keys() - names) + sorted(unfilled):
+        raise _unfit(start, strange[0])
+    try:
+        network.load_state_dict(weights, strict=False)
+    except RuntimeError as error:
+        raise _unfit(start, str(error).split("\n")[1].strip()) from None
+    if start.freeze:
+        for name, parameter in network.named_parameters():
+            parameter.requires_grad_(name not in weights)
+        if not any(parameter.requires_grad for parameter in network.parameters()):
+            remedy = "choose a method that adds parameters, or write false"
+            raise FathomError("nothing is left to train", "start.freeze", remedy)
+
+
+def _unfit(start: StartSpec, what: str) -> FathomError:
+    return FathomError(
+        f"its weights do not fit this network ({what})",
+        f"start.run: {start.name}",
+        "name a run with the same model and data",
+    )
+
+
+def inherited(start: StartSpec, folder: Path) -> Ended | None:
+    """Return how a run ends because the one it starts from did not finish; None if it finished."""
+    path = folder / "training.json"
+    if not path.exists():
+        raise FathomError("the training has not ended", str(folder), f"train {start.name} first")
+    outcome = read(path).outcome
+    if outcome.finished:
+        return None
+    reason = f"{start.name}, from which it starts: {outcome.reason}"
+    return Ended(kind=outcome.kind, update=0, reason=reason)

@@ -1,0 +1,213 @@
+"""What a start finds, checks, records and prints before it runs or submits anything."""
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from fathom.cluster import jobs, preflight, starts
+from fathom.cluster.slurm import Slurm
+from fathom.config.switches import require_even_shares
+from fathom.io.errors import FathomError
+from fathom.workflow import memory
+from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
+
+TRAIN, PREPARE = "train_run", "prepare_corpus"
+# Names in a line; Snakemake's own list of jobs has all of them.
+MOST_NAMES = 12
+
+
+def title(targets: Targets) -> str:
+    """Return the first line of every start."""
+    return f"fathom: scale {targets.project.scale(targets.scale).title}"
+
+
+def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
+    """Return what a user must know of a target before anything runs.
+
+    Raises:
+        FathomError: If the target cannot be made, or nothing can be submitted for it.
+    """
+    return [*found(targets, target), *ready(workflow, targets, target)]
+
+
+def found(targets: Targets, target: str) -> list[str]:
+    """Return what a target finds, what it trains, and what cannot be made yet.
+
+    Raises:
+        FathomError: If the target cannot be made.
+    """
+    trainings = _trainings(targets, targets.names_of(target))
+    if not trainings:
+        what = "claims" if target == CLAIMS else "cells"
+        note = f"; {what} without a result say `not run`" if target in READING else ""
+        return [f"fathom: {target}: nothing will be trained{note}"]
+    missing = [label for label, path in trainings.items() if not path.exists()]
+    line = (
+        f"fathom: {target}: {len(trainings) - len(missing)} of {len(trainings)} trainings found, "
+        f"{len(missing)} to train"
+    )
+    more = [f"and {len(missing) - MOST_NAMES} more"] if len(missing) > MOST_NAMES else []
+    names = ", ".join([*missing[:MOST_NAMES], *more])
+    printed = [f"{line}: {names}" if names else line, *_stale(targets, target)]
+    if target == ALL or target in targets.project.papers:
+        printed += _not_built(targets, target)
+    return printed
+
+
+def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
+    """Return training.json by `<run>-<hash8>`, with the seed where it is not 1.
+
+    A run comes after the run that it starts from.
+    """
+    trainings = {}
+    for name in names:
+        start = targets.project.start_name(name)
+        for trained in (*([start] if start else []), name):
+            spec = targets.spec(trained)
+            for seed in targets.seeds(name):
+                label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
+                trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
+    return trainings
+
+
+def _stale(targets: Targets, target: str) -> Iterator[str]:
+    """Yield how many trainings were made by an older recipe, and what happens to them."""
+    stale = [
+        name
+        for name in targets.names_of(target)
+        for seed in targets.seeds(name)
+        if targets.is_stale(targets.spec(name), seed)
+    ]
+    if stale:
+        again = targets.project.switches.retrain == "stale"
+        verdict = "trained again from nothing" if again else "kept; --config retrain=stale"
+        yield f"fathom: {len(stale)} trainings of an older recipe: {verdict}"
+
+
+def _not_built(targets: Targets, target: str) -> Iterator[str]:
+    """Yield the runs that cannot be trained yet, by their first reason, then tables and figures."""
+    papers = [target] if target in targets.project.papers else list(targets.project.papers)
+    reasons: dict[str, dict[str, list[str]]] = {}
+    count = 0
+    for name, reason in targets.not_built.items():
+        paper, run = name.split("/")
+        if paper in papers:
+            reasons.setdefault(reason.split("; ")[0], {}).setdefault(paper, []).append(run)
+            count += len(targets.seeds(name))
+    if count:
+        yield f"fathom: {count} trainings are not built yet:"
+    for reason, runs in reasons.items():
+        yield f"  {reason}:"
+        yield from (f"    {paper}: {', '.join(names)}" for paper, names in runs.items())
+    artefacts = targets.artefacts
+    waiting = [name for name in targets.artefacts_not_built if artefacts[name].paper.name in papers]
+    if waiting:
+        yield f"fathom: tables and figures that are not built yet: {', '.join(waiting)}"
+
+
+def ready(workflow: Any, targets: Targets, target: str) -> list[str]:
+    """Check, record and describe a start; nothing of a dry run.
+
+    Args:
+        workflow: Snakemake's, after it has chosen how jobs run.
+
+    Raises:
+        FathomError: If nothing can be submitted, the devices of a training cannot share its
+            updates, or trainings ask for more GPU-hours than the user allows.
+    """
+    if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
+        return []
+    trainings = _trainings(targets, targets.names_of(target)).values()
+    missing = [path for path in trainings if not path.exists()]
+    stop, remarks = _HOW_TO_STOP_HERE if missing else (), []
+    if _is_on_slurm(workflow) and target not in READING:
+        requested = _resources(workflow, targets, targets.names_of(target))
+        of_training = requested.get(TRAIN, {})
+        processes = max(jobs.gpus(of_training), 1) * int(of_training.get("nodes") or 1)
+        require_even_shares(targets.project.switches.micro_batches, processes)
+        # A start may have several targets, which share trainings.
+        all_missing = {path.absolute() for path in missing}
+        all_missing |= starts.trainings_here(targets.paths.cluster)
+        _refuse_gpu_hours(targets, len(all_missing), of_training)
+        remarks = preflight.check(Slurm(), requested, jobs.top())
+        stop = (
+            "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
+            f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
+        )
+    starts.add_trainings(targets.paths.cluster, missing)
+    is_first = _enter.cache_info().currsize == 0
+    # Also of a start without a cluster, so that the next start knows whose its lock was.
+    entered = _enter()
+    printed = [*remarks, *entered, *stop] if is_first else remarks
+    return [f"fathom: {line}" for line in printed]
+
+
+_HOW_TO_STOP_HERE = (
+    "Ctrl-C stops all jobs of this start; trainings save first, and the next start resumes",
+    "to close the terminal and leave them running, start in tmux or screen",
+)
+
+
+@cache
+def _enter() -> tuple[str, ...]:
+    """Record this process once, and return what is printed of other starts."""
+    return tuple(starts.enter())
+
+
+def _is_on_slurm(workflow: Any) -> bool:
+    """Return whether jobs are submitted by the command of the profile `slurm`.
+
+    Raises:
+        FathomError: If the command is not there.
+    """
+    command = Path(getattr(workflow.executor_settings, "submit_cmd", None) or "")
+    if (command.parent.name, command.name) != ("slurm", "submit"):
+        return False
+    if not command.is_file():
+        what = f"no such file in {Path.cwd()}"
+        remedy = "with --directory, give --profile the profile's absolute path"
+        raise FathomError(what, str(command), remedy)
+    return True
+
+
+def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[str, Any]]:
+    """Return what each rule's jobs ask for, by rule; of the run that needs most memory.
+
+    What a job asks for its text follows from its input, which is not there yet: any text will do.
+    """
+    largest = max(map(targets.spec, names), key=memory.of_run, default=None)
+    run = f"{largest.paper}/{largest.folder}" if largest else ""
+    text, data = next(iter(targets.project.data_folders(targets.scale).items()))
+    requested = {}
+    for rule in workflow.rules:
+        if workflow.is_local(rule) or ("run" in rule.wildcard_names and not names):
+            continue
+        of_text = data.corpus_folder if rule.name == PREPARE else text
+        wildcards = SimpleNamespace(run=run, data=of_text)
+        given = {
+            name: resource.evaluate(
+                wildcards, input=(), attempt=1, threads=1, rulename=rule.name, async_run=None
+            ).value
+            for name, resource in rule.resources.items()
+            if not name.startswith("_")
+        }
+        requested[rule.name] = jobs.on_device(given)
+    return requested
+
+
+def _refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]) -> None:
+    """Refuse a start whose trainings ask for more GPU-hours than `gpu_hours`.
+
+    Args:
+        count: trainings that all targets of the start miss.
+        resources: of a training.
+    """
+    most = targets.project.switches.gpu_hours
+    devices = jobs.gpus(resources) * int(resources.get("nodes") or 1)
+    hours = count * devices * int(resources.get("runtime") or 0) / 60
+    if most is not None and hours > most:
+        what = f"{count} trainings ask for {hours:g} GPU-hours, more than {most}"
+        raise FathomError(what, "gpu_hours", "name fewer runs, a shorter runtime, or raise it")

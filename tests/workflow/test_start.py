@@ -1,0 +1,341 @@
+"""What a start finds, checks, records and prints; and what Snakemake is kept from."""
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.cluster import jobs, starts
+from fathom.cluster.slurm import COMMANDS
+from fathom.io.errors import FathomError
+from fathom.io.files import write_json
+from fathom.io.integrity import write_record
+from fathom.results.recipe import RECIPE
+from fathom.workflow import memory, start
+from fathom.workflow.clock import set_back
+from fathom.workflow.start import found, title
+from fathom.workflow.targets import READING
+from tests.cluster.conftest import answers  # noqa: F401
+from tests.support.planned import NOT_BUILT, planned
+from tests.support.targets import ROOT, TABLE, own_project, targets
+
+RUN = "latent_depth/m2o_diverse_6_6"
+ROW = f"{TABLE}_row"
+
+
+def finish(made, name, **content):
+    """Leave the training.json of a finished run."""
+    path = made.paths.training(made.spec(name), 1)
+    write_record(path, {"recipe": RECIPE["training"]} | content)
+
+
+def test_a_start_says_its_scale(tmp_path):
+    assert title(targets(tmp_path)).startswith("fathom: scale tiny: ")
+
+
+def test_a_target_says_every_training_that_is_missing(tmp_path):
+    made = targets(tmp_path)
+    count = len(made.artefact(TABLE).runs)
+    [line] = found(made, TABLE)
+    assert line.startswith(f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train: ")
+    assert made.spec(RUN).folder in line
+
+
+def test_what_is_finished_is_found(tmp_path):
+    made = targets(tmp_path)
+    count = len(made.artefact(TABLE).runs)
+    finish(made, RUN)
+    [line] = found(made, TABLE)
+    assert f"1 of {count} trainings found" in line
+    assert made.spec(RUN).folder not in line
+
+
+def test_what_judges_says_that_nothing_is_trained(tmp_path):
+    for target in ("compare", "claims"):
+        assert "nothing will be trained" in found(targets(tmp_path), target)[0]
+
+
+def test_a_long_list_of_runs_is_cut(tmp_path):
+    assert "and 3 more" in found(targets(tmp_path, seeds=15, row="6/6"), f"{TABLE}_row")[0]
+
+
+def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
+    made = targets(tmp_path)
+    name = next(name for name in made.built if made.spec(name).start)
+    target = next(key for key, item in made.artefacts.items() if name in item.runs)
+    base = made.spec(made.project.start_name(name))
+    [line, *_] = found(made, target)
+    assert line.index(base.folder) < line.index(made.spec(name).folder)
+
+
+def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
+    made = targets(tmp_path)
+    finish(made, RUN, recipe=0)
+    older = "fathom: 1 trainings of an older recipe"
+    assert found(made, TABLE)[1] == f"{older}: kept; --config retrain=stale"
+    again = targets(tmp_path, retrain="stale")
+    assert found(again, TABLE)[1] == f"{older}: trained again from nothing"
+
+
+def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
+    made = targets(tmp_path, "paper", planned(own_project()))
+    printed = "\n".join(found(made, "all"))
+    count = sum(len(made.seeds(name)) for name in made.not_built)
+    assert f"{count} trainings are not built yet" in printed
+    for name, reason in made.not_built.items():
+        assert name.split("/")[1] in printed
+        assert reason.split("; ")[0] in printed
+    for target in made.artefacts_not_built:
+        assert target in printed
+
+
+def test_a_paper_lists_what_is_not_built_of_its_own(tmp_path):
+    made = targets(tmp_path, "paper", planned(own_project()))
+    printed = "\n".join(found(made, "latent_depth"))
+    assert NOT_BUILT in printed
+    assert "transparent_attention" not in printed
+
+
+class Resource:
+    """A resource of Snakemake: a number, or a function of a job's wildcards."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def evaluate(self, wildcards, **_):
+        return Resource(self.value(wildcards) if callable(self.value) else self.value)
+
+
+def rule(name, wildcards=("run",), **resources):
+    made = {key: Resource(value) for key, value in resources.items()}
+    return SimpleNamespace(name=name, resources=made, wildcard_names=set(wildcards))
+
+
+@pytest.fixture
+def made(tmp_path):
+    """The targets of one row."""
+    return targets(tmp_path / "results", row="6/6")
+
+
+@pytest.fixture
+def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
+    """A start with our profile in a working folder, and a Slurm with a partition of a day."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(jobs.VARIABLE, str(made.paths.cluster))
+    start._enter.cache_clear()
+    for name in COMMANDS:
+        answers(name)
+    answers("sinfo", "main*|1-00:00:00|8000|gpu:h200:4|2|idle")
+    (tmp_path / "slurm").mkdir()
+    (tmp_path / "slurm" / "submit").touch()
+    train = rule(
+        "train_run", gres="gpu:1", runtime=1440, mem_mb=lambda wc: memory.of_run(made.run(wc.run))
+    )
+    prepare = rule("prepare_corpus", ("data",), mem_mb=lambda wc: len(made.sources(wc.data)))
+    learn = rule(
+        "train_subwords", ("data",), mem_mb=lambda wc: made.data(wc.data).subwords.sentences or 0
+    )
+    local = rule("draw_table", (), runtime=10**6)
+    yield SimpleNamespace(
+        executor_plugin=object(),
+        executor_settings=SimpleNamespace(submit_cmd="slurm/submit"),
+        dryrun=False,
+        touch=False,
+        rules=[train, local, prepare, learn],
+        is_local=lambda rule: rule is local,
+    )
+    start._enter.cache_clear()
+
+
+def test_a_start_prints_how_to_stop_it_once(workflow, made):
+    lines = start.ready(workflow, made, ROW)
+    assert "Ctrl-C cancels all jobs of this start on Slurm" in lines[0]
+    assert start.ready(workflow, made, ROW) == []
+    assert len(list(starts.HEADS.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"dryrun": True},
+        {"touch": True},
+        {"executor_plugin": None, "executor_settings": None},
+    ],
+)
+def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
+    vars(workflow).update(changed)
+    assert start.ready(workflow, made, ROW) == []
+    assert not starts.HEADS.exists()
+    assert not made.paths.cluster.exists()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [None, SimpleNamespace(submit_cmd="sbatch"), SimpleNamespace(submit_cmd="mine/submit")],
+)
+def test_a_start_that_does_not_submit_by_our_profile_is_not_checked(workflow, made, settings):
+    """It records itself too: its lock would else be taken for the one of a start that is gone."""
+    workflow.executor_settings = settings
+    workflow.rules[0].resources["runtime"] = Resource(1441)
+    assert "Ctrl-C stops all jobs of this start" in start.ready(workflow, made, ROW)[0]
+    assert start.ready(workflow, made, ROW) == []
+    assert len(list(starts.HEADS.iterdir())) == 1
+
+
+def test_a_start_records_what_it_trains(workflow, made):
+    start.ready(workflow, made, ROW)
+    [name] = made.names_of(ROW)
+    assert starts.trainings_of_all(made.paths.cluster) == {
+        made.paths.training(made.spec(name), 1).absolute()
+    }
+
+
+@pytest.mark.parametrize("target", READING)
+def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
+    made = targets(tmp_path / "results")
+    assert start.ready(workflow, made, target) == []
+    assert not made.paths.cluster.exists()
+
+
+def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, made):
+    workflow.executor_settings = None
+    starts.LOCKS.mkdir(parents=True)
+    lock = starts.LOCKS / "0.input.lock"
+    lock.touch()
+    version = [lock.name, lock.stat().st_ino, lock.stat().st_mtime_ns]
+    gone = {"host": platform.node(), "pid": os.getpid(), "start": 1, "locks": [version]}
+    write_json(starts.HEADS / "gone.json", gone)
+    lines = start.ready(workflow, made, ROW)
+    assert "fathom: the lock of an earlier start, which is gone, is removed" in lines
+    assert not any(starts.LOCKS.iterdir())
+
+
+def test_a_profile_that_is_not_found_from_the_working_folder_is_refused(workflow, made):
+    workflow.executor_settings.submit_cmd = "elsewhere/slurm/submit"
+    with pytest.raises(FathomError, match=r"elsewhere/slurm/submit: no such file in .*--profile"):
+        start.ready(workflow, made, ROW)
+
+
+def test_what_a_rule_asks_for_is_checked_and_local_rules_are_not(workflow, made):
+    workflow.rules[0].resources["runtime"] = Resource(1441)
+    with pytest.raises(FathomError, match="train_run: 1441 minutes is more than"):
+        start.ready(workflow, made, ROW)
+
+
+def test_more_gpu_hours_than_the_user_allows_are_refused(workflow, tmp_path):
+    made = targets(tmp_path / "results", row="6/6", gpu_hours=23)
+    with pytest.raises(FathomError, match="1 trainings ask for 24 GPU-hours, more than 23"):
+        start.ready(workflow, made, ROW)
+    path = made.paths.training(made.spec("latent_depth/m2o_diverse_6_6"), 1)
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert start.ready(workflow, made, ROW) != []
+
+
+def test_gpu_hours_are_those_of_all_targets_of_a_start(workflow, tmp_path):
+    rows = [targets(tmp_path / "results", row=row, gpu_hours=24) for row in ("6/6", "12/12")]
+    assert start.ready(workflow, rows[0], ROW) != []
+    with pytest.raises(FathomError, match="2 trainings ask for 48 GPU-hours, more than 24"):
+        start.ready(workflow, rows[1], ROW)
+
+
+@pytest.mark.parametrize(
+    ("resources", "processes"), [({"gres": "gpu:3"}, 3), ({"gres": "gpu:1", "nodes": 2}, 2)]
+)
+def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
+    workflow, tmp_path, resources, processes
+):
+    """Field fault 19: a number of GPUs that does not divide."""
+    made = targets(tmp_path / "results", row="6/6", micro_batches=5)
+    workflow.rules[0].resources |= {key: Resource(value) for key, value in resources.items()}
+    with pytest.raises(FathomError, match=f"micro_batches: .*which {processes} devices cannot"):
+        start.ready(workflow, made, ROW)
+
+
+def dated(path, ahead):
+    """Make a file that is dated some seconds ahead, and return it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (time.time() + ahead,) * 2)
+    return path
+
+
+def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
+    """Snakemake made translations of such a training again at every start."""
+    run = tmp_path / "runs" / "latent_depth" / "static-12345678" / "1"
+    scores = dated(run / "measurements" / "scores.json", 7300)
+    training = dated(run / "training.json", 3600)
+    done = dated(run / "decodings" / "asked-12345678.json", 7200)
+    old = dated(tmp_path / "corpora" / "small-12345678" / "corpus.json", -3600)
+    before = old.stat().st_mtime
+    lines = list(set_back(tmp_path))
+    times = [path.stat().st_mtime for path in (training, done, scores)]
+    assert times == sorted(times)
+    assert times[-1] <= time.time() + 1
+    assert old.stat().st_mtime == before
+    future = [f"fathom: {path}: dated" for path in (training, done, scores)]
+    assert [line[: len(start)] for line, start in zip(lines, future, strict=True)] == future
+    assert list(set_back(tmp_path)) == []
+
+
+def test_a_broken_link_has_no_date(tmp_path):
+    future = dated(tmp_path / "sources" / "talks" / "source.json", 3600)
+    future.with_name("other.json").symlink_to("gone.json")
+    future.with_name("circle.json").symlink_to("circle.json")
+    (line,) = set_back(tmp_path)
+    assert line.startswith(f"fathom: {future}: dated 60.0 minutes in the future")
+
+
+def test_no_results_have_no_dates(tmp_path):
+    assert list(set_back(tmp_path / "results")) == []
+
+
+SNAKEFILE = """
+import sys
+sys.path.insert(0, {lib!r})
+from fathom.workflow.scheduling import look_only_when_jobs_end
+
+
+rule both:
+    input: "a", "b"
+
+
+rule one:
+    output: "{{name}}"
+    shell: "touch {{output}}"
+
+
+onstart:
+    look_only_when_jobs_end(workflow)
+    print("limited" if workflow.scheduler.job_rate_limiter else "free", file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [([], "free"), (["--max-jobs-per-timespan", "50/1s"], "limited")],
+)
+def test_only_a_limit_that_was_asked_for_stays(tmp_path, options, word):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(lib=str(ROOT / "lib")))
+    snakemake = Path(sys.executable).parent / "snakemake"
+    ended = subprocess.run(
+        [str(snakemake), "both", "--cores", "1", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert word in ended.stderr.split("\n")
+    assert (tmp_path / "a").exists()
+    assert (tmp_path / "b").exists()
+
+
+def test_the_workflow_does_so_at_its_start():
+    text = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
+    assert "onstart:\n    scheduling.look_only_when_jobs_end(workflow)\n" in text

@@ -1,0 +1,171 @@
+# Look-ups of the rules: named functions, thin over fathom.workflow.targets.
+PATHS = TARGETS.paths
+# Processors that read a large text as a stream, at most.
+READERS = 8
+
+
+def needed_for(target):
+    """Return an input function: the files of a target; it also prints what will be trained."""
+
+    def needed(wildcards):
+        files = setup.ask(TARGETS.files, target)
+        if workflow.is_main_process:
+            lines = setup.ask(start.lines, workflow, TARGETS, target)
+            print(*lines, sep="\n", file=sys.stderr)
+        return files
+
+    return needed
+
+
+def refuse_target(wildcards):
+    """End with the nearest name of a target."""
+    sys.exit(f"fathom: {TARGETS.unknown(wildcards.target)}")
+
+
+def sources_of(wildcards):
+    """Return the fetched sources of a corpus."""
+    return [ancient(path) for path in setup.ask(TARGETS.sources, wildcards.data)]
+
+
+def pieces_of(wildcards):
+    """Return the corpus that subword models are trained on."""
+    return ancient(PATHS.pieces_corpus(setup.ask(TARGETS.data, wildcards.data)) / "corpus.json")
+
+
+def subwords_of(wildcards):
+    """Return the subword models with which text is encoded."""
+    return ancient(PATHS.subwords(setup.ask(TARGETS.data, wildcards.data)) / "subwords.json")
+
+
+def text_of(wildcards):
+    """Return the corpus that is encoded."""
+    return ancient(PATHS.corpus(setup.ask(TARGETS.data, wildcards.data)) / "corpus.json")
+
+
+def preparing_memory_of(wildcards, input):
+    """Return the memory that preparing a corpus asks for, in MB."""
+    is_stream = setup.ask(TARGETS.is_stream, wildcards.data)
+    return memory.of_stream(input) if is_stream else memory.of_text(input)
+
+
+def preparing_threads_of(wildcards):
+    """Return how many processors preparing a corpus asks for."""
+    return READERS if setup.ask(TARGETS.is_stream, wildcards.data) else 1
+
+
+def learning_memory_of(wildcards, input):
+    """Return the memory that training subword models asks for, in MB."""
+    return memory.of_text(input, setup.ask(TARGETS.data, wildcards.data).subwords.sentences)
+
+
+def reading_memory_of(wildcards, input):
+    """Return the memory that a job asks for that reads a corpus line by line, in MB."""
+    return memory.of_stream(input)
+
+
+def run_of(wildcards):
+    """Return a run that can be trained."""
+    return setup.ask(TARGETS.run, wildcards.run)
+
+
+def tensors_of(wildcards):
+    """Return the encoded text that a run is trained on."""
+    return ancient(PATHS.tensors(run_of(wildcards).data) / "tensors.json")
+
+
+def start_of(wildcards):
+    """Return the training that a run starts from, if it starts from one."""
+    folder = PATHS.start(run_of(wildcards), int(wildcards.seed))
+    return [folder / "training.json"] if folder else []
+
+
+def retrain_of(wildcards):
+    """Return a file that is newer than a stale training, if the user retrains those."""
+    return setup.ask(TARGETS.retrain, run_of(wildcards), int(wildcards.seed))
+
+
+def recipe_of(wildcards):
+    """Return the recipe of a training, which trains again where it changes."""
+    return setup.ask(TARGETS.recipe, run_of(wildcards), int(wildcards.seed))
+
+
+def memory_of(wildcards):
+    """Return the memory that a job of a run asks for, in MB."""
+    return memory.of_run(run_of(wildcards))
+
+
+def test_text_of(wildcards):
+    """Return the corpus that a run is tested on."""
+    return ancient(PATHS.corpus(run_of(wildcards).data) / "corpus.json")
+
+
+def decodings_of(wildcards):
+    """Return the file that says that a run's decodings are made."""
+    return TARGETS.decodings_done(run_of(wildcards), int(wildcards.seed))
+
+
+def scoring_of(wildcards):
+    """Return the hash of a run's settings of scoring."""
+    return short(identity(run_of(wildcards).scoring.identity()))
+
+
+def window_of(wildcards):
+    """Return how many checkpoints a run's best window has."""
+    decoding = run_of(wildcards).decoding
+    return decoding and decoding.window
+
+
+def artefact_of(wildcards):
+    """Return a table or figure that can be made."""
+    return setup.ask(TARGETS.artefact, f"{wildcards.paper}_{wildcards.artefact}")
+
+
+def measured_of(wildcards):
+    """Return the measurements that a table or figure shows."""
+    return TARGETS.measured(artefact_of(wildcards))
+
+
+def printed_of(wildcards):
+    """Return the paper's numbers that a table or figure shows too."""
+    return TARGETS.printed(artefact_of(wildcards))
+
+
+def definition_of(wildcards):
+    """Return the hash of what config says of a table or figure: a changed one is drawn again."""
+    return TARGETS.definition(artefact_of(wildcards))
+
+
+def caption_of(wildcards):
+    """Return the caption of a table or figure, as text that is no markup."""
+    return plain_text(artefact_of(wildcards).spec.caption)
+
+
+def reduced_of(wildcards):
+    """Return a sentence for the caption where runs do not have the paper's own settings."""
+    return plain_text(TARGETS.reduced(artefact_of(wildcards)))
+
+
+def labels_of(wildcards):
+    """Return how the report names a table or figure: `Table <number> · <title>`."""
+    spec = artefact_of(wildcards).spec
+    return {"artefact": script_text(label(spec.name, spec.title))}
+
+
+def category_of(wildcards):
+    """Return the title of a paper, as the report's script can hold it."""
+    return script_text(TARGETS.project.papers[wildcards.paper].about.title)
+
+
+def paper_of(wildcards):
+    """Return the title of a paper, as text that is no markup."""
+    return plain_text(TARGETS.project.papers[wildcards.paper].about.title)
+
+
+def page_results_of(wildcards):
+    """Return the results that a paper's page is made of."""
+    return TARGETS.page_results(wildcards.paper)
+
+
+def page_config_of(wildcards):
+    """Return what config says of a paper, which its page shows too."""
+    return TARGETS.page_config(wildcards.paper)
