@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config import claims
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 
 PAPERS = ("latent_depth", "transparent_attention", "lamgd")
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from fathom.config.inheritance import Sections, combinations, expand
-from fathom.config.places import Place
-from fathom.config.yaml_files import YamlFile, read
+from fathom.config.merge import Place, Sections, combinations, expand
+from fathom.config.yaml_values import YamlFile, read
 from fathom.io.errors import Findings
 from tests.support.refused import prose, refused, says
 

@@ -1,9 +1,9 @@
 """A file that is like another one: merged keys, each with the file and line that gives it."""
 
 import pytest
-
 from fathom.config.layered_files import files_of, layered
-from fathom.config.yaml_files import read
+
+from fathom.config.yaml_values import read
 from fathom.io.errors import FathomError
 from tests.support.refused import says
 

@@ -1,7 +1,7 @@
 """Values keep their file and key when they are read, merged and substituted."""
 
-from fathom.config.places import Node, Place, merge, placeholders, substitute
-from fathom.config.yaml_files import YamlFile
+from fathom.config.merge import Node, Place, merge, placeholders, substitute
+from fathom.config.yaml_values import YamlFile
 
 FILE = YamlFile("a.yaml", {}, {("a",): 1, ("a", "b"): 2, ("c",): 3, ("c", "b"): 4})
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import ValidationError, create_model
 
-from fathom.config.section import AsTuple, Doc, Section, UnhashedValue
+from fathom.config.schema.section import AsTuple, Doc, Section, UnhashedValue
 from fathom.io.hashes import identity
 
 

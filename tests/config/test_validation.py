@@ -3,8 +3,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from fathom.config.section import AsTuple, Pattern, Section
-from fathom.config.validation import check, field_names
+from fathom.config.check import check, field_names
+from fathom.config.schema.section import AsTuple, Pattern, Section
 from tests.support.refused import prose, says
 
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from fathom.io.errors import FathomError, Findings
 from tests.support.refused import prose, refused, says
 

@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from fathom.config.load import load
 from fathom.config.schema import run as settings
-from fathom.config.section import Doc, UnhashedValue
+from fathom.config.schema.section import Doc, UnhashedValue
 
 CARD = "config/methods/latent_layers.yaml"
 SETTING = """\

@@ -12,7 +12,7 @@ import pytest
 from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.switches import VARIABLE
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_values import YamlFile
 from fathom.io.errors import Findings
 from tests.contracts.test_fourth_paper import identities
 from tests.support.refused import refused

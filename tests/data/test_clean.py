@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from fathom.config.schema.text_rules import MessageCleaning
+from fathom.config.schema.dataset import MessageCleaning
 from fathom.data.clean import fault, key, line_fault, one_line, tidy
 from fathom.data.texts import Pair
 

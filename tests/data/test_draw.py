@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fathom.config.schema.text_rules import HeldOut
+from fathom.config.schema.dataset import HeldOut
 from fathom.data.clean import key
 from fathom.data.draw import Draw
 from fathom.data.texts import Line

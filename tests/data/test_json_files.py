@@ -3,7 +3,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from fathom.config.schema.package_reads import JsonFiles
+from fathom.config.schema.dataset import JsonFiles
 from fathom.data.json_files import json_pairs
 from fathom.data.readers.packages import read as read_packages
 from tests.data.small_archives import packages_dataset, zip_of

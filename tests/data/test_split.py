@@ -1,6 +1,6 @@
 import random
 
-from fathom.config.schema.text_rules import KeyHash
+from fathom.config.schema.dataset import KeyHash
 from fathom.data.split import by_key, deal, distinct, split_of
 from fathom.data.texts import Pair, TaskText
 

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.colors import is_color_like
 
 from fathom.artefacts.figures import drawing, lines
-from fathom.config.known import Known
 from fathom.config.schema.figures import Colour
+from fathom.config.spec import Known
 from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 from tests.support.small_figures import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config.schema import run as settings
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from tests.house.tree import (
     ROOT,
     Function,

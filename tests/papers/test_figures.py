@@ -4,7 +4,7 @@ import pytest
 
 from fathom.config import figures
 from fathom.config.schema.figures import KindSettings
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from fathom.io.errors import Findings
 from tests.support.refused import prose, says
 

@@ -1,6 +1,6 @@
 """Runs have a full name, and a short one within their paper."""
 
-from fathom.config.known import Known, KnownRun, full_name
+from fathom.config.spec import Known, KnownRun, full_name
 
 PLAIN = KnownRun(("bos",), "ted", 14000, (1,), ("plain",))
 LATENT = KnownRun(("bos",), "ted", 14000, (1,), ("soft", "hard"), ("decoder",))

@@ -1,10 +1,10 @@
 """Every value on which a paper is silent is explained."""
 
 import pytest
+from fathom.config.families import read_runs
 
 from fathom.config import silent
-from fathom.config.families import read_runs
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from tests.support.refused import prose, says
 
 

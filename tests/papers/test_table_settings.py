@@ -2,8 +2,8 @@
 
 import pytest
 
+from fathom.config.check import check
 from fathom.config.schema.table import Block, Metric, Row, TableSettings
-from fathom.config.validation import check
 from tests.support.refused import prose, says
 
 TABLE = {"title": "T", "section": "§1", "columns": ["avg"], "rows": {"6/6": "run"}}

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fathom.config.values import ShownValue, parse
+from fathom.config.vocabulary import ShownValue, parse
 from fathom.io.errors import FathomError
 from tests.support.refused import prose, says
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fathom.config.values import QUALIFIERS_OF, parse
-from fathom.config.vocabulary import Tolerance, load
-from fathom.config.yaml_files import read
+from fathom.config.schema.columns import Tolerance, load
+from fathom.config.vocabulary import QUALIFIERS_OF, parse
+from fathom.config.yaml_values import read
 from fathom.io.errors import Findings
 from tests.support.refused import says
 

@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-
 from fathom.config.causes import Causes
+
 from fathom.io.errors import Dependent, FathomError, Findings
 from tests.support.checked import checked
 from tests.support.papers import PAPERS

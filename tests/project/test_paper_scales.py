@@ -1,9 +1,9 @@
 """What scales say of one paper alone: keys of the scale's file, with the place in the paper's."""
 
 import pytest
-
 from fathom.config.paper_scales import with_papers
-from fathom.config.yaml_files import read
+
+from fathom.config.yaml_values import read
 from fathom.io.errors import FathomError
 from tests.support.refused import says
 

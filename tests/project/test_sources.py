@@ -1,7 +1,7 @@
 """Values of runs and papers that have no source."""
 
 from fathom.config import source_findings as sources
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 
 RUNS = """\
 families:

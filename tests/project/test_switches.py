@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fathom.config.check import check
 from fathom.config.switches import (
     VARIABLE,
     Switches,
@@ -16,8 +17,7 @@ from fathom.config.switches import (
     seed_list,
     seeds_text,
 )
-from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_values import YamlFile
 from fathom.io.errors import FathomError
 from tests.support.refused import prose, refused, says
 

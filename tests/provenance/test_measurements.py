@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from fathom.config.values import NAMES, QUALIFIERS
+from fathom.config.vocabulary import NAMES, QUALIFIERS
 from fathom.io.errors import FathomError
 from fathom.io.integrity import read_record, write_record
 from fathom.results import measurements

@@ -1,10 +1,10 @@
 from typing import Literal
 
 import pytest
-
 from fathom.config.cards import read_card, read_card_of_kind
-from fathom.config.section import Section
-from fathom.config.yaml_files import read
+
+from fathom.config.schema.section import Section
+from fathom.config.yaml_values import read
 from tests.support.refused import prose, says
 
 

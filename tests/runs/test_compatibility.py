@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.config.compatibility import dictionaries_are_one
+from fathom.config.rules import dictionaries_are_one
 from fathom.config.schema.run import Subwords
 
 

@@ -1,10 +1,10 @@
 import re
 
 import pytest
-
 from fathom.config.dataset_cards import direction_findings, read_dataset
+
 from fathom.config.schema.dataset import SPLITS
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_values import YamlFile
 from tests.support.real_datasets import DATASETS, SOURCES, dataset_of, file_of
 from tests.support.refused import prose, says
 

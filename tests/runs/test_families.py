@@ -1,9 +1,9 @@
 """runs.yaml: families, `like`, `for`, and the short forms."""
 
 import pytest
-
 from fathom.config.families import family_findings, read_families, read_runs
-from fathom.config.yaml_files import read
+
+from fathom.config.yaml_values import read
 from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 

@@ -1,4 +1,4 @@
-from fathom.config.languages import SHORT, short
+from fathom.config.vocabulary import SHORT, short
 
 
 def test_a_language_has_two_letters_in_measurements():

@@ -5,9 +5,9 @@ import copy
 import pytest
 import yaml
 
+from fathom.config.check import check
 from fathom.config.schema.method import read_card, stack_findings
-from fathom.config.validation import check
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from tests.support.refused import prose, says
 from tests.support.specs import ROOT, card
 

@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.config.schema.package_reads import (
+from fathom.config.schema.dataset import (
     Compiled,
     JsonFiles,
     Verses,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.config.plain import beyond, findings, require_plain_gates
+from fathom.config.rules import beyond, findings, require_plain_gates
 from tests.support.refused import prose, refused, says
 from tests.support.specs import card, small_spec
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.config.requirements import Requirement, rule_findings
+from fathom.config.schema.method import Requirement, rule_findings
 from tests.support.refused import says
 
 VALUES = {"active": 3, "groups": 4, "end": None, "width": 16, "tasks": 2, "updates": 10}

@@ -1,10 +1,10 @@
 """From YAML to checked settings."""
 
 import pytest
-
 from fathom.config.families import read_runs
 from fathom.config.resolve import resolve
-from fathom.config.yaml_files import read
+
+from fathom.config.yaml_values import read
 from tests.runs.test_scales import RUNS
 from tests.support.refused import prose, says
 from tests.support.specs import card

@@ -1,11 +1,11 @@
 """A scale: ratios by unit, updates by group, and rules by kind of run."""
 
 import pytest
-
 from fathom.config.families import read_runs
 from fathom.config.resolve import resolve
+
 from fathom.config.scales import applies, path_findings, read_scale, scaled, units
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from tests.support.refused import says
 from tests.support.specs import card
 
@@ -175,7 +175,7 @@ def test_a_rule_for_a_setting_that_no_run_has_is_found(tmp_path, path, line):
 
 
 def test_a_rule_without_when_fits_every_run(at_scale):
-    from fathom.config.scales import Rule
+    from fathom.config.schema.scale import Rule
 
     resolved = at_scale("static")
     rule = Rule(set={"model.dropout": 0.0})
@@ -183,7 +183,7 @@ def test_a_rule_without_when_fits_every_run(at_scale):
 
 
 def test_a_rule_may_ask_for_a_value_that_is_a_mapping(at_scale):
-    from fathom.config.scales import Rule
+    from fathom.config.schema.scale import Rule
 
     resolved = at_scale("static")
     rule = Rule(when={"training.schedule": {"name": "noam"}}, set={"model.dropout": 0.0})

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from fathom.config.schema.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
+from fathom.config.schema.run import InverseSqrt, Noam, Polynomial, ReplicaRamp
 
 
 def test_the_functions_keywords_are_all_settings_but_the_name():

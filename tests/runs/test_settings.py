@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from fathom.config.schema import run as settings
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from tests.support.refused import prose
 from tests.support.specs import method, small_spec
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config.schema.source import KINDS, Archive, ByHand, Package, read_sources
-from fathom.config.yaml_files import YamlFile, read
+from fathom.config.yaml_values import YamlFile, read
 from tests.support.refused import prose, says
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from fathom.config.schema import text_rules
-from fathom.config.schema.text_rules import (
+from fathom.config.schema.dataset import (
     Counts,
     KeyHash,
     MessageCleaning,

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from fathom.config.texts import text_findings
+from fathom.config.rules import text_findings
 from fathom.data.subwords.texts import Text, evenly, require_corpus, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines

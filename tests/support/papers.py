@@ -5,10 +5,10 @@ from pathlib import Path
 from fathom.artefacts.claims import names
 from fathom.config import claims, vocabulary
 from fathom.config import paper as papers
-from fathom.config.known import Known
 from fathom.config.load import refuse
 from fathom.config.paper import Paper
-from fathom.config.yaml_files import YamlFile, read
+from fathom.config.spec import Known
+from fathom.config.yaml_values import YamlFile, read
 from fathom.io.errors import FathomError, Findings
 
 # Those of the project's papers whose cells and runs tests count; another paper changes no count.

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from fathom.config.dataset_cards import read_dataset
+
 from fathom.config.schema.dataset import Dataset
 from fathom.config.schema.source import read_sources
-from fathom.config.yaml_files import YamlFile, read
+from fathom.config.yaml_values import YamlFile, read
 
 ROOT = Path(__file__).parents[2]
 DATASETS = {path.stem: path for path in sorted((ROOT / "config" / "datasets").glob("*.yaml"))}

@@ -4,7 +4,7 @@ from fathom.artefacts.figures import kinds
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.table.sources import Source
 from fathom.config.figures import load
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from fathom.io import series
 from fathom.results.measurements import Measurements, Record, file_of, write
 from fathom.results.recipe import RECIPE

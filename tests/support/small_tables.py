@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 from fathom.artefacts.table.sources import CORPUS, Source
 from fathom.config import tables, vocabulary
-from fathom.config.known import Known, KnownRun
 from fathom.config.reported import Reported
 from fathom.config.schema.table import Mark, Metric
-from fathom.config.yaml_files import read
+from fathom.config.spec import Known, KnownRun
+from fathom.config.yaml_values import read
 from fathom.io.integrity import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, file_of, write
 from fathom.results.recipe import RECIPE

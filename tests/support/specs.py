@@ -8,7 +8,7 @@ from typing import Any
 from fathom.config.schema import run as settings
 from fathom.config.schema.method import MethodCard, read_card
 from fathom.config.spec import DataSpec, Spec, StartSpec
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("aaa", "bbb")

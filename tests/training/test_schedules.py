@@ -3,8 +3,7 @@ from typing import get_args
 
 import pytest
 
-from fathom.config.schema.run import TrainingSettings
-from fathom.config.schema.schedules import Noam, Polynomial
+from fathom.config.schema.run import Noam, Polynomial, TrainingSettings
 from fathom.train.schedules import (
     SCHEDULES,
     inverse_sqrt,

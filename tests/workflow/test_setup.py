@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config.switches import VARIABLE
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_values import YamlFile
 from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
 from tests.support.targets import ROOT

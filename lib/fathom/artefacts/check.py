@@ -7,9 +7,9 @@ from fathom.artefacts.claims import names
 from fathom.artefacts.claims.expressions import shown
 from fathom.artefacts.figures import kinds
 from fathom.config.claims import ClaimPart
-from fathom.config.known import Known, full_name
 from fathom.config.paper import Paper
 from fathom.config.project import Project
+from fathom.config.spec import full_name
 from fathom.io.errors import FathomError, Findings
 
 
@@ -21,12 +21,11 @@ def findings(project: Project, paper: str | None = None) -> list[FathomError]:
         paper: the paper that is asked for; None for all, with parameters.yaml, runs that nothing
             uses, and decodings that a table asks for and that cannot be made.
     """
-    known = project.known()
     papers = [project.papers[paper]] if paper else [*project.papers.values()]
-    found = [finding for each in papers for finding in _of_paper(project, each, known)]
+    found = [finding for each in papers for finding in _of_paper(project, each)]
     if paper is None:
         found += parameters.findings(project)
-        found = found or [*_unused_runs(project, known), *decoders.findings(project)]
+        found = found or [*_unused_runs(project), *decoders.findings(project)]
     return [*{str(finding): finding for finding in found}.values()]
 
 
@@ -40,18 +39,18 @@ def require(project: Project, paper: str | None = None) -> None:
         raise Findings(found)
 
 
-def _of_paper(project: Project, paper: Paper, known: Known) -> Iterator[FathomError]:
+def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in a paper's figures, and then in the claims that show none of those."""
     wrong = set()
     for figure in paper.figures.values():
-        found = [*kinds.findings(figure, known, paper.tables)]
+        found = [*kinds.findings(figure, project, paper.tables)]
         wrong |= {figure.name} if found else set()
         yield from found
-    cells = {name: table.cells(known) for name, table in paper.tables.items()}
+    cells = {name: project.cells(table) for name, table in paper.tables.items()}
     answers = printed.printed_cells(project, paper)
     for claim in project.claims.get(paper.name, {}).values():
         for part in claim.parts:
-            found = [*names.findings(part, cells, paper.figures, known)]
+            found = [*names.findings(part, cells, paper.figures, project)]
             if not found:
                 yield from _answer(part, answers)
             elif not (_has_syntax(part) and wrong & {each.artefact for each in shown(part)}):
@@ -73,18 +72,18 @@ def _answer(part: ClaimPart, answers: printed.Printed) -> Iterator[FathomError]:
         yield error
 
 
-def _unused_runs(project: Project, known: Known) -> Iterator[FathomError]:
+def _unused_runs(project: Project) -> Iterator[FathomError]:
     """Yield the runs that no table, no figure and no other run uses."""
     used = set()
     for name, entry in project.entries.items():
-        start = entry.get(("start", "run"))
+        start = entry.values.get("start", "run")
         if isinstance(start, str):
             used.add(full_name(name.split("/")[0], start))
     for paper in project.papers.values():
-        used |= {cell.source for table in paper.tables.values() for cell in table.cells(known)}
+        used |= {cell.source for table in paper.tables.values() for cell in project.cells(table)}
         for figure in paper.figures.values():
             used |= {full_name(paper.name, run) for run in figure.settings.runs}
-    for name in known.runs:
+    for name in project.entries:
         if name not in used:
-            where = project.entries[name].where(())
+            where = project.entries[name].values.where
             yield FathomError("no table and no figure uses this run", where, "use it or delete it")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from fathom.artefacts.needs import Needs
-from fathom.config.plain import REMEDY, require_plain_gates
 from fathom.config.project import Project
+from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.io.errors import FathomError
 
 
@@ -21,9 +21,11 @@ def findings(project: Project) -> Iterator[FathomError]:
             run = resolved.run
             if run is None or run.decoding is None or run.decoding.decoder != "ctranslate2":
                 continue
-            where = resolved.entry.where(("decoding", "decoder"))
+            where = resolved.entry.values.place("decoding", "decoder")
             for _, gates in needs.decodings(name):
                 try:
-                    require_plain_gates(project.methods[run.method.name], gates, where, REMEDY)
+                    require_plain_gates(
+                        project.methods[run.method.name], gates, where, CTRANSLATE2_REMEDY
+                    )
                 except FathomError as error:
                     yield FathomError(f"{error.what} (at scale {scale})", where, error.remedy)

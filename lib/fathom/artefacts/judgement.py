@@ -15,8 +15,8 @@ from fathom.artefacts.claims.shapes import named
 from fathom.artefacts.figures import points
 from fathom.artefacts.printed import printed_cells, tables_of
 from fathom.config.claims import ClaimPart
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
+from fathom.config.spec import full_name
 
 
 def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:

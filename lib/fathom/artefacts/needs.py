@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from fathom.config.cells import Cell
 from fathom.config.figures import Figure
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
 from fathom.config.project import Project
-from fathom.config.tables import Table
+from fathom.config.spec import full_name
+from fathom.config.tables import Cell, Table
 
 # Measurements of translations, whose keys name the split and the gates of a decoding.
 _OF_TRANSLATIONS = ("bleu", "chrf")
@@ -68,11 +67,12 @@ class Needs:
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
-        known = self.project.known(self.scale)
         artefacts = []
         for paper in self.project.papers.values():
             cells = {
-                name: [cell for cell in table.cells(known) if cell.kind != "empty"]
+                name: [
+                    cell for cell in self.project.cells(table, self.scale) if cell.kind != "empty"
+                ]
                 for name, table in paper.tables.items()
             }
             for table in paper.tables.values():

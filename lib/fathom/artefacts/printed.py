@@ -25,9 +25,9 @@ def printed_cells(project: Project, paper: Paper) -> Printed:
     Raises:
         FathomError: the reported cells cannot be used.
     """
-    known, tables = project.known(), {}
+    tables = {}
     for name, table in tables_of(project.claims.get(paper.name, {}).values(), paper).items():
-        cells = table.cells(known)
+        cells = project.cells(table)
         printed = reported.read(paper.reported(name), cells, project.root)
         tables[name] = PrintedTable(table, cells, printed)
     return Printed(tables)

@@ -7,7 +7,7 @@ import typer
 
 from fathom.cli.options import Results, Run, Scale, Seed, report_of
 from fathom.cli.run_options import open_run
-from fathom.config.plain import require_plain_gates
+from fathom.config.rules import require_plain_gates
 from fathom.decode.ready import (
     require_decoder,
     require_name,

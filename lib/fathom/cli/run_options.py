@@ -7,8 +7,8 @@ import typer
 
 from fathom.cli.options import open_paths, open_project
 from fathom.config.paths import Paths
-from fathom.config.plain import REMEDY, require_plain_gates
 from fathom.config.project import Project
+from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import Spec
 from fathom.decode.ready import SPLITS, require_device, require_name
 from fathom.io.errors import FathomError
@@ -58,7 +58,7 @@ class OpenRun:
         if decoding is not None and decoding.decoder == "ctranslate2":
             card = self.project.methods[self.spec.method.name]
             for name in gates:
-                require_plain_gates(card, name, self.spec.name, REMEDY)
+                require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
 
     def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
         """Return the split and the gates of each decoding that a verb handles.

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from fathom.config.schema.dataset import SPLITS, BuiltDataset
-from fathom.config.schema.text_rules import number_of
+from fathom.config.schema.dataset import SPLITS, BuiltDataset, number_of
 from fathom.data.texts import TaskText
 from fathom.io.errors import FathomError
 

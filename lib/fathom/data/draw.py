@@ -14,7 +14,7 @@ from itertools import compress, islice
 from pathlib import Path
 from typing import IO
 
-from fathom.config.schema.text_rules import HeldOut
+from fathom.config.schema.dataset import HeldOut
 from fathom.data.clean import key
 from fathom.data.split import digest
 from fathom.data.texts import Line

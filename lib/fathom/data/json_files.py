@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
-from fathom.config.schema.package_reads import JsonFiles
+from fathom.config.schema.dataset import JsonFiles, PackageDataset, PackageLineDataset
 from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair

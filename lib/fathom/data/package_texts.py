@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
-from fathom.config.schema.package_reads import (
+from fathom.config.schema.dataset import (
     Compiled,
     JsonFiles,
+    PackageDataset,
+    PackageLineDataset,
     Verses,
     kind_of,
 )

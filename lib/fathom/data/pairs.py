@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from fathom.config.schema.text_rules import KeyHash, MessageCleaning
+from fathom.config.schema.dataset import KeyHash, MessageCleaning
 from fathom.data.clean import fault, tidy
 from fathom.data.split import by_key, distinct
 from fathom.data.texts import Pair, TaskText

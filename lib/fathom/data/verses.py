@@ -10,8 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
-from fathom.config.schema.package_reads import Verses
+from fathom.config.schema.dataset import PackageDataset, PackageLineDataset, Verses
 from fathom.data.archives import visit
 from fathom.data.members import REMEDY
 from fathom.data.texts import Pair

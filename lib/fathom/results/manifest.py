@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from fathom.io.commands import again
 from fathom.io.integrity import read_record, write_record
 from fathom.results import recipe

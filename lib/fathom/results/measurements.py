@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fathom.config.section import AsTuple, Section
-from fathom.config.validation import check
-from fathom.config.values import NAMES, QUALIFIERS
+from fathom.config.check import check
+from fathom.config.schema.section import AsTuple, Section
+from fathom.config.vocabulary import NAMES, QUALIFIERS
+from fathom.config.yaml_values import from_plain
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, Findings, nearest
 from fathom.io.hashes import short
@@ -237,17 +238,14 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
     schema = value.get("schema")
     if schema != SCHEMA:
         raise FathomError(f"schema {schema}, but {SCHEMA} is needed", str(path), remedy)
-    part, problems = check(model, value, lambda place: ": ".join([str(path), *_dotted(place)]))
-    if part is None or problems:
+    try:
+        return model.model_validate(value)
+    except ValidationError:
+        _, problems = check(model, from_plain(value, str(path)))
         raise Findings(
             FathomError(problem.what, problem.where, f"{problem.remedy}, or {remedy}")
             for problem in problems
-        )
-    return part
-
-
-def _dotted(place: tuple[str | int, ...]) -> list[str]:
-    return [".".join(map(str, place))] if place else []
+        ) from None
 
 
 def _has_shape(values: list[Any], labels: list[list[str] | None]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, read_record, write_record

@@ -7,7 +7,7 @@ from typing import Any
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.config.values import QUALIFIERS
+from fathom.config.vocabulary import QUALIFIERS
 from fathom.decode.ready import averaged
 from fathom.io.commands import again
 from fathom.io.errors import FathomError

@@ -11,18 +11,18 @@ from fathom.artefacts.claims.expressions import (
     placed,
     references,
 )
-from fathom.config.cells import Cell
 from fathom.config.claims import ClaimPart
 from fathom.config.figures import Figure
-from fathom.config.known import Known
-from fathom.io.errors import Dependent, FathomError, closest, nearest
+from fathom.config.project import Project
+from fathom.config.tables import Cell
+from fathom.io.errors import FathomError, nearest
 
 
 def findings(
     part: ClaimPart,
     cells: Mapping[str, tuple[Cell, ...]],
     figures: Mapping[str, Figure],
-    known: Known,
+    project: Project,
 ) -> Iterator[FathomError]:
     """Yield names in a claim that do not exist, or else what does not fit together.
 
@@ -30,7 +30,7 @@ def findings(
         part: a part of a claim.
         cells: the cells of each of its paper's tables.
         figures: the paper's figures.
-        known: runs and corpora, whose tasks label pictures.
+        project: its runs, whose tasks label pictures.
     """
     try:
         expressions = [*placed(part)]
@@ -43,7 +43,7 @@ def findings(
         for shown in references(expression)
         for finding in _findings(shown, where, cells, figures)
     ]
-    yield from wrong or shapes.findings(part, cells, figures, known)
+    yield from wrong or shapes.findings(part, cells, figures, project)
 
 
 def _findings(
@@ -59,10 +59,8 @@ def _findings(
         yield _unknown_artefact(shown.artefact, where, (*cells, *figures))
 
 
-def _unknown_artefact(name: str, where: str, valid: tuple[str, ...]) -> Dependent:
-    on = [("table", name), ("figure", name)]
-    remedy, misspelled = nearest(name, valid), closest(name, valid) is not None
-    return Dependent(f"no table or figure '{name}'", where, remedy, on, misspelled)
+def _unknown_artefact(name: str, where: str, valid: tuple[str, ...]) -> FathomError:
+    return FathomError(f"no table or figure '{name}'", where, nearest(name, valid))
 
 
 def _table_findings(shown: Reference, cells: Iterable[Cell], where: str) -> Iterator[FathomError]:

@@ -11,10 +11,9 @@ from fathom.artefacts.claims.evidence import Interval
 from fathom.artefacts.claims.expressions import Reference
 from fathom.artefacts.claims.quantities import Curve, Quantity, Sum, Term
 from fathom.artefacts.claims.references import name_of, places, quantity, worst
-from fathom.config.cells import Cell
 from fathom.config.reported import Reported
 from fathom.config.schema.table import GAIN
-from fathom.config.tables import Table
+from fathom.config.tables import Cell, Table
 
 NOT_PRINTED = "not printed"
 DIGITS = "digits as printed"

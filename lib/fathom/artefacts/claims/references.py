@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from fathom.artefacts.claims.expressions import RESULTS, TASKS, Key, Reference
 from fathom.artefacts.claims.quantities import Number, Quantity, Slice, Sum, Term
-from fathom.config.cells import Cell
+from fathom.config.tables import Cell
 from fathom.config.vocabulary import Vocabulary
 
 NO_CELL = "not in this scale's table"

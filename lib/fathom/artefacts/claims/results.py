@@ -23,8 +23,8 @@ from fathom.artefacts.table.differences import is_score
 from fathom.artefacts.table.notes import DOUBTFUL
 from fathom.artefacts.table.results import Number, number
 from fathom.artefacts.table.sources import MISSING
-from fathom.config.cells import Cell
 from fathom.config.schema.table import DIFFERENCE
+from fathom.config.tables import Cell
 from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:

@@ -22,12 +22,13 @@ from fathom.artefacts.claims.expressions import (
 )
 from fathom.artefacts.claims.functions import FUNCTIONS, Kind
 from fathom.artefacts.claims.references import places
-from fathom.config.cells import Cell
 from fathom.config.claims import ClaimPart
 from fathom.config.figures import Figure
-from fathom.config.known import Known, full_name
+from fathom.config.project import Project
 from fathom.config.schema.figures import Drawn
-from fathom.io.errors import Dependent, FathomError, nearest
+from fathom.config.spec import full_name
+from fathom.config.tables import Cell
+from fathom.io.errors import FathomError, nearest
 
 CURVES, NUMBERS = ("curve", "picture"), ("written", "number", "numbers", "cell", "cells")
 # What fits where a function takes a kind, how messages call the kind, and what to write.
@@ -74,7 +75,7 @@ def findings(
     part: ClaimPart,
     cells: Mapping[str, Sequence[Cell]],
     figures: Mapping[str, Figure],
-    known: Known,
+    project: Project,
 ) -> Iterator[FathomError]:
     """Yield the first thing that does not fit in a claim, and in its guard.
 
@@ -82,11 +83,11 @@ def findings(
         part: a claim whose rows and columns exist.
         cells: the cells of each of its paper's tables.
         figures: the figures of its paper.
-        known: runs, whose tasks label pictures.
+        project: its runs, whose tasks label pictures.
     """
     for expression, where in placed(part):
         try:
-            _Shapes(where, cells, figures, known).of(expression)
+            _Shapes(where, cells, figures, project).of(expression)
             if not any(references(expression)):
                 what = "no cell and no curve is compared"
                 yield FathomError(what, where, 'write table["row", "column"] or figure["line"]')
@@ -111,7 +112,7 @@ class _Shapes:
     where: str
     cells: Mapping[str, Sequence[Cell]]
     figures: Mapping[str, Figure]
-    known: Known
+    project: Project
 
     def of(self, expression: Expression) -> Shape:
         """Return what an expression gives.
@@ -165,7 +166,7 @@ class _Shapes:
             if at is None:
                 valid = [own for _, labels in free for own in labels]
                 valid = valid if len(left) == 1 else [*filter(None, (*panels, *lines))]
-                raise self._unknown(f"{name} has no label '{label}'", label, name, valid)
+                raise self._unknown(f"{name} has no label '{label}'", label, valid)
             axes.remove(free[at][0])
             free = free[at + 1 :]
         if len(axes) == 2:
@@ -174,8 +175,9 @@ class _Shapes:
 
     def _places(self, figure: Figure, one: Drawn) -> list[tuple[str, tuple[str, ...]]]:
         """Return the axes of a picture with the labels along each; nothing for a curve."""
-        run = self.known.runs.get(full_name(figure.paper, one.run))
-        labels = {"task": run.tasks if run else ()}
+        name = full_name(figure.paper, one.run)
+        run = self.project.spec(name) if self.project.has_run(name) else None
+        labels = {"task": run.data.tasks if run else ()}
         rows, *columns = one.axes
         if not columns:
             return []
@@ -210,7 +212,7 @@ class _Shapes:
                 valid = first.axes if kind == "axis" else first.rows
                 if argument.text not in valid:
                     what = f"{first.name} has no {kind} '{argument.text}'"
-                    raise self._unknown(what, argument.text, first.name, valid)
+                    raise self._unknown(what, argument.text, valid)
                 first = replace(first, axes=_without(first.axes, argument.text, kind))
             else:
                 self._check(kind, shape, call.function)
@@ -227,11 +229,11 @@ class _Shapes:
             given = _GIVEN.get(shape.kind, "several numbers")
             raise self._refused(f"{taker} needs {needed}, and gets {given}", remedy)
 
-    def _unknown(self, what: str, name: str, figure: str, valid: Sequence[str]) -> Dependent:
-        """Return that a figure has no such label; where its runs are wrong, they are the cause."""
+    def _unknown(self, what: str, name: str, valid: Sequence[str]) -> FathomError:
+        """Return that a figure has no such label."""
         remedy = nearest(name, valid) if valid else "leave it out"
         remedy = "write the panel first, then the line" if name in valid else remedy
-        return Dependent(what, self.where, remedy, [("label", figure)])
+        return FathomError(what, self.where, remedy)
 
     def _refused(self, what: str, remedy: str) -> FathomError:
         return FathomError(what, self.where, remedy)

@@ -10,13 +10,12 @@ from fathom.artefacts.table.comparison import ComparedCell
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
 from fathom.artefacts.table.sources import NOT_RUN, Source
-from fathom.config.cells import Cell
 from fathom.config.figures import Figure
-from fathom.config.known import Known
+from fathom.config.project import Project
 from fathom.config.schema.figures import GroupedBars
-from fathom.config.tables import Table
+from fathom.config.tables import Cell, Table
 from fathom.config.vocabulary import Vocabulary
-from fathom.config.yaml_files import KeyPath
+from fathom.config.yaml_values import Key
 from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
@@ -31,16 +30,18 @@ MARK = "×"
 
 
 def findings(
-    figure: Figure[GroupedBars], known: Known, tables: Mapping[str, Table]
+    figure: Figure[GroupedBars], project: Project, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield a table, rows and columns that do not exist or do not fit."""
-    settings, where = figure.settings, figure.entry.where
+    settings = figure.settings
+
+    def where(path: Key) -> str:
+        return figure.values.place(*path)
+
     yield from unknown_name("table", settings.table, tables, where(("table",)))
     if settings.table not in tables:
         return
-    cells, unresolved = tables[settings.table].resolve(known)
-    if unresolved:
-        return  # the table's own findings say why rows are missing
+    cells = project.cells(tables[settings.table])
     rows = tuple(dict.fromkeys(cell.id for cell in cells))
     yield from unknown_name("row", settings.less, rows, where(("less",)))
     for label, row in settings.bars.items():
@@ -64,11 +65,9 @@ def _twice(settings: GroupedBars, where: Where) -> Iterator[FathomError]:
         seen.setdefault(row, f"in {'.'.join(map(str, path))}")
 
 
-def _named(settings: GroupedBars) -> list[tuple[KeyPath, str]]:
+def _named(settings: GroupedBars) -> list[tuple[Key, str]]:
     """Return the key and the row of each row that is compared with the one subtracted."""
-    bars: list[tuple[KeyPath, str]] = [
-        (("bars", label), row) for label, row in settings.bars.items()
-    ]
+    bars: list[tuple[Key, str]] = [(("bars", label), row) for label, row in settings.bars.items()]
     return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
 
 

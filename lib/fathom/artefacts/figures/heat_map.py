@@ -26,7 +26,7 @@ from fathom.artefacts.figures.settings import (
     unknown_name,
 )
 from fathom.config.figures import Figure
-from fathom.config.known import Known, full_name
+from fathom.config.project import Project
 from fathom.config.schema.figures import (
     LOWEST,
     MASKS,
@@ -36,6 +36,7 @@ from fathom.config.schema.figures import (
     Map,
     series_named,
 )
+from fathom.config.spec import full_name
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -53,17 +54,17 @@ _SHOWN = ("row_shown", "column_shown")  # what its tasks are called
 
 
 def findings(
-    figure: Figure[HeatMap], known: Known, tables: Mapping[str, Table]
+    figure: Figure[HeatMap], project: Project, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     low, high = figure.settings.range or (LOWEST, 0.0)
     if low != LOWEST and low >= high:
-        place = figure.entry.where(("range",))
+        place = figure.values.place("range")
         yield FathomError(f"{low} is not below {high}", place, "write [low, high]")
     for title, part in figure.settings.parts().items():
 
         def where(path: tuple[str | int, ...], title: str = title) -> str:
-            return figure.entry.where(path_of(figure, title, path))
+            return figure.values.place(*path_of(figure, title, path))
 
         for key in ("run", "rows", "columns"):
             if getattr(part, key) is None:
@@ -73,14 +74,15 @@ def findings(
             yield FathomError(what, where(("at",)), "change `at` or `rows`")
         yield from _axes(part, where)
         if part.run is not None:
-            names = known.names(figure.paper)
+            names = project.names_in(figure.paper)
             short = isinstance(figure.settings.panels.get(title), str)
-            place = figure.entry.where(("panels", title)) if short else where(("run",))
+            place = figure.values.place("panels", title) if short else where(("run",))
             yield from unknown_name("run", part.run, names, place)
-            run = known.runs.get(full_name(figure.paper, part.run))
+            name = full_name(figure.paper, part.run)
+            run = project.spec(name) if project.has_run(name) else None
             if run is not None:
                 for name in part.order:
-                    yield from unknown_name("task", name, run.tasks, where(("order",)))
+                    yield from unknown_name("task", name, run.data.tasks, where(("order",)))
 
 
 def _axes(part: Map, where: Where) -> Iterator[FathomError]:

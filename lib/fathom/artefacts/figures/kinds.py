@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.config.figures import Figure
-from fathom.config.known import Known
+from fathom.config.project import Project
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> Iterator[FathomError]:
+def findings(
+    figure: Figure, project: Project, tables: Mapping[str, Table]
+) -> Iterator[FathomError]:
     """Yield runs, series, axes and rows that a figure names and that do not exist or do not fit.
 
     Args:
         figure: the figure.
-        known: runs and corpora.
+        project: the project, with its runs and data sets.
         tables: the tables of its paper.
     """
-    yield from _module(figure.kind).findings(figure, known, tables)
+    yield from _module(figure.kind).findings(figure, project, tables)
 
 
 def rows(figure: Figure, inputs: Inputs) -> "DataFrame":

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, named
 from fathom.artefacts.figures.settings import check_series, unknown_name
 from fathom.config.figures import Figure
-from fathom.config.known import Known
+from fathom.config.project import Project
 from fathom.config.schema.figures import UPDATE, LabelledPoints, series_named
 from fathom.config.tables import Table
+from fathom.config.yaml_values import Key
 from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 
 
 def findings(
-    figure: Figure[LabelledPoints], known: Known, tables: Mapping[str, Table]
+    figure: Figure[LabelledPoints], project: Project, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
-    settings, where = figure.settings, figure.entry.where
+    settings = figure.settings
+
+    def where(path: Key) -> str:
+        return figure.values.place(*path)
+
     series, problems = check_series(settings.series, where(("series",)))
     yield from problems
     if series is not None:
@@ -31,7 +36,9 @@ def findings(
             what = f"'{settings.points}' is the only axis of the series"
             yield FathomError(what, where(("series",)), "choose another series")
     for title, run in settings.panels.items():
-        yield from unknown_name("run", run, known.names(figure.paper), where(("panels", title)))
+        yield from unknown_name(
+            "run", run, project.names_in(figure.paper), where(("panels", title))
+        )
 
 
 def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":

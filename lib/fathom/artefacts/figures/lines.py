@@ -27,8 +27,9 @@ from fathom.artefacts.figures.settings import (
     unknown_name,
 )
 from fathom.config.figures import Figure
-from fathom.config.known import Known, full_name
+from fathom.config.project import Project
 from fathom.config.schema.figures import UPDATE, Lines, Panel, series_named
+from fathom.config.spec import full_name
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 
@@ -41,13 +42,13 @@ SMOOTHED = "smoothed"
 
 
 def findings(
-    figure: Figure[Lines], known: Known, tables: Mapping[str, Table]
+    figure: Figure[Lines], project: Project, tables: Mapping[str, Table]
 ) -> Iterator[FathomError]:
     """Yield runs, series and axes that do not exist or do not fit."""
     for title, part in figure.settings.parts().items():
 
         def where(path: tuple[str | int, ...], title: str = title) -> str:
-            return figure.entry.where(path_of(figure, title, path))
+            return figure.values.place(*path_of(figure, title, path))
 
         if not part.lines:
             yield FathomError("no lines are given", where(()), "add `lines: {label: run}`")
@@ -56,7 +57,7 @@ def findings(
         for label in part.lines:
             line = part.line(label)
             yield from unknown_name(
-                "run", line.run, known.names(figure.paper), where(("lines", label))
+                "run", line.run, project.names_in(figure.paper), where(("lines", label))
             )
             series, problems = check_series(line.series, where(("series",)))
             yield from problems
@@ -64,7 +65,8 @@ def findings(
                 used = {part.x: "x", **({part.line_by: "line_by"} if part.line_by else {})}
                 used |= dict.fromkeys(part.select, "select")
                 yield from check_axes(series, used, part.at is not None, where)
-            run = known.runs.get(full_name(figure.paper, line.run))
+            name = full_name(figure.paper, line.run)
+            run = project.spec(name) if project.has_run(name) else None
             if series is not None and run is not None:
                 yield from check_places(
                     part.select, series, run, lambda axis, where=where: where(("select", axis))

@@ -25,7 +25,7 @@ def axes(drawn: Drawn) -> dict[str, str]:
 
 def worst(figure: Figure) -> float:
     """Return the bad end of what is drawn; nan unless all series of the figure have the same."""
-    bounds = {series_named(name).worst for name in _series(figure.entry.values)}
+    bounds = {series_named(name).worst for name in _series(figure.values.plain)}
     return bounds.pop() if len(bounds) == 1 else math.nan
 
 

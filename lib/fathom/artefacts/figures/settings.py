@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from fathom.config.figures import Figure
-from fathom.config.known import KnownRun
 from fathom.config.schema.figures import SERIES, UPDATE, Series, series_named
-from fathom.config.schema.types import STACKS
+from fathom.config.schema.section import STACKS
+from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest, unknown
 
 Where = Callable[[tuple[str | int, ...]], str]
@@ -16,7 +16,7 @@ ENDS = ("first", "last")
 def path_of(figure: Figure, panel: str, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Return where a panel's key is written: in the panel, or else for all panels of the figure."""
     inside = ("panels", panel, *path)
-    return inside if panel and figure.entry.get(inside) is not None else path
+    return inside if panel and figure.values.find(*inside) is not None else path
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> Iterator[FathomError]:
@@ -37,7 +37,7 @@ def check_series(name: str | None, where: str) -> tuple[Series | None, list[Fath
 
 
 def check_places(
-    select: Mapping[str, str], series: Series, run: KnownRun, where: Callable[[str], str]
+    select: Mapping[str, str], series: Series, run: Spec, where: Callable[[str], str]
 ) -> Iterator[FathomError]:
     """Yield findings for places that an axis does not have at the paper's own settings.
 
@@ -60,13 +60,15 @@ def check_places(
             yield FathomError(what, where(axis), remedy)
 
 
-def _labels(axis: str, series: Series, run: KnownRun) -> tuple[str, ...]:
+def _labels(axis: str, series: Series, run: Spec) -> tuple[str, ...]:
     """Return the labels of an axis; empty where config does not know them."""
     if axis == "task":
-        return run.tasks
+        return run.data.tasks
     own = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
     stack = {"layer": own, "memory": "decoder", "source": "encoder"}.get(axis, "")
-    layers = run.layers.get(stack, 0)
+    layers = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}.get(
+        stack, 0
+    )
     return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
 
 

@@ -7,7 +7,7 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.curves import Picture, curve, pictures
 from fathom.artefacts.page.runs import Run
 from fathom.artefacts.page.tables import PageTable
-from fathom.config.cells import Cell
+from fathom.config.tables import Cell
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.runs import Run
 from fathom.artefacts.table.view import label, place
 from fathom.config.figures import Figure
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
+from fathom.config.spec import full_name
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.table.results import Number, number
 from fathom.artefacts.table.sources import Source
-from fathom.config.cells import Cell
+from fathom.config.tables import Cell
 from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from pathlib import Path
 from mwparserfromhell.parser import ParserError
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
-from fathom.config.languages import short
 from fathom.config.schema.dataset import WikipediaDataset
+from fathom.config.vocabulary import short_code
 from fathom.data.clean import has_letter
 from fathom.data.draw import Draw
 from fathom.data.dumps import Article, Dump
@@ -54,7 +54,7 @@ def _task(dump: Dump, task: str, dataset: WikipediaDataset) -> TaskText[Line]:
     """Return the text of a task."""
     split, faults, count = dataset.split, Counter[str](), 0
     draw = Draw(dump.path.parent, split)
-    work = partial(_sentences, short(dataset.language(task)), dataset.cleaning.max_characters)
+    work = partial(_sentences, short_code(dataset.language(task)), dataset.cleaning.max_characters)
     pages = ((article, dump.silent) for article in dump.articles())
     for title, sentences, broken in mapped(work, pages):
         draw.add(title, sentences)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fathom.config.rules import is_marked
 from fathom.config.spec import DataSpec
-from fathom.config.texts import is_marked
 from fathom.data.subwords import marks
 from fathom.data.subwords.texts import Text
 

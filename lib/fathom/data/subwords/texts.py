@@ -12,8 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from fathom.config.rules import subword_faults
 from fathom.config.spec import DataSpec
-from fathom.config.texts import text_findings
+from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, read_record
 
 RECORD = "corpus.json"
@@ -83,8 +84,8 @@ def text_models(data: DataSpec) -> tuple[TextModel, ...]:
     Raises:
         FathomError: a key asks for text that is not there, or is cut already.
     """
-    for finding in text_findings(data):
-        raise finding
+    for key, what, remedy in subword_faults(data):
+        raise FathomError(what, ".".join(map(str, key)), remedy)
     definition = data.pieces_definition or data.definition
     own = tuple(Text(task, language) for task, language in definition["tasks"])
     pivot = tuple(Text(text.task, definition["pivot"]) for text in own if definition.get("pivot"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 from fathom.io import metrics
 from fathom.results.manifest import Manifest
 from fathom.results.trees.tree import RunKey, Tree, TreeRun
