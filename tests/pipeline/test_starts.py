@@ -111,8 +111,7 @@ def test_seeds_rows_and_the_folder_of_results_are_taken_from_the_command_line(fr
     printed = fresh.run("snakemake", "-n", f"{TABLE}_row", *words)
     assert jobs(printed)["train_run"] == 2
     assert set(re.findall(r"output: (\S+)/training.json", printed)) == {
-        f"elsewhere/runs/latent_depth/{targets('x').spec(NAME).folder}/{seed}"
-        for seed in (2, 5)
+        f"elsewhere/runs/latent_depth/{targets('x').spec(NAME).folder}/{seed}" for seed in (2, 5)
     }
     assert "gpu=1" in printed
 

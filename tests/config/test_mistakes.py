@@ -1,0 +1,817 @@
+"""Each mistake in config/ is found, with its file, line and key, and the names that it is about.
+
+The mistakes are edits of the project in tests/fixtures. Anchors, tags, impossible numbers and
+names, and settings that do not go together have more cases in tests/contracts.
+"""
+
+import os
+import re
+from contextlib import nullcontext
+
+import pytest
+import yaml
+
+from fathom.config.load import load
+from fathom.io.errors import FathomError, Findings
+
+RUNS, TABLES = "papers/deep/runs.yaml", "papers/deep/tables.yaml"
+PAPER, FIGURES = "papers/deep/paper.yaml", "papers/deep/figures.yaml"
+CLAIMS, DEVIATIONS = "papers/deep/claims.yaml", "papers/deep/deviations.yaml"
+PARAMETERS, OF_SCALES = "papers/deep/parameters.yaml", "papers/deep/scales.yaml"
+CSV, CSV_OF_TABLE_2 = "papers/deep/reported/table1.csv", "papers/deep/reported/table2.csv"
+WIDE = "papers/wide/paper.yaml"
+SMALL, LONG = "scales/small.yaml", "scales/long.yaml"
+WORDS, PAIR, LINES = "datasets/words.yaml", "datasets/pair.yaml", "datasets/lines.yaml"
+DOMAINS, HALVES = "datasets/domains.yaml", "datasets/halves.yaml"
+PLANNED = "datasets/planned.yaml"
+SOURCE, TEXTS, PAGES = "sources/words.yaml", "sources/texts.yaml", "sources/pages.yaml"
+CARD, COLUMNS, SWITCHES = "methods/latent_layers.yaml", "columns.yaml", "config.yaml"
+
+# By file: what is wrong; a text and what replaces it; the place, which is the key of the finding,
+# with its file where that is another one, or `:line`; and words that the finding has.
+MISTAKES = {
+    RUNS: [
+        ("a duplicate key", "      width: 512  # §3\n",
+         "      width: 512  # §3\n      width: 256  # §3\n",
+         ":10: families.base.model.width", "duplicate"),
+        ("not a number", "clip: 1.0", "clip: .nan", "families.base.training.clip", ".nan"),
+        ("an unknown setting", "norm: pre", "nrom: pre", "families.base.model.nrom", "nrom norm"),
+        ("an unknown section", "\nruns:", "\ndefaults: {}\nruns:",
+         "defaults", "defaults families"),
+        ("a wrong key of a family without runs", "runs:\n",
+         "  unused: {like: base, model: {widht: 8}}  # §3\nruns:\n",
+         "families.unused.model.widht", "widht width"),
+        ("a float for a whole number", "updates: 1000 ", "updates: 1000.0 ",
+         "families.base.training.updates", "1000.0"),
+        ("text for a count", "heads: 4", "heads: '8'", "families.base.model.heads", "8"),
+        ("commas in a count", "updates: 1000 ", "updates: 100,000 ",
+         "families.base.training.updates", "100,000"),
+        ("an exponent that YAML reads as text", "learning_rate: 1.5e-3", "learning_rate: 15e-4",
+         "families.base.training.schedule.learning_rate", "15e-4"),
+        ("null for a count", "heads: 4", "heads: null", "families.base.model.heads", "value"),
+        ("a missing setting", "      heads: 4  # §3\n", "", "families.base.model.heads", "value"),
+        ("an impossible choice", "norm: pre", "norm: prae",
+         "families.base.model.norm", "prae pre"),
+        ("a choice that YAML reads as false", "norm: pre", "norm: no",
+         "families.base.model.norm", "true or false"),
+        ("too large", "dropout: 0.3", "dropout: 1.3", "families.base.model.dropout", "1.3"),
+        ("a list of one", "[0.9, 0.98]", "[0.9]", "families.base.training.adam.betas", ""),
+        ("a value in place of a list", "[0.9, 0.98]", "0.9",
+         "families.base.training.adam.betas", "0.9"),
+        ("a value in place of a mapping", "adam: {betas: [0.9, 0.98], eps: 1.0e-6}", "adam: 3",
+         "families.base.training.adam", "3"),
+        ("epochs of another form", "75 epochs", "75 epoch",
+         "runs.epochs.training.updates", "75 epoch"),
+        ("an unknown schedule", "name: inverse_sqrt", "name: inverse_sqr",
+         "families.base.training.schedule", "inverse_sqr inverse_sqrt"),
+        ("a setting of another schedule", "warmup: 175}", "warmup: 175, power: 2}",
+         "families.base.training.schedule.power", "power"),
+        ("a group with a capital", "group: main", "group: Main", "families.base.group", "Main"),
+        ("like in a circle", "  base:\n", "  base:\n    like: pair\n",
+         "families.base.like", "base > pair > base"),
+        ("like an unknown family", "gated: {like: [base, gates]}", "gated: {like: [base, gatse]}",
+         "runs.gated.like", "gatse gates"),
+        ("like a number", "pair_8: {like: pair", "pair_8: {like: 3", "runs.pair_8.like", "name"),
+        ("an entry without a mapping", "gated: {like: [base, gates]}", "gated: 3",
+         "runs.gated", "mapping"),
+        ("for without a placeholder", "{b: [0, 2]}", "{c: [0, 2]}", "runs.beta_<b>", "<b> c"),
+        ("a placeholder without for", "    for: {b: [0, 2]}\n", "", "runs.beta_<b>", "<b> for"),
+        ("for misspelled", "    for: {b: [0, 2]}", "    fro: {b: [0, 2]}",
+         "runs.beta_<b>.fro", "fro for"),
+        ("for without values", "for: {b: [0, 2]}", "for: []", "runs.beta_<b>.for", "values"),
+        ("a family and a run of one name", "  fixed: {", "  gates: {like: gated}\n  fixed: {",
+         "runs.gates", "gates"),
+        ("a name with a capital", "  pair_8: {", "  Pair: {", "runs.Pair", "letter"),
+        ("layers of another form", "layers: 8/12", "layers: 8", "families.base.layers", "8"),
+        ("layers twice", "architecture: transformer",
+         "encoder_layers: 3  # §3\n      architecture: transformer",
+         "families.base.model.encoder_layers", "layers"),
+        ("no method", "    method: static\n", "", "runs.static", "method"),
+        ("an unknown method", "method: static", "method: statc",
+         "families.base.method.name", "statc static"),
+        ("an unknown setting of a method", "bottleneck: 128", "botleneck: 128",
+         "runs.tuned.method.botleneck", "botleneck bottleneck"),
+        ("a setting of a method that is too small", "bottleneck: 128", "bottleneck: 0",
+         "runs.tuned.method.bottleneck", "0"),
+        ("an unknown preset", "target_depth: 6}}", "preset: relased, target_depth: 6}}",
+         "families.gates.method.preset", "relased released"),
+        ("a stack on which the method cannot act", "method: {name: adapters,",
+         "method: {name: static, stacks: [encoder],",
+         "runs.tuned.method.bottleneck", ""),
+        ("no stack at all", "{name: adapters, bottleneck",
+         "{name: adapters, stacks: [], bottleneck",
+         "runs.tuned.method.stacks", "adapters"),
+        ("a target depth on a stack without the method", "stacks: [decoder], target",
+         "stacks: [encoder], target",
+         "families.gates.method.target_depth_stacks", "target_depth stack"),
+        ("a target depth of more layers than there are", "target_depth: 6}}", "target_depth: 13}}",
+         "families.gates.method.target_depth", "13.0 decoder 12"),
+        ("a requirement of a card", "kl_weight: 3.0,", "kl_weight: 3.0, tau_updates: 2000,",
+         "runs.fixed.method.tau_updates", "tau_updates 2000 1000"),
+        ("a block of another network", "      norm: pre  # §3\n",
+         "      norm: pre  # §3\n      block: 9  # §3\n",
+         "families.base.model.block", "transformer"),
+        ("a feed-forward layer without a width", "      ffn: 1024  # §3\n", "",
+         "families.base.model.ffn", "value"),
+        ("pieces without a text", "foreign: 120, english: 80}", "english: 80}",
+         "families.base.data.subwords", "english"),
+        ("a token where there is one target language", "max_pieces: 64,",
+         "max_pieces: 64, target_token: decoder,",
+         "families.base.data.target_token", "one-to-many"),
+        ("no direction", "words, direction: many_to_one,", "words, direction: null,",
+         "families.base.data.direction", "words"),
+        ("a direction of one language pair", "{dataset: pair, direction: null}", "{dataset: pair}",
+         "families.base.data.direction", "pair"),
+        ("an unknown data set", "data: {dataset: words,", "data: {dataset: wrods,",
+         "families.base.data.dataset", "wrods words"),
+        ("a masked language model without masking",
+         "masking: {chosen: 0.15, masked: 0.8, random: 0.1}", "masking: null",
+         "runs.masked.masking", "masking"),
+        ("shares of masking above one", "random: 0.1}", "random: 0.3}",
+         "runs.masked.masking", "masked random"),
+        ("sentences longer than a block", "block: 70", "block: 60",
+         "families.base.data.max_pieces", "64 block 58"),
+        ("a masked language model without blocks", "block: 70", "block: null",
+         "runs.masked.model.block", "block"),
+        ("a beam search of a masked language model", "    decoding: null\n", "",
+         "families.base.decoding", "decoding"),
+        ("a norm with which a method does not work", "gates: {method",
+         "gates: {model: {norm: lingvo}, method",
+         "families.gates.model.norm", "latent_layers lingvo pre"),
+        ("a method for a stack that the network does not have", "    group: masked\n",
+         "    group: masked\n    method: {name: adapters, stacks: [decoder]}  # §7\n",
+         "runs.masked.method.stacks", "decoder"),
+        ("pieces of a pivot where there is none", "{joint: 200, foreign: null, english: null}",
+         "{sentences: 9}",
+         "families.base.data.subwords.english", "pivot joint"),
+        ("a decoder for gates that it does not have", "gated: {like: [base, gates]}",
+         "gated: {like: [base, gates], decoding: {decoder: ctranslate2}}  # §5",
+         "runs.gated.decoding.decoder", "latent_layers soft fathom"),
+        ("a run without a group", "    group: masked\n", "    group: null\n",
+         "runs.masked", "group"),
+        ("a start with other tokens of target languages", "    group: tuned\n",
+         "    group: tuned\n    data: {direction: one_to_many, target_token: decoder}  # §6\n",
+         "runs.halves.start.run", "tokens data.target_token"),
+        ("fewer weights than are averaged", "keep_weights: 3", "keep_weights: 2",
+         "families.base.decoding.average_of", "3 2 keep_weights"),
+        ("fewer saves than are averaged", "training: {updates: 500}  # §6",
+         "training: {updates: 500, save_every: 250}  # §6",
+         "families.base.decoding.average_of", "500 2 3 166"),
+        ("no decoding", "training: {updates: 75 epochs}}  # §4",
+         "training: {updates: 75 epochs}, decoding: null}  # §4",
+         "runs.epochs.decoding", "decoding"),
+        ("an unknown start", "start: {run: static,", "start: {run: sattic,",
+         "runs.tuned.start.run", "sattic static"),
+        ("a start from a run that starts from another", "start: {run: domains}",
+         "start: {run: tuned}",
+         "runs.halves.start.run", "tuned"),
+        ("a start with other pieces", ", pieces_of: domains}", "}",
+         "runs.halves.start.run", "domains"),
+        ("a start with another network", "training: {updates: 500}  # §6",
+         "model: {ffn: 512}\n    training: {updates: 500}  # §6",
+         "runs.tuned.start.run", "static ffn"),
+        ("another decoder for an unusual network", "training: {updates: 75 epochs}}  # §4",
+         "decoding: {decoder: ctranslate2}, method: adapters}  # §4",
+         "runs.epochs.decoding.decoder", "adapters fathom"),
+        ("equal settings under two names", "  fixed: {", "  again: {like: base}\n  fixed: {",
+         "runs.again", "deep/again deep/static"),
+        ("a run that nothing uses", "  fixed: {",
+         "  unused: {like: base, layers: 3/3}  # §3\n  fixed: {",
+         "runs.unused", "uses"),
+        ("a value without a source", "width: 512  # §3", "width: 512",
+         "families.base.model.width", "source"),
+        ("a score that nothing counts", "pair_8: {like: pair, scoring: {tokenizers: [moses]}}",
+         "pair_8: {like: pair}",
+         "runs.pair_8.scoring.tokenizers", "moses"),
+        ("runs that become equal at a scale", "  fixed: {",
+         "  again: {like: pair, layers: 7/12}  # §3\n  fixed: {",
+         "runs.pair_8", "deep/again deep/pair_8 small"),
+    ],
+    TABLES: [
+        ("broken YAML", "columns: [avg,", "columns: [[avg,", ":5", "YAML"),
+        ("a table like an unknown one", "like: table4", "like: tabel4",
+         "table5.like", "tabel4 table4"),
+        ("a misspelled key of a table", "  title: Text", "  titel: Text",
+         "table4.titel", "titel title"),
+        ("no rows", "  rows: {8: masked}", "  rows: {}", "table7", "rows"),
+        ("no columns", "columns: [deu]", "columns: []", "table3.blocks.Test", "columns"),
+        ("rows without runs", "  corpus: words\n", "", "table4.rows", "corpus"),
+        ("a row that names nothing", "    Gated: gated\n", "    Gated:\n",
+         "table1.rows.Gated", "run"),
+        ("a row without a run", "    Gated: gated\n", "    Gated: {value: bleu}\n",
+         "table1.rows.Gated", "Gated"),
+        ("an unknown run of a row", "    Gated: gated\n", "    Gated: gaetd\n",
+         "table1.rows.Gated", "gaetd gated"),
+        ("an unknown run of a cell", "kor: uneven", "kor: unevne",
+         "table1.rows.Tuned.kor", "unevne uneven"),
+        ("a run of an unknown column", "kor: uneven", "kro: uneven",
+         "table1.rows.Tuned.kro", "kro kor"),
+        ("an empty cell of an unknown column", "empty: [fixed]", "empty: [fixd]",
+         "table2.rows.depth.empty", "fixd fixed"),
+        ("an unknown placeholder", "loss: {run: <kind>", "loss: {run: <knid>",
+         "table2.rows.loss", "<knid> kind"),
+        ("an unknown column", "tasks, nll_valid]", "tasks, nll_vaild]",
+         "table1.columns.2", "nll_vaild nll_valid"),
+        ("a value in row and column", "columns: [0, 2, fixed]",
+         "columns: {0: bleu, 2: bleu, fixed: bleu}",
+         "table2.rows.loss", "loss 0"),
+        ("an unknown qualifier", "value: bleu.valid, metric", "value: bleu.vaild, metric",
+         "table3.blocks.Valid.value", "vaild valid"),
+        ("an unknown measurement of a cell", "train: pairs.train", "train: pair.train",
+         "table4.columns.train", "pair pairs"),
+        ("an unknown unit", "in thousands", "in thousand",
+         "table4.columns.train", "thousand thousands"),
+        ("a qualifier that is missing", "value: depth.decoder", "value: depth",
+         "table2.rows.depth.value", "depth.encoder"),
+        ("a value of another form", "value: bleu.valid, metric", "value: mean(bleu.*), metric",
+         "table3.blocks.Valid.value", "mean(bleu.*)"),
+        ("a value of text for a run", "value: bleu.valid, metric", "value: pairs.valid, metric",
+         "table3.rows.8", "pairs"),
+        ("a value of a run for text", "valid: pairs.valid", "valid: bleu.valid",
+         "table4.rows.0", "bleu"),
+        ("an unknown data set of a table", "  corpus: words", "  corpus: wrods",
+         "table4.corpus", "wrods words"),
+        ("a row that is not a task", "  rows: [tasks]", "  rows: [tasks, boss]",
+         "table4.rows.1", "boss bos"),
+        ("rows trained unequally long without a reason", "  unequal: the adapters",
+         "  caption: the adapters",
+         "table1", "1000 500 unequal"),
+        ("a reason without unequal rows", "  with: {layers: 12}",
+         "  with: {layers: 12}\n  unequal: why not",
+         "table3.unequal", "unequal"),
+        ("an unknown row that is first", "first: {row: Static", "first: {row: Sattic",
+         "table1.first.row", "Sattic Static"),
+        ("an unknown column of a band", "row: Static, avg: [20, 21]", "row: Static, agv: [20, 21]",
+         "table1.first.agv", "agv avg"),
+        ("a band that ends before it begins", "avg: [20, 21]", "avg: [21, 20]",
+         "table1.first", "21.0 20.0"),
+        ("no band", "row: Static, avg: [20, 21]", "row: Static", "table1.first", "band"),
+        ("an unknown task without a metric", "unknown_for: [kor]", "unknown_for: [kro]",
+         "table1.metric.unknown_for", "kro kor"),
+        ("a table's mark with no such row", "gain, to: Static}", "gain, to: Sattic}",
+         "table1.marks.bold.to", "Sattic Static"),
+        ("a mark of nothing that is printed", "    bold: {means: gain, to: Static}\n", "",
+         f"{CSV}:12", "bold"),
+    ],
+    PAPER: [
+        ("a character that YAML forbids", "Samples", "\x01", ":4", "control"),
+        ("text where YAML reads a number", 'year: "2020"', "year: 2020", "citation.year", "2020"),
+        ("a mark without a source", "to: Static}  # Table 1", "to: Static}",
+         "marks.bold.means", "source"),
+        ("a misspelled key of a paper", "authors:", "author:", "author", "author authors"),
+        ("an equation of another form", "  Eq. 2:", "  Eq 2:", "equations.Eq 2", "Eq 2"),
+        ("a meaning of a mark that is a word", "bold: {means: gain, to: Static}", "bold: best",
+         "marks.bold", "best"),
+    ],
+    PARAMETERS: [
+        ("an unknown family of vocabularies", "like: base", "like: bsae",
+         "vocabularies.0.like", "bsae base"),
+        ("an unknown table of unexplained counts", "[table6, table7]", "[table6, tabel7]",
+         "unexplained.0.tables", "tabel7 table7"),
+    ],
+    FIGURES: [
+        ("an empty file", None, "", ":1", "mapping"),
+        ("an unknown kind of figure", "kind: lines", "kind: linse", "figure2.kind", "linse lines"),
+        ("a wrong value of a figure", "smooth: 3", "smooth: x", "figure3.smooth", "'x'"),
+        ("a figure without a title", "  title: Bars\n", "", "figure1.title", "value"),
+        ("an unknown run of a figure", "lines: {gated: gated}", "lines: {gated: gaetd}",
+         "figure2.lines.gated", "gaetd gated"),
+        ("an unknown row of a figure", "less: Static", "less: Sattic",
+         "figure1.less", "Sattic Static"),
+        ("an unknown table of a figure", "table: table1", "table: tabel1",
+         "figure1.table", "tabel1 table1"),
+        ("an unknown series", "series: nll.valid", "series: nll.vaild",
+         "figure2.series", "nll.vaild nll.valid"),
+    ],
+    WORDS: [
+        ("a key that YAML reads as false", "  bos: {train", "  no: {train",
+         "expected.no", "true or false"),
+        ("a key that YAML reads as null", "  bos: {train", "  ~: {train", "expected.~", "null"),
+        ("an unknown format", "format: gettext", "format: getext", "format", "getext gettext"),
+        ("no format", "format: gettext\n", "", "format", "gettext"),
+        ("a card that names itself", "pivot: eng", "name: words\npivot: eng", "name", "name"),
+        ("a pivot that is a task", "pivot: eng", "pivot: fra", "tasks", "fra"),
+        ("a task twice", "tasks: [bos, fra, kor]", "tasks: [bos, fra, kor, bos]", "tasks", "bos"),
+        ("a source of an unknown task", "kor: [ko]}", "kro: [ko]}",
+         "sources.words.kro", "kro kor"),
+        ("a task without a source", ", kor: [ko]}", "}", "sources", "kor"),
+        ("a source without codes", "kor: [ko]}", "kor: []}", "sources.words.kor", "[]"),
+        ("an unknown source", "  words: {bos", "  wrods: {bos", "sources.wrods", "wrods words"),
+        ("a task without counts", "  kor: {train: 100, valid: 10, test: 10}\n", "",
+         "expected", "kor"),
+        ("counts of an unknown task", "  kor: {train", "  kro: {train", "expected.kro", "kro kor"),
+        ("a language of an unknown task", "pivot: eng", "pivot: eng\nlanguages: {boss: bos}",
+         "languages.boss", "boss bos"),
+        ("a rule of cleaning of another format", "max_ratio: 4.0,",
+         "max_ratio: 4.0, missing_marks: [x],",
+         "cleaning.missing_marks", "missing_marks"),
+        ("an impossible split", "by: key_hash", "by: published", "split.by", "published"),
+        ("a split that leaves nothing to train on", "test_per_mille: 150", "test_per_mille: 960",
+         "split", "1000"),
+        ("a pair of languages that the tasks do not translate", "pivot: eng",
+         "pivot: eng\ntranslates: [eng, fra]",
+         "translates", "bos"),
+    ],
+    SMALL: [
+        ("a ratio of zero", "width: 1/8", "width: 1/0", "times", "1/0"),
+        ("a ratio of an unknown unit", "width: 1/8", "widht: 1/8", "times", "widht width"),
+        ("a rule without settings", "    set: {model.dropout: 0.0}\n", "", "rules.4.set", "value"),
+        ("a rule for an unknown setting", "set: {model.dropout: 0.1}", "set: {model.drpout: 0.1}",
+         "rules.0.set.model.drpout", "model.drpout dropout"),
+        ("a rule for an unknown setting of a method", "method.target_depth: 2",
+         "method.target_dept: 2",
+         "rules.2.set.method.target_dept", "method.target_dept target_depth"),
+        ("a rule for an impossible value", "set: {model.dropout: 0.1}",
+         "set: {model.dropout: 1.1}",
+         "rules.0.set.model.dropout", "1.1"),
+        ("a rule when there is no such setting", "when: {data.dataset: words, tr",
+         "when: {data.datset: words, tr",
+         "rules.1.when.data.datset", "data.datset dataset"),
+        ("a rule when there is no such value", "per: [task]", "per: [task, updat]",
+         "rules.1.when.training.batch.per", "updat"),
+        ("a rule when there is no such family", "when: {like: gates}", "when: {like: gatse}",
+         "rules.3.when.like", "gatse gates"),
+        ("a rule that fits no run", "run: deep/static, data.dataset: words",
+         "run: deep/static, method.name: latent_layers",
+         "rules.4.when", "run"),
+        ("a substitute for an unknown data set", "{words: fewer}", "{wrods: fewer}",
+         "datasets.wrods", "wrods words"),
+        ("a substitute by an unknown data set", "{words: fewer}", "{words: fewr}",
+         "datasets.words", "fewr fewer"),
+        ("seeds that are empty", "seeds: 1", "seeds: []", "seeds", ""),
+        ("a misspelled key of a scale", "title:", "titel:", "titel", "titel title"),
+        ("an unknown run to watch", "check_learning: {run: deep/static",
+         "check_learning: {run: deep/sttaic",
+         "check_learning.run", "deep/sttaic deep/static"),
+        ("scales in a circle", "seeds: 1", "like: long\nseeds: 1", "like", "long > small > long"),
+        ("a width that a scale makes impossible", "width: 1/8", "width: 1/250",
+         f"{RUNS}: families.base.model.heads", "heads scale"),
+    ],
+    LONG: [
+        ("like an unknown scale", "like: small", "like: smal", "like", "smal small"),
+        ("an unknown paper of updates", "seeds: [2, 4]",
+         "seeds: [2, 4]\nupdates: {depe: {main: 9}}",
+         "updates.depe", "depe deep"),
+    ],
+    OF_SCALES: [
+        ("an unknown group of updates", "updates: {main: 300,", "updates: {mian: 300,",
+         "small.updates.mian", "mian main"),
+        ("a group without updates", ", masked: 100}", "}",
+         "scales/long.yaml: updates", "masked deep"),
+        ("an unknown scale of a paper", "small:\n", "smal:\n", "smal", "smal small"),
+        ("a key that only a scale has", "long:\n", "long:\n  seeds: 3\n", "long.seeds", "seeds"),
+        ("a scale of a paper without a mapping", "  updates: {main: 900}", "  3", "long", "3"),
+        ("a run of a paper's rule that does not exist", "run: [gated, uneven]",
+         "run: [gated, unevne]",
+         "small.rules.0.when.run", "deep/unevne deep/uneven"),
+    ],
+    CARD: [
+        ("a default that is impossible", "above: 0, default: 1.0", "above: 0, default: -1",
+         "settings.tau.default", "-1"),
+        ("a preset of an unknown setting", "released: {tau: 5.0", "released: {tua: 5.0",
+         "presets.released.tua", "tua tau"),
+        ("a stack that the card does not allow", "stacks: [encoder, decoder]", "stacks: [encoder]",
+         f"{RUNS}: families.gates.method.stacks", "latent_layers encoder"),
+        ("a list of stacks of an unknown setting", "stacks_of: target_depth",
+         "stacks_of: target_dept",
+         "settings.target_depth_stacks.stacks_of", "target_dept target_depth"),
+        ("a rule too deep to read", "rule: tau_updates <= updates",
+         f"rule: {'(' * 300}tau{')' * 300} < 3",
+         "requires.0.rule", ""),
+        ("an unknown paper of a card", "paper: deep", "paper: dep", "paper", "dep deep"),
+        ("an unknown equation of a card", "[Eq. 1]", "[Eq. 11]", "equations.0", "Eq. 11 Eq. 1"),
+    ],
+    SOURCE: [
+        ("a source without its size", "bytes: 1000\n", "", "bytes", "value"),
+        ("a checksum of another form", "sha256: 0", "sha256: x",
+         "sha256", "x123456789abcdef0123456789abcdef0123456789abcdef01…"),
+        ("an unknown kind of source", "kind: package", "kind: pakage", "kind", "pakage package"),
+        ("a package with an option of pip", "package: Words", 'package: "Words\\n-i http://x"',
+         "package", "Words"),
+    ],
+    TEXTS: [
+        ("an archive with a checksum and no size", "bytes: 2000\n", "", ":1", "checksum"),
+    ],
+    PAGES: [
+        ("a source for no values", "[de, fr]", "[]", "for.language", "list"),
+        ("a source for an impossible name", "[de, fr]", "[De, fr]", "for", "pages_De"),
+        ("a source for an unknown name", "file: <language>", "file: <langage>",
+         "file", "language"),
+    ],
+    PLANNED: [
+        ("a key of text in a planned data set", "not_built:", "max_shared: 0.2\nnot_built:",
+         "max_shared", "max_shared"),
+    ],
+    PAIR: [
+        ("files without the other side", "[train.en, valid.en, test.en]", "[train.en, valid.en]",
+         "sources.texts", "deu eng"),
+        ("a split of an unknown file", "test: [test.de]", "test: [tset.de]",
+         "split.test", "tset.de test.de"),
+    ],
+    DOMAINS: [
+        ("line numbers of an unknown task", "    law: {train: law.train",
+         "    lwa: {train: law.train",
+         "split.files.lwa", "lwa law"),
+        ("line numbers of an unknown source", "source: numbers", "source: nubmers",
+         "split.source", "nubmers numbers"),
+    ],
+    HALVES: [
+        ("a part that is a task", "parts: {law: [", "parts: {rel: [", "parts.rel", "rel"),
+        ("a part of an unknown task", "[law1, law2]}", "[law1, law3]}", "parts.law", "law3 law2"),
+        ("a part of two texts", "[law1, law2]}", "[law1, law2], acts: [law2, rel]}",
+         "parts.acts", "law2 law"),
+        ("parts of several languages", "law2: fra, rel", "law2: deu, rel", "translates", "deu"),
+        ("a package that nothing reads", "  words: po\n", "", "reads", "words"),
+        ("a way to read an unknown package", "  words: po", "  words: po\n  texts: po",
+         "reads.texts", "texts"),
+        ("verses without a version of English", ', eng: ["4"]}', "}", "sources.verses", "verses"),
+        ("another name of an unknown task", "shown_as: {rel:", "shown_as: {rle:",
+         "shown_as.rle", "rle rel"),
+    ],
+    LINES: [
+        ("messages of no task", "messages: en", "messages: eng", "messages", "eng en"),
+        ("a pivot of text without pairs", "messages: en", "messages: en\npivot: eng",
+         "pivot", "pivot"),
+    ],
+    WIDE: [
+        ("a paper's mark with no such row", "to: Static}", "to: Sattic}",
+         "papers/wide/reported/table1.csv:2", "Sattic Static"),
+    ],
+    COLUMNS: [
+        ("an unknown measurement", "  chrf:", "  chfr:", "measurements.chfr", "chfr chrf"),
+        ("a tolerance of another form", "within: 1%}\n  perp", "within: 1 %}\n  perp",
+         "measurements.nll.within", "1 %"),
+        ("an unknown value of a column", "value: nll.valid", "value: nll.vaild",
+         "columns.nll_valid.value", "vaild valid"),
+    ],
+    CLAIMS: [
+        ("an unknown table of a claim", "'table1[", "'tabel1[",
+         "gated_loses.claim", "tabel1 table1"),
+        ("an unknown row of a claim", 'table1["Gated", "avg"]', 'table1["Gaetd", "avg"]',
+         "gated_loses.claim", "Gaetd Gated"),
+        ("an answer for no part", "Tuned: holds}", "Tnued: holds}",
+         "each_gains.supports.Tnued", "Tnued Tuned"),
+        ("an unknown placeholder of a claim", '"<row>", "bos"', '"<rwo>", "bos"',
+         "each_gains.claim", "<rwo> row"),
+        ("a claim about cells of two lengths", '["Gated", "avg"] <',
+         '["Gated", ["bos", "fra"]] < table1["Static", ["bos", "fra", "kor"]] <',
+         "gated_loses.claim", "2 3"),
+        ("an answer that the cells do not give", "supports: holds", "supports: fails",
+         "gated_loses.supports", "holds fails"),
+    ],
+    DEVIATIONS: [
+        ("an unknown thing that deviates", "applies: [base,", "applies: [bsae,",
+         "clip.applies.0", "bsae base"),
+        ("a deviation of a run", "applies: [base,", "applies: [gated, base,",
+         "clip.applies.0", "gated"),
+        ("a deviation of nothing", "[base, latent_layers, table1, figure1]", "[]",
+         "clip.applies", ""),
+        ("a misspelled key of a deviation", "  title:", "  titel:", "clip.titel", "titel title"),
+        ("an unknown setting of a deviation", "[training.clip]", "[training.clip, training.clpi]",
+         "clip.settings.1", "training.clpi clip"),
+        ("an unknown setting of a method in a deviation", "[training.clip]",
+         "[training.clip, method.tau_edn]",
+         "clip.settings.1", "method.tau_edn tau_end"),
+        ("an unknown metric of a deviation", "[training.clip]", "[training.clip, metric.tokenise]",
+         "clip.settings.1", "metric.tokenise tokenize"),
+        ("an unknown mark of a deviation", "[training.clip]", "[training.clip, marks.bald]",
+         "clip.settings.1", "marks.bald bold"),
+        ("a silent value without a deviation", "[training.clip]", "[]",
+         f"{RUNS}: families.base.training.clip", "silent training.clip"),
+        ("a silent value of another family", "[base, latent_layers, table1, figure1]",
+         "[adapters]",
+         f"{RUNS}: families.base.training.clip", "silent"),
+    ],
+    CSV: [
+        ("a table without reported cells", None, None, "", "numbers"),
+        ("digits that are letters", "Static,bos,20.0", "Static,bos,2O.0", ":3", "2O.0"),
+        ("digits of another script", "Static,bos,20.0",
+         "Static,bos,\uff12\uff10.0", ":3", "\uff12\uff10.0"),
+        ("a negative standard error", "avg,20.5,0.1", "avg,20.5,-1", ":2", "-1"),
+        ("an unknown row of a CSV", "Static,bos", "Sattic,bos", ":3", "Sattic Static"),
+        ("an unknown column of a CSV", "Static,bos", "Static,bso", ":3", "bso bos"),
+        ("a cell that is missing", "Static,bos,20.0,,,,\n", "", "", "Static bos"),
+        ("a cell twice", "Static,bos,20.0,,,,\n", "Static,bos,20.0,,,,\nStatic,bos,20.0,,,,\n",
+         ":4", "3"),
+        ("neither a number nor an outcome", "Static,bos,20.0", "Static,bos,", ":3", "diverged"),
+        ("an unknown outcome", "diverged", "divergd", ":15", "divergd diverged"),
+        ("N/A where the table has a run", "diverged", "N/A as printed", ":15", "deep/uneven"),
+        ("a standard error of one seed", "Gated,avg,20.1,", "Gated,avg,20.1,0.1",
+         ":7", "deep/gated"),
+        ("a mark without a meaning", "Tuned,avg,21.5,,bold", "Tuned,avg,21.5,,blod",
+         ":12", "blod bold"),
+        ("a mark without a number", "Tuned,kor,,,,,", "Tuned,kor,,,bold,,", ":15", "mark"),
+        ("a difference that is no number", ",-0.1", ",much", ":9", "much added"),
+        ("more than 100 BLEU", "Static,bos,20.0", "Static,bos,200", ":3", "200"),
+        ("six fields", "Static,bos,20.0,,,,", "Static,bos,20.0,,,", ":3", "6 7"),
+        ("another header", "row,column", "rows,column", ":1", "row,column,value"),
+        ("a quote inside a field", "Static,bos", 'Static,"bos"x', ":3", "CSV"),
+    ],
+    CSV_OF_TABLE_2: [
+        ("a number where the table has nothing", "fixed,,,,,N/A as printed", "fixed,6.0,,,,",
+         ":7", "N/A"),
+    ],
+    SWITCHES: [
+        ("an unknown scale", "scale: small", "scale: smal", "scale", "smal small"),
+        ("an impossible device", "device: cpu", "device: gpu", "device", "cuda"),
+    ],
+}  # fmt: skip
+ROWS = {row[0]: (file, *row[1:]) for file, rows in MISTAKES.items() for row in rows}
+# What these break has another finding elsewhere: a run that nothing uses, a cell without a number.
+SEVERAL = {
+    "a feed-forward layer without a width",
+    "a group with a capital",
+    "a group without updates",
+    "a mark without a source",
+    "a missing setting",
+    "a part of an unknown task",
+    "a part that is a task",
+    "a row that is not a task",
+    "a row without a run",
+    "a rule for an unknown setting",
+    "a source for an unknown name",
+    "a source of an unknown task",
+    "a start with another network",
+    "a decoder for gates that it does not have",
+    "a part of two texts",
+    "a run without a group",
+    "a start with other tokens of target languages",
+    "an answer for no part",
+    "a substitute by an unknown data set",
+    "a target depth on a stack without the method",
+    "a value in row and column",
+    "a value of text for a run",
+    "an empty cell of an unknown column",
+    "an unknown scale of a paper",
+    "an unknown thing that deviates",
+    "counts of an unknown task",
+    "equal settings under two names",
+    "line numbers of an unknown task",
+    "no columns",
+    "no method",
+    "parts of several languages",
+    "runs that become equal at a scale",
+    "scales in a circle",
+    "six fields",
+}
+
+
+def line_of(text, key):
+    """Return the line of a key of a YAML file, or else of the nearest key above it."""
+    node, line = yaml.compose(text), 1
+    while key and isinstance(node, yaml.CollectionNode):
+        if isinstance(node, yaml.SequenceNode):
+            position, _, key = key.partition(".")
+            node = node.value[int(position)]
+            line = node.start_mark.line + 1
+            continue
+        # A rule's keys have dots.
+        pairs = [pair for pair in node.value if f"{key}.".startswith(f"{pair[0].value}.")]
+        if not pairs:
+            break
+        name, node = pairs[0]
+        line, key = name.start_mark.line + 1, key[len(name.value) + 1 :]
+    return line
+
+
+def place(folder, file, where):
+    """Return file, line and key as a finding prints them."""
+    if (other := re.match(r"(\S+[.](?:yaml|csv))(?:: )?", where)) is not None:
+        file, where = other[1], where[other.end() :]
+    if not where or where.startswith(":"):
+        return f"config/{file}{where}"
+    text = (folder / "config" / file).read_text(encoding="utf-8")
+    return f"config/{file}:{line_of(text, where)}: {where}"
+
+
+@pytest.mark.parametrize("mistake", ROWS)
+def test_a_mistake_is_found_at_its_place(copied, findings, mistake):
+    file, old, new, where, words = ROWS[mistake]
+    found = findings((file, old, new))
+    expected = place(copied, file, where)
+    right = [finding for finding in found if finding.where == expected]
+    assert right, f"nothing at {expected}: {[*map(str, found)]}"
+    text = f"{right[0].what}; {right[0].remedy}"
+    assert all(word in text for word in words.split(" ")), text
+    assert "\n" not in text
+    assert len(found) == 1 or mistake in SEVERAL, [*map(str, found)]
+
+
+def test_no_two_mistakes_have_one_name():
+    assert len(ROWS) == sum(map(len, MISTAKES.values()))
+
+
+# A message of each kind, whole: place, what is wrong, what to do.
+MESSAGES = {
+    "an unknown name": (
+        (RUNS, "norm: pre", "nrom: pre"),
+        "config/papers/deep/runs.yaml:12: families.base.model.nrom: unknown key 'nrom'; "
+        "nearest valid name: 'norm'",
+    ),
+    "a value of another type": (
+        (RUNS, "updates: 1000 ", "updates: 1000.0 "),
+        "config/papers/deep/runs.yaml:17: families.base.training.updates: 1000.0 is not a whole "
+        "number; write 1000 or for example '75 epochs'",
+    ),
+    "a value out of bounds": (
+        (RUNS, "bottleneck: 128", "bottleneck: 0"),
+        "config/papers/deep/runs.yaml:43: runs.tuned.method.bottleneck: 0 is too small; "
+        "write 1 or more",
+    ),
+    "what YAML reads as another value": (
+        (RUNS, "learning_rate: 1.5e-3", "learning_rate: 15e-4"),
+        "config/papers/deep/runs.yaml:21: families.base.training.schedule.learning_rate: "
+        "YAML reads 15e-4 as text; write 15.0e-4",
+    ),
+    "settings that do not go together": (
+        (RUNS, "keep_weights: 3", "keep_weights: 2"),
+        "config/papers/deep/runs.yaml:26: families.base.decoding.average_of: 3 saved weights are "
+        "decoded, and 2 are kept; write training.keep_weights: 3 or more",
+    ),
+    "a requirement of a method": (
+        (RUNS, "kl_weight: 3.0,", "kl_weight: 3.0, tau_updates: 2000,"),
+        "config/papers/deep/runs.yaml:36: runs.fixed.method.tau_updates: the last temperature is "
+        "never reached: tau_updates <= updates, but here tau_updates 2000, updates 1000; "
+        "change tau_updates",
+    ),
+    "a value without a source": (
+        (RUNS, "width: 512  # §3", "width: 512"),
+        "config/papers/deep/runs.yaml:9: families.base.model.width: no source is given; "
+        "add a comment with the source at the end of the line",
+    ),
+    "a cell that is not reported": (
+        (CSV, "Static,bos,20.0,,,,\n", ""),
+        "config/papers/deep/reported/table1.csv: no reported cell for row 'Static' and column "
+        "'bos'; add Static,bos,<number>,,,, or note N/A as printed",
+    ),
+    "a missing file": (
+        (TABLES, None, None),
+        "config/papers/deep/tables.yaml: no such file, and "
+        "config/papers/deep/reported/table1.csv needs it; restore it",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_a_message_says_where_what_and_what_to_do(findings, kind):
+    edit, message = MESSAGES[kind]
+    assert [*map(str, findings(edit))] == [message]
+
+
+FILES = (
+    COLUMNS, LONG, WORDS, SOURCE, "methods/static.yaml", CARD, PAPER, RUNS, TABLES, FIGURES,
+    DEVIATIONS, CLAIMS, PARAMETERS, SWITCHES,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_that_cannot_be_read_is_one_finding_and_hides_no_other(findings, file):
+    """What names something in it is no mistake."""
+    broken = (file, None, "a: [\n")
+    (finding,) = findings(broken)
+    assert finding.where.startswith(f"config/{file}:")
+    other = (SMALL, "seeds: ", "seeds: 1.5  # ")
+    places = [finding.where.split(":")[0] for finding in findings(broken, other)]
+    assert sorted(places) == sorted([f"config/{file}", f"config/{other[0]}"])
+
+
+@pytest.mark.parametrize("file", [PAPER, RUNS, TABLES, FIGURES, DEVIATIONS])
+def test_a_file_that_is_gone_is_one_finding(findings, file):
+    """A deleted tables.yaml was 95 findings: runs without use, unread numbers, unknown names."""
+    (finding,) = findings((file, None, None))
+    assert finding.where == f"config/{file}"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_key_that_a_file_does_not_have_is_one_finding_of_that_file(findings, copied, file):
+    text = (copied / "config" / file).read_text(encoding="utf-8")
+    found = findings((file, None, f"{text}\nanother_key: {{a: 1}}\n"))
+    assert {finding.where.split(":")[0] for finding in found} == {f"config/{file}"}
+
+
+def test_mistakes_of_several_files_are_found_at_once(findings):
+    found = findings(
+        (RUNS, "gated: {like: [base, gates]}", "gated: {like: [base, gatse]}"),
+        (TABLES, "title: Text", "titel: Text"),
+        (CSV, "Static,bos,20.0", "Static,bos,2O.0"),
+        (WORDS, "pivot: eng", "pivot: eng\nextra: 1"),
+    )
+    names = ("'gatse'", "'titel'", "'2O.0'", "'extra'")
+    assert [sum(name in str(finding) for finding in found) for name in names] == [1, 1, 1, 1]
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("figure.yaml", "figures.yaml"),
+        ("tables.yml", "tables.yaml"),
+        ("report", "reported"),
+        ("reported/table8.csv", "table7.csv"),
+    ],
+)
+def test_a_file_that_nothing_reads_is_refused(findings, name, nearest):
+    (finding,) = findings((f"papers/deep/{name}", None, "x: 1\n"))
+    assert finding.where == f"config/papers/deep/{name}"
+    assert nearest in finding.remedy
+
+
+@pytest.mark.parametrize("name", [".hidden", "notes.md", "reported/.hidden"])
+def test_hidden_files_and_notes_may_be_in_a_papers_folder(edited, name):
+    assert load(edited((f"papers/deep/{name}", None, "Text.\n")))
+
+
+def test_the_name_of_a_file_and_of_a_paper_is_one_that_folders_and_shells_take(copied, findings):
+    papers = copied / "config" / "papers"
+    (papers / "wide").rename(papers / "my-paper")
+    try:
+        (finding,) = findings()
+        assert finding.where == "config/papers/my-paper"
+    finally:
+        (papers / "my-paper").rename(papers / "wide")
+    (finding,) = findings(("scales/Small-1.yaml", None, "title: other\n"))
+    assert finding.where == "config/scales/Small-1.yaml"
+
+
+def test_a_file_that_is_not_utf_8_and_a_pipe_are_refused(copied, findings):
+    """The first ended in a traceback, and the second was waited for."""
+    path = copied / "config" / "scales" / "other.yaml"
+    try:
+        path.write_bytes(b"title: caf\xe9\n")
+        (finding,) = findings()
+        assert finding.where == "config/scales/other.yaml"
+        path.unlink()
+        os.mkfifo(path)
+        (finding,) = findings()
+        assert finding.where.endswith("config/scales/other.yaml")
+    finally:
+        path.unlink()
+
+
+def test_what_is_no_project_is_refused(tmp_path):
+    with pytest.raises(FathomError):
+        load(tmp_path)
+
+
+def test_a_table_that_excel_saved_reads_as_before(edited, copied):
+    """Excel begins a file with a byte-order mark and ends lines with CR and LF."""
+    text = (copied / "config" / CSV).read_text(encoding="utf-8")
+    assert load(edited((CSV, None, "\ufeff" + text.replace("\n", "\r\n"))))
+
+
+def test_the_line_of_a_missing_cell_can_be_pasted(findings):
+    found = findings((TABLES, "    Gated: gated\n", '    Gated: gated\n    "ours, a": gated\n'))
+    assert 'add "ours, a",bos,<number>,,,,' in " ".join(finding.remedy for finding in found)
+
+
+def test_a_start_that_has_checked_reads_what_papers_print_only_where_it_is_asked_for(edited):
+    project = load(edited((TABLES, "title: Text", "titel: Text")), check=False)
+    assert project.spec("deep/static", "small")
+    with pytest.raises(Findings):
+        assert project.papers["deep"].tables
+
+
+@pytest.mark.parametrize(
+    ("rule", "holds"),
+    [
+        ("tau_updates <= updates", True),
+        ("updates <= tau_updates", False),
+        ("updates < updates", False),
+        ("width % tau_updates == 0", False),
+        ("width % layers == 0", None),
+        ("tau_updates + tasks <= updates", True),
+        ("tau_updates + tasks * updates <= updates", False),
+        ("tau_end < updates", True),
+        ("tau_updates % inside == 0", None),
+        ("target_depth % kl_weight == 0", False),
+    ],
+)
+def test_a_rule_of_a_card_compares_settings_and_counts_of_each_run(edited, rule, holds):
+    """Null breaks no rule; what is divided by zero does. None: a name that no run has."""
+    folder = edited((CARD, "rule: tau_updates <= updates", f"rule: {rule}"))
+    with nullcontext() if holds else pytest.raises(Findings) as caught:
+        load(folder)
+    if not holds:
+        assert ("requires.0.rule" if holds is None else "method") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shape"),
+    [
+        ("norm: pre", "norm: post", ""),
+        ("norm: pre", "norm: lingvo", "lingvo"),
+        ("norm: pre", "norm: none", "none"),
+        ("norm: pre", "residuals: [encoder]  # §3\n      norm: pre", "residuals"),
+        ("norm: pre", "output_bias: true  # §3\n      norm: pre", "bias"),
+    ],
+)
+def test_ctranslate2_decodes_fairseqs_transformers_alone(findings, edited, old, new, shape):
+    decoder = "pair_8: {like: pair, decoding: {decoder: ctranslate2}"
+    edits = ((RUNS, old, new), (RUNS, "pair_8: {like: pair", decoder))
+    edits += ((CARD, "norms: [pre, post]\n", ""),)
+    if not shape:
+        assert load(edited(*edits))
+        return
+    (finding,) = findings(*edits)
+    assert finding.where.endswith("runs.pair_8.decoding.decoder")
+    assert shape in finding.what

@@ -1,0 +1,131 @@
+"""What the project's own papers and data sets say: numbers as printed, choices explained."""
+
+import pytest
+
+from fathom.config.reported import read
+from fathom.config.schema.run import Outcome
+from tests.support.papers import PAPERS
+from tests.support.specs import ROOT
+
+RELATED = ("aze", "bel", "glg", "slk", "tur", "rus", "por", "ces")
+DIVERSE = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
+DOMAINS = ("med", "law", "bank", "it", "talk", "rel")
+
+
+@pytest.fixture(scope="module")
+def printed(own_project):
+    """All reported cells of the three papers."""
+    known = own_project.known()
+    return [
+        cell
+        for paper in map(own_project.papers.get, PAPERS)
+        for table in paper.tables.values()
+        for cell in read(paper.reported(table.name), table.cells(known), ROOT)
+    ]
+
+
+def test_printed_averages_fit_their_cells(printed):
+    """A cell is rounded by up to 0.05, an average by up to 0.05 more where it has one digit."""
+    rows = {}
+    for cell in printed:
+        rows.setdefault((cell.where.rpartition(":")[0], cell.row), {})[cell.column] = cell.number
+    fitting = 0
+    for row, cells in rows.items():
+        tasks = [cells[name] for name in cells if name not in ("avg", "params", "sharing_rate")]
+        if cells.get("avg") is not None and tasks:
+            assert cells["avg"] == pytest.approx(sum(tasks) / len(tasks), abs=0.1), row
+            fitting += 1
+    assert fitting == 48
+
+
+def test_misprints_are_compared_as_corrected(printed):
+    misprints = [(cell.value, cell.number) for cell in printed if cell.right]
+    assert misprints == [("224", 287.0), ("314", 31.4), ("195", 185.0), ("151", 176.0)]
+
+
+@pytest.mark.parametrize(
+    ("names", "tasks"),
+    [
+        (("ted8_related", "po_wheels_related", "mini_related"), RELATED),
+        (("ted8_diverse", "po_wheels_diverse", "mini_diverse"), DIVERSE),
+        (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german", "mini_german"), ("deu",)),
+        (("wmt15_cs_en", "po_wheels_czech", "mini_czech"), ("ces",)),
+        (("domains6", "wheels_domains6", "mini_domains6"), DOMAINS),
+        (("domains7", "wheels_domains7"), ("med", "law1", "law2", *DOMAINS[2:])),
+    ],
+)
+def test_tasks_are_in_the_papers_order_and_a_substitute_has_the_same(own_project, names, tasks):
+    assert {own_project.datasets[name].tasks for name in names} == {tasks}
+
+
+def test_only_sinhala_has_no_substitute(own_project):
+    tasks = own_project.datasets["wikipedia25"].tasks
+    assert len(tasks) == 25
+    for name in ("strings25", "mini_strings25"):
+        assert own_project.datasets[name].tasks == tuple(task for task in tasks if task != "si")
+
+
+def test_expected_counts_are_the_published_ones(own_project):
+    expected = own_project.datasets["ted8_related"].expected
+    assert expected["por"].model_dump() == {"train": "185k", "valid": 4035, "test": 4855}
+    assert expected["glg"].train == "10.0k"
+
+
+def test_a_text_that_was_rebuilt_makes_other_runs_of_those_on_it_alone(own_project):
+    """Its cells are not judged; all other runs share the results of the paper's scale."""
+    for run, judged in (("en_de_12_12", False), ("m2o_diverse_12_12", True)):
+        name = f"latent_depth/{run}"
+        assert own_project.comparable(name, "paper_rebuilt") == judged
+        identities = {
+            own_project.spec(name, scale).identity for scale in ("paper", "paper_rebuilt")
+        }
+        assert (len(identities) == 1) == judged
+
+
+def test_five_seeds_are_trained_where_a_paper_prints_a_deviation(own_project):
+    runs = [name for name in own_project.entries if name.split("/")[0] in PAPERS]
+    assert len(runs) == 136
+    assert sum(len(own_project.seeds(name, "paper")) for name in runs) == 160
+
+
+# Choices that no value of runs.yaml and no setting of a card shows, by paper and entry.
+CHOICES = {
+    "latent_depth": (
+        "gate_sample",
+        "layer_drop_draw",
+        "tokens_of_an_update",
+        "resting_parameters",
+        "hidden_pieces",
+        "norm_of_masked_language_models",
+        "dlcl_form",
+        "rezero_form",
+        "adam_and_warmup",
+        "divergence",
+        "one_logit",
+    ),
+    "transparent_attention": (
+        "recurrent_dropout",
+        "adam",
+        "failed",
+        "tokens_of_an_update",
+        "tokenisation",
+    ),
+    "lamgd": ("noise", "smoothing_and_adam", "tokens_of_an_update", "significance"),
+}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_choice_that_is_no_value_of_a_run_has_an_entry(own_project, paper):
+    entries = {entry.name: entry for entry in own_project.papers[paper].deviations}
+    assert all(entries[name].ours and entries[name].why for name in CHOICES[paper])
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"), [("latent_depth", "divergence"), ("transparent_attention", "failed")]
+)
+def test_the_entries_on_divergence_have_the_limits_of_the_settings(own_project, paper, name):
+    (entry,) = [entry for entry in own_project.papers[paper].deviations if entry.name == name]
+    limits = Outcome()
+    assert f"{limits.exploded_above:g} nats " in entry.ours
+    assert f" {limits.exploded_for} updates in a row" in entry.ours
+    assert entry.settings == ("outcome",)

@@ -1,0 +1,361 @@
+"""From runs.yaml and a scale to what is trained: merged entries, scaled settings, their places."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from fathom.config.load import load
+from fathom.config.show import describe
+from fathom.io.errors import FathomError
+from tests.config.conftest import PROJECT
+
+RUNS, OF_SCALES = "papers/deep/runs.yaml", "papers/deep/scales.yaml"
+SMALL, LONG = "scales/small.yaml", "scales/long.yaml"
+
+
+def shown(project, name, scale):
+    """Return what `fathom show` prints of each setting, by its path."""
+    return {setting.path: setting for setting in describe(project, name, scale)}
+
+
+# Merging
+
+
+def test_what_an_entry_gives_wins_over_what_it_is_like_and_of_these_the_last(sample):
+    run = sample.run("deep/gated")
+    assert (run.model.width, run.method.name, run.method.target_depth) == (512, "latent_layers", 6)
+    tuned = sample.run("deep/tuned").training
+    assert (tuned.updates, tuned.validate_every, tuned.batch.tokens) == (500, 100, 60)
+
+
+def test_a_mapping_of_another_name_replaces_the_former_entirely(edited):
+    schedule = "{schedule: {name: noam, scale: 2.0, warmup: 3}}"
+    folder = edited((RUNS, "training: {updates: 75 epochs}", f"training: {schedule}"))
+    settings = load(folder).run("deep/epochs").training.schedule.settings
+    assert settings == {"scale": 2.0, "warmup": 3, "step_duration": 1}
+
+
+def test_a_mapping_of_the_same_name_is_refined(sample):
+    method = sample.run("deep/fixed").method
+    assert (method.kl_weight, method.stacks) == (3.0, ("decoder",))
+
+
+def test_a_list_replaces_a_list(edited):
+    adam = "{adam: {betas: [0.8, 0.9]}}"
+    folder = edited((RUNS, "training: {updates: 75 epochs}", f"training: {adam}"))
+    assert load(folder).run("deep/epochs").training.adam.betas == (0.8, 0.9)
+
+
+def test_for_makes_an_entry_of_each_combination_in_names_and_values(edited):
+    """A value that is a placeholder alone keeps its type; a list may have a name for each value."""
+    folder = edited(
+        (RUNS, "  beta_<b>:\n    for: {b: [0, 2]}", "  beta_<b>:\n    for: [{b: 0}, {b: 2}]"),
+        (RUNS, "  pair_8: {", "  pair_<n>_<m>: {for: {n: [3, 4], m: [5]}, layers: <n>/<m>,"),
+        (RUNS, "  pair_12: {", "  pair_8: {"),
+        ("papers/deep/tables.yaml", "12: pair_<layers>", "3: pair_3_5, 4: pair_4_5"),
+    )
+    project = load(folder, check=False)
+    assert [project.run(f"deep/beta_{b}").method.kl_weight for b in (0, 2)] == [0.0, 2.0]
+    models = [project.run(f"deep/pair_{n}_5").model for n in (3, 4)]
+    assert [(model.encoder_layers, model.decoder_layers) for model in models] == [(3, 5), (4, 5)]
+
+
+def test_an_entry_may_be_like_one_that_for_makes(edited):
+    folder = edited((RUNS, "fixed: {like: gated", "fixed: {like: beta_2"))
+    assert load(folder).run("deep/fixed").method.kl_weight == 3.0
+
+
+def test_a_method_acts_on_all_stacks_that_its_card_allows_unless_a_run_names_them(sample):
+    stacks = [sample.run(f"deep/{name}").method.stacks for name in ("static", "tuned", "gated")]
+    assert stacks == [(), ("encoder", "decoder"), ("decoder",)]
+
+
+def test_a_preset_gives_what_the_run_does_not(edited):
+    folder = edited((RUNS, "target_depth: 6}}", "preset: released, tau: 2.0, target_depth: 6}}"))
+    method = load(folder).run("deep/gated").method
+    assert (method.tau, method.kl_weight, method.target_depth) == (2.0, 0.1, 6.0)
+
+
+def test_a_whole_number_of_a_setting_that_is_a_number_is_hashed_as_one(sample):
+    assert isinstance(sample.run("deep/beta_0").method.identity()["kl_weight"], float)
+
+
+# Scales
+
+
+@pytest.mark.parametrize(
+    ("run", "scale", "layers"),
+    [
+        ("static", "full", (8, 12)),
+        ("static", "small", (2, 3)),
+        ("uneven", "small", (2, 4)),
+        ("masked", "small", (2, 0)),
+    ],
+)
+def test_depths_shrink_by_their_ratio_and_a_half_rounds_up(sample, run, scale, layers):
+    model = sample.run(f"deep/{run}", scale).model
+    assert (model.encoder_layers, model.decoder_layers) == layers
+
+
+def test_widths_shrink_by_their_ratio_those_of_a_method_too_and_heads_stay(sample):
+    run = sample.run("deep/tuned", "small")
+    assert (run.model.width, run.model.ffn, run.model.heads) == (64, 128, 4)
+    assert run.method.bottleneck == 16
+
+
+def test_updates_are_those_of_the_group_and_settings_in_updates_follow_rounded_up(sample):
+    run = sample.run("deep/gated", "small")
+    assert (run.training.updates, run.training.schedule.warmup) == (300, 53)
+    assert (run.training.validate_every, run.method.tau_updates) == (30, 60)
+
+
+def test_where_the_length_is_in_epochs_settings_in_updates_stay(sample):
+    run = sample.run("deep/epochs", "small")
+    assert (run.training.updates, run.training.schedule.warmup) == (300, 175)
+    assert run.method.tau_updates == 200
+
+
+def test_a_data_set_is_substituted_and_rules_see_the_papers_own(sample):
+    data = sample.run("deep/static", "small").data
+    assert (data.dataset, data.subwords.foreign, data.subwords.joint) == ("fewer", 30, None)
+    assert sample.run("deep/domains", "small").data.subwords.foreign == 120
+
+
+def test_a_later_rule_wins_and_may_ask_for_runs_families_and_papers(sample):
+    models = {name: sample.run(f"deep/{name}", "small").model for name in ("static", "gated")}
+    assert (models["static"].dropout, models["gated"].dropout) == (0.0, 0.1)
+    assert (models["static"].attention_dropout, models["gated"].attention_dropout) == (0.0, 0.2)
+
+
+def test_a_rule_may_ask_for_a_mapping_and_for_null(edited):
+    rules = (
+        "rules:\n  - when: {data.direction: null}\n    set: {training.clip: 3.0}\n"
+        "  - when: {training.schedule: {name: noam}}\n    set: {training.clip: 9.0}\n"
+    )
+    project = load(edited((SMALL, "rules:\n", rules)), check=False)
+    clips = [project.run(f"deep/{name}", "small").training.clip for name in ("domains", "static")]
+    assert clips == [3.0, 1.0]
+
+
+def test_a_rule_sets_of_a_method_only_what_neither_run_nor_family_gives(sample):
+    """A run's `null` is given too."""
+    fixed = sample.run("deep/fixed", "small").method
+    assert (fixed.kl_weight, fixed.target_depth) == (3.0, None)
+    gated = sample.run("deep/gated", "small").method
+    assert (gated.kl_weight, gated.target_depth) == (10.0, 2.0)
+
+
+def test_a_papers_rules_come_after_the_scales_and_fit_its_own_runs_alone(sample):
+    clips = {name: sample.run(f"deep/{name}", "small").training.clip for name in ("gated", "fixed")}
+    assert clips == {"gated": 2.0, "fixed": 1.0}
+
+
+def test_a_scale_that_is_like_another_has_its_values_and_all_its_rules_first(sample):
+    run = sample.run("deep/gated", "long")
+    assert (run.model.width, run.model.dropout, run.model.activation_dropout) == (64, 0.1, 0.3)
+    assert (run.training.updates, run.training.clip) == (900, 2.0)
+    assert sample.run("deep/tuned", "long").training.updates == 100
+
+
+def test_a_scale_that_gives_nothing_changes_nothing(sample):
+    for name in sample.entries:
+        assert sample.spec(name, "full").identity == sample.spec(name).identity
+
+
+# Places and sources
+
+
+@pytest.mark.parametrize(
+    ("run", "setting", "where", "source"),
+    [
+        ("static", "model.norm", f"config/{RUNS}:12", "§3"),
+        ("static", "model.width", f"config/{SMALL}:3", "§3"),
+        ("static", "model.dropout", f"config/{SMALL}:14", "§3"),
+        ("static", "training.updates", f"config/{OF_SCALES}:2", "§4"),
+        ("static", "training.schedule.warmup", f"config/{OF_SCALES}:2", "§4"),
+        ("static", "data.dataset", f"config/{SMALL}:4", "§2"),
+        ("static", "model.activation", "default", "Vaswani et al. 2017"),
+        ("gated", "method.tau", "config/methods/latent_layers.yaml:10", "§2"),
+        ("gated", "method.stacks", f"config/{RUNS}:27", "§3"),
+        ("gated", "training.clip", f"config/{OF_SCALES}:5", "silent"),
+        ("beta_2", "method.kl_weight", f"config/{RUNS}:35", "Table 2"),
+        ("fixed", "method.kl_weight", f"config/{RUNS}:36", "Table 2"),
+        ("uneven", "model.encoder_layers", f"config/{SMALL}:3", "Table 2"),
+    ],
+)
+def test_a_value_has_the_line_that_gives_it_and_the_papers_source(
+    sample, run, setting, where, source
+):
+    found = shown(sample, f"deep/{run}", "small")[setting]
+    assert (found.where, found.source) == (where, source)
+
+
+def test_a_value_of_a_scale_like_another_has_the_line_of_the_file_that_gives_it(sample):
+    settings = shown(sample, "deep/gated", "long")
+    assert settings["model.activation_dropout"].where == f"config/{LONG}:5"
+    assert settings["model.width"].where == f"config/{SMALL}:3"
+    assert settings["training.updates"].where == f"config/{OF_SCALES}:7"
+
+
+def test_what_a_scale_changes_is_shown_with_the_papers_value(sample):
+    settings = shown(sample, "deep/static", "small")
+    width, norm, masking = (settings[key] for key in ("model.width", "model.norm", "masking"))
+    assert (width.changed, width.value, width.paper) == (True, 64, 512)
+    assert (norm.changed, norm.paper) == (False, None)
+    assert masking.value is None
+
+
+COMMENTED = """\
+    # A comment alone belongs to no value.
+    model:  # all of the model
+      architecture: transformer
+      width: 512  # §3
+      ffn: 1024# no blank, no comment
+      heads: 4 # one blank is enough
+      norm: "pre"  # not "# post"
+      dropout: 0.3
+      tie_embeddings: decoder
+"""
+
+
+def test_the_source_of_a_value_is_the_comment_of_its_line_or_of_a_key_above(edited):
+    text = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
+    model = text[text.index("    model:\n") : text.index("    method: static\n")]
+    commented = COMMENTED.replace("1024# no blank, no comment", "1024")
+    settings = shown(load(edited((RUNS, model, commented))), "deep/static", "full")
+    assert {key: settings[f"model.{key}"].source for key in ("width", "ffn", "heads", "norm")} == {
+        "width": "§3",
+        "ffn": "all of the model",
+        "heads": "one blank is enough",
+        "norm": 'not "# post"',
+    }
+
+
+# What a project knows of its runs
+
+
+@pytest.mark.parametrize(
+    ("scale", "seeds"), [("full", (1, 2, 3, 4, 5)), ("small", (1,)), ("long", (2, 4))]
+)
+def test_seeds_are_the_papers_unless_a_scale_has_its_own(sample, scale, seeds):
+    assert sample.seeds("deep/static", scale) == seeds
+
+
+def test_a_user_who_names_seeds_gets_those_at_every_scale(edited):
+    project = load(edited(("config.yaml", "device: cpu", "device: cpu\nseeds: 3-4")))
+    assert project.seeds("deep/static", "full") == project.seeds("deep/gated", "small") == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("method", "gates"),
+    [
+        ("", ("soft", "hard")),
+        ("sample: noise_free, ", ("soft",)),
+        ("tau: 5.0, ", ("soft",)),
+        ("tau: 6.0, ", ("soft",)),
+        ("tau: 5.0, tau_end: 0.1, ", ("soft", "hard")),
+    ],
+)
+def test_a_run_is_decoded_with_the_gates_that_its_card_does_not_refuse(edited, method, gates):
+    """A number is refused from the card's on, other values where they are equal."""
+    folder = edited((RUNS, "stacks: [decoder], target", f"stacks: [decoder], {method}target"))
+    project = load(folder, check=False)
+    assert project.spec("deep/gated").gates == gates
+    assert project.spec("deep/static").gates == ("plain",)
+
+
+@pytest.mark.parametrize("scale", [None, "small", "long"])
+def test_a_run_that_starts_from_another_has_its_identity_at_each_scale(sample, scale):
+    start = sample.spec("deep/tuned", scale).start
+    static = sample.spec("deep/static", scale)
+    assert (start.name, start.folder, start.identity) == (
+        "deep/static",
+        static.folder,
+        static.identity,
+    )
+    assert (start.freeze, start.average_of) == (True, 3)
+
+
+def test_a_run_on_another_text_may_use_the_pieces_of_the_run_that_it_starts_from(sample):
+    halves, domains = (sample.spec(f"deep/{name}").data for name in ("halves", "domains"))
+    assert halves.subwords_folder == domains.subwords_folder
+    assert halves.corpus_folder != domains.corpus_folder
+    assert halves.folder != domains.folder
+
+
+def test_a_run_is_comparable_only_with_the_papers_own_settings(sample):
+    assert sample.comparable("deep/static", "full")
+    assert not sample.comparable("deep/static", "small")
+
+
+def test_runs_that_a_scale_does_not_change_share_the_results_of_another(edited):
+    folder = edited(
+        (LONG, "rules:\n  - set:", "rules:\n  - when: {method.name: adapters}\n    set:")
+    )
+    project = load(folder)
+    same = {
+        name: project.spec(f"deep/{name}", "small").folder
+        == project.spec(f"deep/{name}", "long").folder
+        for name in ("pair_8", "static", "tuned")
+    }
+    assert same == {"pair_8": True, "static": False, "tuned": False}
+
+
+def test_what_is_not_built_says_each_reason_once(edited):
+    """Of its data set, of the run that it starts from, and of a scale without its updates."""
+    project = load(edited((RUNS, "dataset: words, dir", "dataset: planned, dir")), check=False)
+    assert project.not_built("deep/static", "full") == "data set planned: its archive is gone"
+    assert project.not_built("deep/tuned", "full") == "data set planned: its archive is gone"
+    assert project.not_built("deep/pair_8", "full") == ""
+
+
+def test_a_scale_without_updates_for_a_group_says_why_its_runs_are_not_built(edited):
+    project = load(edited((OF_SCALES, ", masked: 100}", "}")), check=False)
+    assert "'masked'" in project.not_built("deep/masked", "small")
+
+
+def test_a_run_is_named_with_or_without_its_paper_and_by_its_folder(sample):
+    assert sample.run_name("static") == sample.run_name("deep/static") == "deep/static"
+    folder = sample.spec("deep/static", "full").folder
+    assert sample.run_named(folder, "small").folder == folder
+    assert sample.run_named(f"deep/{folder}", "small").folder == folder
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("sttaic", ("sttaic", "static")),
+        ("deep/sttaic", ("sttaic", "deep/static")),
+        ("deep", ("deep", "deep/static")),
+        ("static-00000000", ("static", "00000000")),
+    ],
+)
+def test_an_unknown_run_is_refused_with_the_nearest(sample, name, words):
+    with pytest.raises(FathomError) as caught:
+        sample.run_named(name, "small")
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_a_name_that_two_papers_have_needs_its_paper(edited):
+    runs = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
+    project = load(edited(("papers/wide/runs.yaml", None, runs)), check=False)
+    with pytest.raises(FathomError) as caught:
+        project.run_name("static")
+    assert "deep/static or wide/static" in caught.value.remedy
+
+
+def test_a_folder_whose_settings_have_changed_is_refused_with_the_present_one(edited, sample):
+    folder = sample.spec("deep/static", "small").folder
+    with pytest.raises(FathomError) as caught:
+        load(edited((RUNS, "clip: 1.0", "clip: 5.0"))).run_named(folder, "small")
+    assert folder.rpartition("-")[2] in caught.value.what
+
+
+def test_reading_config_needs_neither_torch_nor_pandas():
+    """`fathom validate` and each start of Snakemake would wait for them."""
+    code = "import json, sys; from pathlib import Path; from fathom.config.load import load\n"
+    code += "load(Path(sys.argv[1])); print(json.dumps([*sys.modules]))"
+    printed = subprocess.check_output([sys.executable, "-c", code, PROJECT], text=True)
+    assert not {"torch", "pandas", "fairseq", "matplotlib"} & {*json.loads(printed)}

@@ -1,0 +1,181 @@
+"""Switches of config.yaml, of a folder, of the environment and of --config; folders and seeds."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from fathom.config.load import load
+from fathom.config.switches import (
+    VARIABLE,
+    layers,
+    one_seed,
+    open_results,
+    require_even_shares,
+    seed_list,
+    seeds_text,
+)
+from fathom.io.errors import FathomError, Findings
+from tests.config.conftest import PROJECT
+
+
+def switches(folder=PROJECT, **changes):
+    """Return the switches of the project with those of `--config`."""
+    return load(PROJECT, check=False, layers=layers(PROJECT, folder, changes)).switches
+
+
+@pytest.mark.parametrize(
+    ("written", "seeds"),
+    [
+        (3, (1, 2, 3)),
+        ("3", (1, 2, 3)),
+        ("2-4", (2, 3, 4)),
+        ("2,5", (2, 5)),
+        ("1-2, 7", (1, 2, 7)),
+        ([4, 1], (4, 1)),
+        ("2,2", (2,)),
+        (None, None),
+    ],
+)
+def test_seeds_are_a_number_a_range_or_a_list(written, seeds):
+    assert switches(seeds=written).seeds == seeds
+
+
+@pytest.mark.parametrize("written", ["x", "", -1, "1-", "3-1", 0, True, 2**40, "1-200", 1.5])
+def test_what_names_no_seeds_is_refused_in_one_line(written):
+    with pytest.raises(Findings) as caught:
+        switches(seeds=written)
+    (finding,) = caught.value.findings
+    assert finding.where == "--config: seeds"
+    assert "\n" not in str(finding)
+
+
+@pytest.mark.parametrize("text", ["1-5", "5-5", "2,5", "0-99"])
+def test_seeds_are_written_as_a_user_writes_them(text):
+    assert seeds_text(seed_list(text)) == text
+
+
+def test_a_verbs_seeds_are_refused_alike():
+    with pytest.raises(FathomError) as caught:
+        seed_list("x")
+    assert (caught.value.where, "'x'" in caught.value.what) == ("seeds", True)
+
+
+@pytest.mark.parametrize("written", ["1,2", "1-2", "one", "-1", "", "1.0", "²", 2**31, 2**64])
+def test_what_is_not_one_seed_is_refused(written):
+    with pytest.raises(FathomError) as caught:
+        one_seed(written)
+    assert caught.value.where == "--seed"
+
+
+def test_the_largest_seed_is_a_number_or_its_digits():
+    assert one_seed(2**31 - 1) == one_seed("2147483647")
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("file", "results file"),
+        ("file/inside", "results file"),
+        ("dangling", "results dangling"),
+        ("dangling/inside", "results dangling"),
+        ("circle", "results circle"),
+        ("x" * 300, ""),
+        ("", ""),
+        ("re{x}sults", "re{x}sults"),
+        ("a\nb", ""),
+    ],
+)
+def test_what_cannot_be_the_folder_of_results_is_refused(tmp_path, monkeypatch, name, place):
+    """Field fault 43: it ended in a traceback."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(FathomError) as caught:
+        open_results(name)
+    assert place in str(caught.value)
+
+
+def test_a_folder_of_results_may_be_a_link_and_need_not_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk")
+    for name in ("link", "link/inside", "new/inside", str(tmp_path / "new")):
+        assert open_results(name) == Path(name)
+
+
+def test_a_number_is_a_row_or_a_folder_as_written():
+    read = switches(row=12, results=2026)
+    assert (read.row, read.results) == ("12", "2026")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "word"),
+    [
+        ({"scal": "paper"}, "scal", "'scale'"),
+        ({"device": "gpu"}, "device", "cuda"),
+        ({"device": "cpu\n"}, "device", "cuda"),
+        ({"device": "cpu; touch x"}, "device", "cuda"),
+        ({"device": "cuda:\u0663"}, "device", "cuda"),
+        ({"log_every": "1"}, "log_every", "whole number"),
+        ({"retrain": "all"}, "retrain", "'stale'"),
+        ({"results": ""}, "results", ""),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_its_place(changes, key, word):
+    with pytest.raises(Findings) as caught:
+        switches(**changes)
+    (finding,) = caught.value.findings
+    assert finding.where == f"--config: {key}"
+    assert word in str(finding)
+
+
+@pytest.fixture
+def here(tmp_path):
+    """A folder with switches of its own."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("scale: long\nresults: out\nlog_every: 5\n")
+    return tmp_path
+
+
+def test_later_layers_win_the_working_folder_the_environment_then_the_command_line(
+    here, monkeypatch
+):
+    monkeypatch.setenv(VARIABLE, json.dumps({"results": "elsewhere", "log_every": 6}))
+    read = switches(here, log_every=7)
+    assert (read.device, read.scale, read.results, read.log_every) == (
+        "cpu",
+        "long",
+        "elsewhere",
+        7,
+    )
+
+
+def test_a_mistake_has_the_place_in_the_layer_that_gives_it(here, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    (here / "config" / "config.yaml").write_text("results: out\nscale: lnog\n")
+    with pytest.raises(Findings) as caught:
+        switches(here)
+    (finding,) = caught.value.findings
+    assert finding.where == "config/config.yaml:2: scale"
+    assert "'long'" in finding.remedy
+
+
+@pytest.mark.parametrize("text", ["x", "[]", "3"])
+def test_a_variable_that_holds_no_mapping_is_one_line(tmp_path, monkeypatch, text):
+    monkeypatch.setenv(VARIABLE, text)
+    with pytest.raises(FathomError) as caught:
+        layers(tmp_path, tmp_path)
+    assert caught.value.where == VARIABLE
+
+
+@pytest.mark.parametrize(
+    ("micro_batches", "processes", "even"),
+    [(0, 3, True), (8, 1, True), (8, 8, True), (8, 3, False), (8, 16, False)],
+)
+def test_devices_share_the_micro_batches_of_an_update_evenly(micro_batches, processes, even):
+    """Field fault 19."""
+    with nullcontext() if even else pytest.raises(FathomError, match="micro_batches"):
+        require_even_shares(micro_batches, processes)

@@ -1,0 +1,316 @@
+"""Tables: run or text, value and task of each cell, what is printed there, and what it means."""
+
+import math
+
+import pytest
+
+from fathom.config import reported
+from fathom.config.load import load
+from fathom.config.paper import find
+from fathom.config.schema.columns import Tolerance
+from fathom.config.vocabulary import parse
+from fathom.io.errors import FathomError
+from tests.config.conftest import PROJECT
+
+TABLES = "papers/deep/tables.yaml"
+MEASUREMENTS = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pairs")
+
+
+def cells(project, table, paper="deep"):
+    """Return the cells of a table by the ids of their row and column."""
+    found = project.papers[paper].tables[table].cells(project.known())
+    return {(cell.id, cell.column): cell for cell in found}
+
+
+@pytest.fixture(scope="module")
+def cell(sample):
+    """A function that returns a cell of the paper `deep`."""
+    return lambda table, row, column: cells(sample, table)[row, column]
+
+
+def test_a_row_names_the_run_and_a_column_the_task(cell):
+    bos = cell("table1", "Gated", "bos")
+    assert (bos.kind, bos.source, bos.key) == ("run", "deep/gated", "bleu.test.soft.13a")
+    assert (bos.task, bos.tasks) == ("bos", ())
+
+
+def test_a_cell_without_a_task_is_the_mean_over_the_blocks_tasks(cell):
+    average = cell("table1", "Gated", "avg")
+    assert (average.task, average.tasks) == (None, ("bos", "fra", "kor"))
+
+
+def test_a_row_may_have_another_run_for_one_column(cell):
+    runs = {column: cell("table1", "Tuned", column).source for column in ("bos", "kor")}
+    assert runs == {"bos": "deep/tuned", "kor": "deep/uneven"}
+
+
+def test_a_row_may_show_a_run_of_another_paper(sample):
+    assert cells(sample, "table1", "wide")["Static", "avg"].source == "deep/static"
+
+
+def test_a_column_or_a_row_names_the_value(cell):
+    likelihood, depth = cell("table1", "Static", "nll_valid"), cell("table2", "depth", "2")
+    assert (likelihood.key, likelihood.value.unit) == ("nll.valid.plain", "bits")
+    assert (depth.key, depth.source) == ("depth.decoder", "deep/beta_2")
+
+
+def test_a_placeholder_is_a_column_or_what_the_table_gives_for_it(cell):
+    assert cell("table2", "loss", "0").source == "deep/beta_0"
+    assert cell("table2", "loss", "fixed").source == "deep/fixed"
+    assert cell("table3", "Test/12", "deu").source == "deep/pair_12"
+
+
+def test_a_block_gives_the_id_where_two_print_the_same_cell_and_refines_the_metric(cell):
+    test, valid = cell("table3", "Test/8", "deu"), cell("table3", "Valid/8", "deu")
+    assert (test.block, test.row, test.key) == ("Test", "8", "bleu.test.plain.moses")
+    assert valid.key == "bleu.valid.plain.13a"
+
+
+def test_a_run_without_gates_has_a_plain_score_and_no_score_with_hard_gates(cell):
+    assert cell("table1", "Static", "bos").gates == "plain"
+    assert cell("table1", "Gated", "avg_hard").gates == "hard"
+    assert cell("table1", "Static", "avg_hard").kind == "empty"
+
+
+def test_a_table_chooses_the_gates_of_values_that_name_none(edited):
+    project = load(edited((TABLES, "table1:\n", "table1:\n  gates: hard\n")))
+    assert cells(project, "table1")["Gated", "bos"].gates == "hard"
+
+
+def test_the_depth_of_a_stack_without_gates_is_empty(cell):
+    assert cell("table1", "Gated", "depth_encoder").kind == "empty"
+    assert cell("table1", "Gated", "depth_decoder").key == "depth.decoder"
+
+
+def test_a_printed_na_is_an_empty_cell(cell):
+    assert cell("table2", "depth", "fixed").kind == "empty"
+
+
+def test_a_text_has_values_by_task_and_a_table_like_another_changes_what_it_gives(cell):
+    words, fewer = cell("table4", "fra", "valid"), cell("table5", "fra", "valid")
+    assert (words.kind, words.source, words.task) == ("corpus", "words", "fra")
+    assert (words.key, fewer.source) == ("pairs.valid", "fewer")
+
+
+def test_a_mean_over_a_task_of_unknown_metric_has_an_unknown_metric(cell):
+    known = {
+        column: cell("table1", "Gated", column).metric_known
+        for column in ("bos", "kor", "avg", "params")
+    }
+    assert known == {"bos": True, "kor": False, "avg": False, "params": True}
+
+
+def test_rows_and_columns_of_ours_come_last_and_are_not_the_papers(sample):
+    table = cells(sample, "table1")
+    assert [*dict.fromkeys(row for row, _ in table)] == ["Static", "Gated", "Tuned", "Far"]
+    ours = {key for key, cell in table.items() if cell.ours}
+    assert ("Static", "params") in ours
+    assert ("Far", "bos") in ours
+    assert ("Static", "bos") not in ours
+
+
+def test_a_capital_changes_no_task(edited):
+    folder = edited(
+        (TABLES, "  rows: [tasks]", "  rows: [Bos, Fra, Kor]"),
+        *(
+            (f"papers/deep/reported/table{n}.csv", f"{name},{column}", f"{name.title()},{column}")
+            for n in (4, 5)
+            for name in ("bos", "fra", "kor")
+            for column in ("train", "valid")
+        ),
+    )
+    assert cells(load(folder), "table4")["Fra", "valid"].task == "fra"
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("bleu", {}),
+        ("bleu.valid.soft", {"split": "valid", "gates": "soft"}),
+        ("bleu.soft.valid", {"split": "valid", "gates": "soft"}),
+        ("bleu.window", {"window": True}),
+        ("nll.valid in bits", {"split": "valid", "unit": "bits"}),
+        ("depth.decoder", {"stack": "decoder"}),
+        ("tokens.fr.train", {"split": "train", "language": "fr"}),
+    ],
+)
+def test_qualifiers_may_have_any_order(text, given):
+    value = parse(text, MEASUREMENTS)
+    assert {name: getattr(value, name) for name in given} == given
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("blue.valid", ("blue", "bleu")),
+        ("bleu.soft.hard", ("hard",)),
+        ("depth.soft", ("soft",)),
+        ("nll in bit", ("bit", "bits")),
+        ("tokens.train", ("language", "tokens.train.en")),
+        ("", ()),
+    ],
+)
+def test_what_is_not_a_value_is_refused_with_the_nearest_name(text, words):
+    with pytest.raises(FathomError) as caught:
+        parse(text, MEASUREMENTS)
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("text", "gates", "key"),
+    [
+        ("bleu", "soft", "bleu.test.soft.13a"),
+        ("bleu.valid.hard", "soft", "bleu.valid.hard.13a"),
+        ("bleu.window", "plain", "bleu.test.plain.window.13a"),
+        ("nll.valid in bits", "plain", "nll.valid.plain"),
+        ("depth.decoder", "", "depth.decoder"),
+        ("tokens.train.en", "", "tokens.train.en"),
+        ("parameters in millions", "soft", "parameters"),
+    ],
+)
+def test_the_table_chooses_gates_and_metric_where_the_value_does_not(text, gates, key):
+    assert parse(text, MEASUREMENTS).key(gates, "13a") == key
+
+
+def test_a_unit_is_a_factor():
+    assert parse("nll.valid in bits", MEASUREMENTS).factor == pytest.approx(1 / math.log(2))
+    assert parse("parameters in millions", MEASUREMENTS).factor == 1e-6
+
+
+def test_a_measurement_has_a_tolerance_for_means_and_one_for_tasks(sample):
+    of = sample.papers["deep"].tables["table1"].vocabulary.measurements
+    assert of["bleu"].tolerance(None) == Tolerance(absolute=0.5)
+    assert of["bleu"].tolerance("bos") == Tolerance(at_least=0.4)
+    assert of["nll"].tolerance("bos") == Tolerance(relative=0.01)
+    assert of["chrf"].tolerance(None) is None
+
+
+def test_a_column_without_an_entry_has_its_id_as_title(sample):
+    vocabulary = sample.papers["deep"].tables["table1"].vocabulary
+    assert (vocabulary.title("avg"), vocabulary.title("bos")) == ("Avg.", "bos")
+
+
+# What is printed
+
+
+@pytest.fixture(scope="module")
+def printed(sample):
+    """The reported cells of table 1 by row and column."""
+    paper = sample.papers["deep"]
+    path, places = paper.reported("table1"), cells(sample, "table1").values()
+    return {(cell.row, cell.column): cell for cell in reported.read(path, places, PROJECT)}
+
+
+def test_a_misprint_keeps_its_digits_and_is_compared_as_corrected(printed):
+    misprint = printed["Gated", "kor"]
+    assert (misprint.value, misprint.number, misprint.decimals) == ("199", 19.9, 0)
+
+
+def test_marks_standard_errors_and_differences_are_kept(printed):
+    assert printed["Static", "avg"].deviation == 0.1
+    assert printed["Tuned", "avg"].mark == "bold"
+    assert printed["Gated", "fra"].difference == -0.1
+    assert printed["Tuned", "fra"].difference == 0.0
+    assert printed["Static", "bos"].where == "config/papers/deep/reported/table1.csv:3"
+
+
+def test_a_run_without_a_result_has_its_outcome_in_place_of_a_number(printed):
+    outcome = printed["Tuned", "kor"]
+    assert (outcome.number, outcome.outcome) == (None, "diverged")
+
+
+# Papers
+
+
+def test_a_target_names_a_table_or_a_figure_of_a_paper(sample):
+    paper, table = find(sample.papers, "deep_table5", "table")
+    assert (paper.name, table.name) == ("deep", "table5")
+    assert find(sample.papers, "deep_figure2", "figure")[1].kind == "lines"
+
+
+@pytest.mark.parametrize(
+    ("target", "word"), [("deep_tabel5", "deep_table5"), ("deep_figure2", "fathom figure")]
+)
+def test_an_unknown_target_is_refused_with_the_nearest_or_the_right_verb(sample, target, word):
+    with pytest.raises(FathomError) as caught:
+        find(sample.papers, target, "table")
+    assert word in caught.value.remedy
+
+
+def test_a_reference_and_a_citation_have_what_is_given(sample):
+    about = sample.papers["deep"].about
+    assert about.reference == "A. Author, B. Author: A Deep Sample. 2020"
+    assert about.citation.fields() == {
+        "type": "inproceedings",
+        "key": "author2020deep",
+        "booktitle": "Samples",
+        "year": "2020",
+    }
+    question = about.model_copy(update={"title": "Deep?"})
+    assert question.reference.endswith(": Deep? 2020")
+
+
+def test_an_equation_without_a_reason_is_computed(sample):
+    equations = sample.papers["deep"].about.equations
+    assert [equations[name].computed for name in ("Eq. 1", "Eq. 2")] == [True, False]
+
+
+def test_a_paper_may_have_no_equations_figures_and_deviations(sample):
+    paper = sample.papers["wide"]
+    assert (paper.about.equations, paper.figures, paper.deviations) == ({}, {}, ())
+
+
+def test_a_figure_like_another_has_its_kind_and_its_own_title(sample):
+    figure = sample.papers["deep"].figures["figure3"]
+    assert (figure.kind, figure.title, figure.section) == ("lines", "Other curves", "§6")
+    assert (figure.settings.series, figure.settings.smooth) == ("nll.valid", 3)
+
+
+def test_an_entry_on_a_deviation_keeps_its_parts(sample):
+    (entry,) = sample.papers["deep"].deviations
+    assert (entry.name, entry.released, entry.settings) == (
+        "clip",
+        "Nothing is clipped.",
+        ("training.clip",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "open_values"),
+    [
+        ("§3", []),
+        ("silent; as elsewhere", ["width", "heads", "dropout"]),
+        ("§3; dropout silent", ["dropout"]),
+        ("heads and dropout silent; §3", ["heads", "dropout"]),
+        ("width: §3; silent: a library's defaults", ["heads", "dropout"]),
+        ("§3; places of it released", ["width", "heads", "dropout"]),
+    ],
+)
+def test_a_source_says_which_values_of_its_line_are_silent(findings, edited, source, open_values):
+    edits = (
+        ("papers/deep/runs.yaml", "gates: {method",
+         f"unused: {{model: {{width: 8, heads: 2, dropout: 0.1}}}}  # {source}\n  gates: {{method"),
+    )  # fmt: skip
+    if not open_values:
+        assert load(edited(*edits))
+        return
+    found = [finding.where.rpartition(".")[2] for finding in findings(*edits)]
+    assert found == open_values
+
+
+def test_how_a_paper_scores_is_explained_as_well(findings):
+    edit = (
+        "papers/deep/paper.yaml",
+        "note: As printed.}  # §5",
+        "note: As printed.}  # tokenize silent",
+    )
+    (finding,) = findings(edit)
+    assert finding.where == "config/papers/deep/paper.yaml:5: metric.tokenize"
+
+
+def test_an_entry_may_apply_to_the_whole_paper(edited):
+    applies = "applies: [base, latent_layers, table1, figure1]"
+    assert load(edited(("papers/deep/deviations.yaml", applies, "applies: [paper]")))
