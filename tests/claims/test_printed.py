@@ -26,7 +26,7 @@ CELLS = (
 def truth(tmp_path):
     """A function that returns the answer of the printed cells."""
     drawn = table(tmp_path)
-    printed = Printed({"table1": PrintedTable(drawn, drawn.cells(KNOWN), CELLS)})
+    printed = Printed({"table1": PrintedTable(drawn, KNOWN.cells(drawn), CELLS)})
 
     def answer(text):
         return Judge(printed, "here").truth(parse(text, "here"))

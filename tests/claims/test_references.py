@@ -37,7 +37,7 @@ def reference(text):
     ],
 )
 def test_keys_choose_cells(tmp_path, text, expected):
-    assert places(reference(text), table(tmp_path).cells(KNOWN)) == expected
+    assert places(reference(text), KNOWN.cells(table(tmp_path))) == expected
 
 
 def test_one_cell_is_a_number_and_several_are_a_slice():
@@ -56,7 +56,7 @@ def test_the_worst_value_follows_from_what_is_better(tmp_path):
     drawn = table(
         tmp_path, text=TABLES.replace("[params, avg, tasks]", "[nll_valid, params, avg, tasks]")
     )
-    cells = {cell.column: cell for cell in drawn.cells(KNOWN) if cell.id == "LL-D, 6/12"}
+    cells = {cell.column: cell for cell in KNOWN.cells(drawn) if cell.id == "LL-D, 6/12"}
     ends = {
         name: worst(cells[name], drawn.vocabulary) for name in ("avg", "nll_valid", "depth_decoder")
     }

@@ -47,7 +47,7 @@ def files(tmp_path):
 def results_of(files, text=TABLES, marks=None):
     """Return the numbers of table1."""
     drawn = table(files.folder, text=text, marks=marks)
-    compared = compare_table(drawn, drawn.cells(KNOWN), (), files.sources, "tiny")
+    compared = compare_table(drawn, KNOWN.cells(drawn), (), files.sources, "tiny")
     return Results({"table1": compared}, lambda _: Curve("figure1", "", {}, "not run", True))
 
 
@@ -226,7 +226,7 @@ def of_seeds(tmp_path):
             for run, seeds in (("p/small", small), ("p/deep", deep))
         }
         drawn = table(tmp_path)
-        cells = drawn.cells(KNOWN)
+        cells = KNOWN.cells(drawn)
         compared = compare_table(drawn, cells, (), files.sources | sources, "tiny")
         world = Results({"table1": compared}, lambda _: Curve("figure1", "", {}, "not run", True))
         return Judge(world, "here").truth(parse(claim, "here"))

@@ -13,14 +13,14 @@ SUMMARISE = "end(…)"
 
 
 @pytest.fixture
-def found(own_project, known):
+def found(own_project):
     """A function that returns what does not fit in a claim of a paper of the project."""
 
     def check(text, paper=LATENT, guard=""):
         own = own_project.papers[paper]
-        cells = {name: table.cells(known) for name, table in own.tables.items()}
+        cells = {name: own_project.cells(table) for name, table in own.tables.items()}
         part = ClaimPart("", text, guard, "holds", "here", "there", "")
-        return list(findings(part, cells, own.figures, known))
+        return list(findings(part, cells, own.figures, own_project))
 
     return check
 

@@ -18,7 +18,7 @@ MEASUREMENTS = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pair
 
 def cells(project, table, paper="deep"):
     """Return the cells of a table by the ids of their row and column."""
-    found = project.papers[paper].tables[table].cells(project.known())
+    found = project.cells(project.papers[paper].tables[table])
     return {(cell.id, cell.column): cell for cell in found}
 
 

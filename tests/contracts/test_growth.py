@@ -94,7 +94,7 @@ def test_a_row_may_name_another_papers_run(project, edit, before):
         "  ours: {rows: {Base: lamgd/m2o_diverse_transformer}}\n",
     )
     after = load(project)
-    cells = after.papers["latent_depth"].tables["table10"].cells(after.known())
+    cells = after.cells(after.papers["latent_depth"].tables["table10"])
     assert {cell.source for cell in cells if cell.row == "Base"} == {
         "lamgd/m2o_diverse_transformer"
     }

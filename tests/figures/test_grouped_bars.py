@@ -39,7 +39,7 @@ def inputs_of(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, ba
     if then:
         then()
     drawn = table(folder)
-    compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "tiny")
+    compared = compare_table(drawn, KNOWN.cells(drawn), printed, results.sources, "tiny")
     return inputs([], {"table1": compared})
 
 
@@ -139,7 +139,7 @@ def scored(folder):
     results.score("p/deep", texts(0.1))
     results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
     drawn = table(folder)
-    compared = compare_table(drawn, drawn.cells(KNOWN), (), results.sources, "tiny")
+    compared = compare_table(drawn, KNOWN.cells(drawn), (), results.sources, "tiny")
     return inputs([], {"table1": compared}), results.sources
 
 

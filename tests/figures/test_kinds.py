@@ -17,7 +17,6 @@ def project():
 
 
 def test_all_figures_of_the_papers_fit_their_kinds(project):
-    known = project.known()
     figures = [
         (paper, drawn)
         for paper in map(project.papers.get, PAPERS)
@@ -27,7 +26,7 @@ def test_all_figures_of_the_papers_fit_their_kinds(project):
     wrong = [
         finding
         for paper, drawn in figures
-        for finding in kinds.findings(drawn, known, paper.tables)
+        for finding in kinds.findings(drawn, project, paper.tables)
     ]
     assert not wrong, "\n".join(map(str, wrong))
 

@@ -1,6 +1,5 @@
 """Lines: what figures.yaml may say, the numbers of the csv, and the drawing."""
 
-from dataclasses import replace
 from typing import get_args
 
 import matplotlib
@@ -9,7 +8,6 @@ from matplotlib.colors import is_color_like
 
 from fathom.artefacts.figures import drawing, lines
 from fathom.config.schema.figures import Colour
-from fathom.config.spec import Known
 from fathom.io.errors import Findings
 from tests.support.refused import refused, says
 from tests.support.small_figures import (
@@ -20,9 +18,7 @@ from tests.support.small_figures import (
     write_metrics,
     write_series,
 )
-from tests.support.small_tables import RUNS
 
-LAYERED = Known({"p/deep": replace(RUNS["p/deep"], layers={"encoder": 12, "decoder": 6})}, {})
 CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
 LAYERS = "kind: lines, series: gradient_norm.decoder, x: layer, at: 50%, lines: {a: small}"
 
@@ -88,7 +84,7 @@ def test_a_place_that_the_axis_has_is_right(tmp_path, text, place):
     drawn = (
         f"kind: lines, series: {text}, x: {x}, select: {{{axis}: '{place}'}}, lines: {{a: deep}}"
     )
-    assert findings(figure(tmp_path, drawn), known=LAYERED) == []
+    assert findings(figure(tmp_path, drawn)) == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +102,7 @@ def test_a_place_that_the_axis_lacks_is_a_finding_with_its_key(
 ):
     x = {"layer": "task", "task": "layer", "memory": "source", "source": "memory"}[axis]
     drawn = f"kind: lines, series: {text}, x: {x}, at: 50%, select: {{{axis}: '{place}'}}"
-    (finding,) = findings(figure(tmp_path, f"{drawn}, lines: {{a: deep}}"), known=LAYERED)
+    (finding,) = findings(figure(tmp_path, f"{drawn}, lines: {{a: deep}}"))
     assert f"figure1.select.{axis}: " in finding
     message.check(finding)
 

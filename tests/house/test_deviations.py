@@ -1,6 +1,6 @@
 """Every choice of a method that its paper leaves open, and every method without one, is explained.
 
-`fathom validate` looks at runs.yaml in the same way (config/silent.py); a paper that only
+`fathom validate` looks at runs.yaml in the same way (config/deviations.py); a paper that only
 borrows a method need not explain the method's own choices.
 """
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
+from fathom.config.deviations import OPEN
 from fathom.config.project import Project
 from fathom.config.schema.method import MethodCard
-from fathom.config.silent import OPEN
 from tests.house.tree import listed
 
 

@@ -14,7 +14,7 @@ def tables(folder, comparable=True):
     """Return the comparison of one table."""
     drawn = table(folder)
     sources = typical(folder / "results", comparable).sources
-    return [compare_table(drawn, drawn.cells(KNOWN), PRINTED, sources, "paper")]
+    return [compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")]
 
 
 def test_the_page_shows_each_table_with_verdicts_and_their_counts(tmp_path):

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from fathom.config.rules import text_findings
+from fathom.config.rules import subword_faults
 from fathom.data.subwords.texts import Text, evenly, require_corpus, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
@@ -86,7 +86,7 @@ def test_pieces_are_not_taken_of_text_that_is_cut_in_another_way():
     ],
 )
 def test_keys_that_ask_for_missing_text_are_named(data, where):
-    assert [finding.where for finding in text_findings(data)] == [where]
+    assert [".".join(key) for key, _, _ in subword_faults(data)] == [where]
     with pytest.raises(FathomError):
         text_models(data)
 

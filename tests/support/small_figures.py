@@ -3,7 +3,8 @@
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.table.sources import Source
-from fathom.config.figures import load
+from fathom.config.figures import read_figure
+from fathom.config.merge import expand
 from fathom.config.yaml_values import read
 from fathom.io import series
 from fathom.results.measurements import Measurements, Record, file_of, write
@@ -19,12 +20,13 @@ def figure(folder, text, name="figure1"):
     """Return a figure whose own keys are given as YAML, in flow style."""
     path = folder / "figures.yaml"
     path.write_text(f"{name}: {{title: A title, section: §4, {text}}}\n", encoding="utf-8")
-    return load(read(path, folder), "p")[name]
+    (entries,) = expand(read(path, folder))
+    return read_figure("p", entries[name])
 
 
-def findings(figure, tables=None, known=KNOWN):
+def findings(figure, tables=None):
     """Return what is wrong with a figure."""
-    return [str(finding) for finding in kinds.findings(figure, known, tables or {})]
+    return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=(), shown_as=None):

@@ -25,7 +25,7 @@ PRINTED = (
 def compared(folder, results, printed=PRINTED, name="table1", scale="paper"):
     """Return a table with its cells compared."""
     drawn = table(folder, name)
-    return compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, scale)
+    return compare_table(drawn, KNOWN.cells(drawn), printed, results.sources, scale)
 
 
 def item(compared, row, column):
@@ -101,7 +101,7 @@ def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path):
     results.score("p/deep", texts(0.1))
     results.score("p/control", texts(0.4, seed=2))
     drawn = table(tmp_path, marks={"bold": MARK})
-    own = compare_table(drawn, drawn.cells(KNOWN), PRINTED, results.sources, "paper")
+    own = compare_table(drawn, KNOWN.cells(drawn), PRINTED, results.sources, "paper")
     marks = {row: item(own, row, "bos").mark for row in ("6/6", "24/24", "Control")}
     assert marks == {"6/6": "", "24/24": "bold", "Control": ""}
     assert item(own, "24/24", "avg").mark == "bold"

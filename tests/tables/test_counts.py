@@ -14,7 +14,7 @@ def results(tmp_path):
 
 
 def cell(results, column):
-    cells = table(results.folder).cells(KNOWN)
+    cells = KNOWN.cells(table(results.folder))
     return next(one for one in cells if (one.row, one.column) == ("6/6", column))
 
 
@@ -37,7 +37,7 @@ def test_other_sentences_are_told_apart(results):
     results.score("p/deep", texts(0.2, lines=20))
     other = next(
         one
-        for one in table(results.folder).cells(KNOWN)
+        for one in KNOWN.cells(table(results.folder))
         if (one.row, one.column) == ("24/24", "bos")
     )
     (first,) = counts_of(cell(results, "bos"), results.sources)

@@ -20,7 +20,7 @@ def compared(tmp_path):
     drawn = table(tmp_path, "table1")
     printed = (reported("6/6", "bos", "22.0", mark="bold"),)
     sources = typical(tmp_path / "results").sources
-    return compare_table(drawn, drawn.cells(KNOWN), printed, sources, "paper")
+    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, "paper")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ PRINTED = (reported("6/6", "avg", "29.5"), reported("24/24", "params", "224", ri
 def notes_of(folder, results, printed=PRINTED, name="table1"):
     """Return the notes of a table."""
     drawn = table(folder, name)
-    compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "paper")
+    compared = compare_table(drawn, KNOWN.cells(drawn), printed, results.sources, "paper")
     return list(notes.notes_of(compared))
 
 
@@ -51,7 +51,7 @@ def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):
     sources = typical(tmp_path / "results").sources
     sources |= {"p/deep": replace(sources["p/deep"], unused=(2, 5))}
     drawn = table(tmp_path)
-    compared = compare_table(drawn, drawn.cells(KNOWN), PRINTED, sources, "paper")
+    compared = compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")
     found = [note for note in notes.notes_of(compared) if note.startswith("p/deep")]
     assert len(found) == 1
     assert "2, 5" in found[0]
@@ -94,6 +94,6 @@ def test_text_that_is_scored_as_it_is_says_so(tmp_path):
     results.write("p/deep", {key: scores(20.0, 38.0)})
     text = "t: {title: T, section: S, columns: [bos], metric: {tokenize: none}, rows: {a: deep}}"
     drawn = table(tmp_path, "t", text)
-    compared = compare_table(drawn, drawn.cells(KNOWN), (), results.sources, "paper")
+    compared = compare_table(drawn, KNOWN.cells(drawn), (), results.sources, "paper")
     (metric,) = [note for note in notes.notes_of(compared) if note.startswith("Metric")]
     assert "tokenizer none (the text is scored as it is)" in metric

@@ -28,7 +28,7 @@ def laid_out(folder, results=None, printed=PRINTED, name="table1", verdicts=Fals
     sources = {
         name: replace(source, shown_as=shown_as or {}) for name, source in results.sources.items()
     }
-    compared = compare_table(drawn, drawn.cells(KNOWN), printed, sources, "paper")
+    compared = compare_table(drawn, KNOWN.cells(drawn), printed, sources, "paper")
     return view(compared, "A. Author: A paper. 2020", verdicts)
 
 

@@ -19,7 +19,7 @@ def check_learning(
 
     Example: fathom check-learning --scale tiny
     """
-    project = open_project(check=False)
+    project = open_project()
     name, paths = open_paths(project, scale, results)
     required = project.scale(name).check_learning
     if required is None:

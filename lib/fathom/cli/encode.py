@@ -19,7 +19,7 @@ def encode(data: DataName, scale: Scale = None, results: Results = None) -> None
 
     Example: fathom encode po_wheels_diverse
     """
-    project = open_project(check=False)
+    project = open_project()
     name, paths = open_paths(project, scale, results)
     spec = data_named(project, data, name)
     # Imported here: torch takes seconds, and a mistyped name need not wait for it.

@@ -21,7 +21,7 @@ def fetch(
     """
     from fathom.data.fetch import fetch as fetch_source
 
-    project = open_project(check=False)
+    project = open_project()
     if source not in project.sources:
         remedy = f"{nearest(source, project.sources)}. All: fathom list sources"
         raise FathomError(f"no source '{source}'", "source", remedy)

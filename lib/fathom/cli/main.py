@@ -72,7 +72,7 @@ def _refuse_broken_config() -> None:
     from fathom.cli.options import open_project
 
     try:
-        open_project()
+        open_project(check=True)
     except Findings as error:
         _refuse(error)
     except Exception:

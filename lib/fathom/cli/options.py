@@ -68,11 +68,11 @@ def project_root() -> Path:
     raise FathomError("no fathom project here", where, remedy)
 
 
-def open_project(check: bool = True) -> Project:
+def open_project(check: bool = False) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
     Args:
-        check: whether to check runs and papers too; a workflow has done so before its jobs.
+        check: whether to check all of config/; otherwise what a verb asks for is checked alone.
 
     Raises:
         FathomError: there is no project here.
@@ -84,7 +84,6 @@ def open_project(check: bool = True) -> Project:
         # The environment of a clone that was copied or moved still has the code of the old one.
         remedy = "delete .venv there and run `make environment`"
         say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
-    check = check and VARIABLE not in os.environ
     return load(root, check=check, layers=layers(root, Path.cwd()))
 
 

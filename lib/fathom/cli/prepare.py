@@ -18,7 +18,7 @@ def prepare(dataset: DatasetName, results: Results = None) -> None:
     """
     from fathom.data.prepare import prepare as prepare_corpus
 
-    project = open_project(check=False)
+    project = open_project()
     _, paths = open_paths(project, None, results)
     card = dataset_named(project, dataset)
     out = paths.corpus_named(card.corpus_folder(project.sources))

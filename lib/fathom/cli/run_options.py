@@ -121,7 +121,7 @@ def open_run(
         FathomError: no such project, scale or run, the run is not built yet, or no device has
             that name.
     """
-    project = open_project(check=False)
+    project = open_project()
     name, paths = open_paths(project, scale, results)
     require_device(project.switches.device if device is None else device)
     spec = project.run_named(run, name)

@@ -28,7 +28,7 @@ def show(
     """
     from fathom.config.show import describe
 
-    project = open_project(check=False)
+    project = open_project()
     name, paths = open_paths(project, scale, results)
     spec = project.run_named(run, name)
     settings = [

@@ -12,7 +12,7 @@ def statistics(dataset: DatasetName, results: Results = None) -> None:
     """
     from fathom.scoring.corpus import measure
 
-    project = open_project(check=False)
+    project = open_project()
     _, paths = open_paths(project, None, results)
     card = dataset_named(project, dataset)
     out = paths.corpus_named(card.corpus_folder(project.sources))

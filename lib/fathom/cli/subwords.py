@@ -21,7 +21,7 @@ def subwords(data: DataName, scale: Scale = None, results: Results = None) -> No
     """
     from fathom.data.subwords.train import train
 
-    project = open_project(check=False)
+    project = open_project()
     name, paths = open_paths(project, scale, results)
     spec = data_named(project, data, name, attrgetter("subwords_folder"))
     train(spec, paths.pieces_corpus(spec), paths.subwords(spec), report)

@@ -26,7 +26,7 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
     of_all = [archive for archive in archives if holds_results(archive)]
     of_runs = [archive for archive in archives if archive not in of_all]
     if of_runs:
-        project = open_project(check=False)
+        project = open_project()
         _, paths = open_paths(project, scale, results)
         for run, archive in [(place(project, paths, archive), archive) for archive in of_runs]:
             write(archive, run)

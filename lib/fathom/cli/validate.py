@@ -16,7 +16,7 @@ def validate(as_json: Json = False) -> None:
     Example: fathom validate
     """
     try:
-        project = open_project()
+        project = open_project(check=True)
         check_artefacts(project)
     except Findings as error:
         if not as_json:

@@ -29,7 +29,7 @@ def verify(
     """
     from fathom.results.verify import verify as compare
 
-    project = open_project(check=False)
+    project = open_project()
     name, paths = open_paths(project, scale, results)
     verified = compare(_folders(project, run, name, paths) if run else [_results(paths)])
     findings = verified.in_order(paths.results)

@@ -53,13 +53,25 @@ def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
         where = project.files.name_of(paper.folder)
         what = "a paper without tables and figures"
         yield FathomError(what, where, "add tables.yaml or figures.yaml")
+    for kind in ("scales", "parameters"):
+        # They name groups and families.
+        if (paper.folder / f"{kind}.yaml").exists() and paper.name not in project.runs_files:
+            needed_by = project.files.name_of(paper.folder / f"{kind}.yaml")
+            yield _absent(project, paper, "runs", needed_by)
+            break
     yield from _asking(lambda: [*paper.tables.faults()])
     yield from _asking(lambda: [*paper.figures.faults()])
     yield from _asking(lambda: paper.deviations)
     if (paper.folder / "parameters.yaml").exists():
         yield from _asking(lambda: paper.parameters)
-    for path in sorted((paper.folder / "reported").glob("*.csv")):
-        yield from reported.form_faults(path, project.root)
+    yield from _asking(
+        lambda: [
+            finding
+            for table in paper.tables
+            if paper.reported(table).exists()
+            for finding in reported.form_faults(paper.reported(table), project.root)
+        ]
+    )
 
 
 def conflicts(project: Project) -> Iterator[FathomError]:
@@ -68,24 +80,45 @@ def conflicts(project: Project) -> Iterator[FathomError]:
     A table that shows a wrong run has the run's findings, which are there once.
     """
     wrong = [*_cards(project), *_datasets(project)]
-    for name in project.scales:
-        wrong += _scale(project, name)
     for name in project.entries:
-        wrong += _run(project, name)
+        wrong += _asking(lambda name=name: project.spec(name))
     yield from wrong
+    scales: list[str] = []
+    for name in project.scales:
+        # A rule may be meant for a run whose settings are wrong.
+        found = [*_scale(project, name, idle=not wrong)]
+        yield from found
+        scales += [] if found else [name]
+    for name in project.entries:
+        yield from _at_scales(project, name, scales)
     yield from _equal_runs(project)
     cells: Cells = {}
     for paper in project.papers.values():
-        for name, table in paper.tables.items():
-            try:
-                cells[paper.name, name] = project.cells(table)
-            except FathomError as error:
-                wrong += findings_in(error)
-                yield from findings_in(error)
+        unresolved = [*_resolved(project, paper, cells)]
+        wrong += unresolved
+        # What is wrong with runs is there already.
+        tables = (paper.file("tables") or Value(None)).file
+        here = [finding for finding in unresolved if finding.where.startswith(tables)]
+        yield from _or_absent(project, paper, "runs", here)
     for paper in project.papers.values():
         yield from _paper(project, paper, cells)
     if not wrong:
         yield from _unscored_runs(project, cells)
+
+
+def _or_absent(
+    project: Project, paper: Paper, kind: str, findings: list[FathomError]
+) -> Iterator[FathomError]:
+    """Yield findings, or that the paper's file which would have their names is missing."""
+    if findings and paper.file(kind) is None:
+        yield _absent(project, paper, kind, findings[0].where.partition(": ")[0])
+    else:
+        yield from findings
+
+
+def _absent(project: Project, paper: Paper, kind: str, needed_by: str) -> FathomError:
+    where = f"{project.files.name_of(paper.folder)}/{kind}.yaml"
+    return FathomError(f"no such file, and {needed_by} needs it", where, "restore it")
 
 
 def _asking(ask: Callable[[], object]) -> Iterator[FathomError]:
@@ -124,33 +157,22 @@ def _cards(project: Project) -> Iterator[FathomError]:
 
 def _datasets(project: Project) -> Iterator[FathomError]:
     for name in project.datasets:
-        try:
-            project.definition(name)
-        except FathomError as error:
-            yield from findings_in(error)
+        yield from _asking(lambda name=name: project.definition(name))
 
 
 # Runs
 
 
-def _run(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield what is wrong with a run at the papers' own settings, or else at each scale."""
-    try:
-        project.spec(name)
-    except FathomError as error:
-        yield from findings_in(error)
-        return
-    seen: set[str] = set()
-    for scale in project.scales:
-        try:
-            project.spec(name, scale)
-        except FathomError as error:
-            for finding in findings_in(error):
-                # A scale has the findings of the scale that it is like.
-                if str(finding) not in seen:
-                    seen.add(str(finding))
-                    what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
-                    yield FathomError(what, finding.where, finding.remedy)
+def _at_scales(project: Project, name: str, scales: list[str]) -> Iterator[FathomError]:
+    """Yield what is wrong with a run at scales, if it is right at the papers' own settings."""
+    seen = {str(finding) for finding in _asking(lambda: project.spec(name))}
+    for scale in scales if not seen else ():
+        for finding in _asking(lambda scale=scale: project.spec(name, scale)):
+            # A scale has the findings of the scale that it is like.
+            if str(finding) not in seen:
+                seen.add(str(finding))
+                what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
+                yield FathomError(what, finding.where, finding.remedy)
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
@@ -217,8 +239,8 @@ def _unscored_runs(project: Project, cells: Cells) -> Iterator[FathomError]:
 # Scales
 
 
-def _scale(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield the names in a scale that do not exist, and rules that fit no run."""
+def _scale(project: Project, name: str, idle: bool) -> Iterator[FathomError]:
+    """Yield the names in a scale that do not exist and, with `idle`, rules that fit no run."""
     scale, file = project.scales[name], project.scale_values(name)
     for pair in scale.datasets.items():
         for dataset in pair:
@@ -234,10 +256,8 @@ def _scale(project: Project, name: str) -> Iterator[FathomError]:
             yield FathomError(error.what, where, error.remedy)
     wrong = [*_paths(project, scale.rules, file)]
     yield from wrong
-    resolved = {run: project.resolved(run) for run in project.entries}
-    runs = [(each.entry, each.run, run) for run, each in resolved.items() if each.run]
-    # A rule may be meant for a run whose settings are wrong.
-    if not wrong and len(runs) == len(resolved):
+    if idle and not wrong:
+        runs = [(project.resolved(run).entry, project.run(run), run) for run in project.entries]
         for number, rule in enumerate(scale.rules):
             yield from _idle(rule, runs, file.at(("rules", number, "when")))
 
@@ -296,8 +316,8 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
             missing = [other for other in missing if other != right]
         for group in missing:
             what = f"no updates for the group '{group}' of {paper}"
-            remedy = f"add `{paper}: {{{group}: 300}}`, for example"
-            yield FathomError(what, file.place("updates"), remedy)
+            remedy = f"add `{group}: 300`, for example"
+            yield FathomError(what, file.place("updates", paper), remedy)
     for entry in project.entries.values():
         if entry.values.get("group") is None:
             what = f"no group, so scale {name} gives it no updates"
@@ -312,6 +332,15 @@ def _groups_of(project: Project, paper: str) -> set[str]:
 # Papers
 
 
+def _resolved(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError]:
+    """Add the cells of a paper's tables; yield why some do not resolve."""
+    for name, table in paper.tables.items():
+        try:
+            cells[paper.name, name] = project.cells(table)
+        except FathomError as error:
+            yield from findings_in(error)
+
+
 def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files, its reported cells, and the runs."""
     for name, table in paper.tables.items():
@@ -319,20 +348,28 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
             here = cells[paper.name, name]
             yield from table_faults(table, here, project)
             yield from reported.reported_faults(paper.reported(name), table, here, project)
-    for path in sorted((paper.folder / "reported").glob("[!.]*")):
-        if path.stem not in paper.tables or path.suffix != ".csv":
-            names = [f"{name}.csv" for name in paper.tables]
-            where = project.files.name_of(path)
-            yield FathomError("nothing reads this file", where, nearest(path.name, names))
-    families, runs = project.families(paper.name), project.runs_of(paper.name)
-    names = [*families, *project.methods, *paper.tables, *paper.figures]
-    short = [run.partition("/")[2] for run in runs]
-    yield from deviations.apply_faults(paper.deviations, names, short)
+    unread = [*_unread(project, paper)]
+    families = [*project.families(paper.name), *project.methods]
+    names = [*families, *paper.tables, *paper.figures]
+    runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
+    misnamed = [*deviations.apply_faults(paper.deviations, names, runs)]
+    kinds = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
+    kind = kinds[0] if kinds else "tables"
+    yield from _or_absent(project, paper, kind, [*unread, *misnamed])
     about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
     yield from deviations.setting_faults(paper.deviations, about, cards)
     if (file := paper.file("runs")) is not None:
         entries, shown_in = project.runs_files[paper.name], _shown(paper, cells)
-        yield from deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
+        silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
+        yield from _or_absent(project, paper, "deviations", [*silent])
+
+
+def _unread(project: Project, paper: Paper) -> Iterator[FathomError]:
+    """Yield the files of reported cells that are of no table."""
+    for path in sorted((paper.folder / "reported").glob("[!.]*")):
+        if path.stem not in paper.tables or path.suffix != ".csv":
+            remedy = nearest(path.name, [f"{name}.csv" for name in paper.tables])
+            yield FathomError("nothing reads this file", project.files.name_of(path), remedy)
 
 
 def _shown(paper: Paper, cells: Cells) -> Mapping[str, set[str]]:

@@ -52,6 +52,11 @@ class Files:
         """Return a path as messages print it."""
         return name_of(path, self.root)
 
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of files, such as runs."""
+        return [*self._paths]
+
     def names(self, kind: str) -> list[str]:
         """Return the names of a kind's files in alphabetical order, also of unreadable ones."""
         return sorted(self._paths[kind])
