@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from fathom.results.deletable import KINDS
+from fathom.results.clean import KINDS
 from tests.support.refused import says
 from tests.support.small_project import RUN
 

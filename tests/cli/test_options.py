@@ -12,7 +12,7 @@ from fathom.cli.options import (
     report,
 )
 from fathom.io.errors import Findings
-from fathom.results.code_sources import PACKAGE
+from fathom.results.recipe import PACKAGE
 from tests.support.refused import refused, says
 from tests.support.small_project import RUN
 

@@ -90,7 +90,7 @@ def test_the_head_counts_verdicts_and_runs(page):
 
 
 def test_curves_figures_data_cost_and_citation_are_there(page):
-    assert len(page.named("curves").all("svg")) == 2
+    assert len(page.named("curves").all("img")) == 2
     assert page.named("figure1").all("img")
     data = page.named("data").text
     assert "BSD-3-Clause" in data

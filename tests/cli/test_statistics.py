@@ -1,6 +1,7 @@
 """`fathom statistics`: sentences, tokens and types of a corpus."""
 
 from fathom.config.load import load
+from fathom.io.hashes import identity
 from fathom.results import measurements
 from tests.support.small_project import RUN, TEST_SENTENCES, paths
 

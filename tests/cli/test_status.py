@@ -12,7 +12,7 @@ from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER
-from fathom.results.state_file import State, write_state
+from fathom.results.run_state import State, write_state
 from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
-from fathom.cli.table import print_table, table
+from fathom.cli.table import table
 from tests.support.own_project import verbs_use_it  # noqa: F401
 from tests.support.refused import refused
 
@@ -44,20 +43,6 @@ def test_show_prints_every_row_at_any_width(tmp_path, capsys, monkeypatch, width
         assert any(line.startswith(row) and "not run" in line for line in printed)
     assert any("27.73" in line and "19.9" in line for line in printed)
     assert not any("…" in line for line in printed)
-
-
-def test_a_terminal_of_eighty_columns_shows_every_column_without_spreads(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "80")
-    columns = tuple(f"{what} {side}." for side in ("enc", "dec") for what in ("E[L]", "Σp", "|a|"))
-    numbers = ("2.50", "4.45", "0.04", "4.88", "3.19", "0.14")
-    cells = tuple(CellView(number, "±0.1234") for number in numbers)
-    row = RowView("LL-Both, 24/24", "result", (CellView("1.84", "±0.43"), *cells))
-    block = BlockView("", ("Avg., hard", *columns), (row,))
-    print_table(TableView("t", "T", "c", (block,), ()))
-    printed = capsys.readouterr().out
-    assert all(number in printed for number in ("1.84", *numbers))
-    assert "±0" not in printed
-    assert "narrow" in printed
 
 
 def test_a_mistyped_target_has_the_nearest_name(tmp_path):

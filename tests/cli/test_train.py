@@ -17,7 +17,7 @@ from fathom.io.integrity import read_record
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.nn.weights import read_checkpoint
 from fathom.results import recipe
-from fathom.results.state_file import read_state
+from fathom.results.run_state import read_state
 from tests.support.refused import prose, says
 from tests.support.small_project import RUN, paths
 from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import fathom.cli
 from fathom.artefacts.needs import Needs
 from fathom.cli.verbs import VERBS, build
-from fathom.results.deletable import KINDS
+from fathom.results.clean import KINDS
 
 NAMES = [verb for _, verbs in VERBS for verb in verbs]
 SCREEN = {"COLUMNS": "80", "TERM": "dumb"}

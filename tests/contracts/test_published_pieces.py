@@ -11,7 +11,7 @@ from fathom.config.load import load
 from fathom.io.files import read_lines
 from fathom.io.integrity import read_record
 from fathom.results import measurements
-from fathom.scoring.measured import path_of
+from fathom.results.measured import MeasurementFile
 from tests.cli.conftest import call, invoke
 from tests.support.refused import says
 from tests.support.small_project import RUN, paths, write_config
@@ -156,7 +156,9 @@ def test_hypotheses_and_references_are_tokenised_text_with_whole_words(scored):
         "Die Maus ist &quot; alt &quot; .",
         "Ein Haus .",
     ]
-    scores = measurements.read(path_of(spec, 1, paths(scored), "scores", "test", "plain"))
+    scores = measurements.read(
+        MeasurementFile(spec, 1, paths(scored), "scores", "test", "plain").path
+    )
     for metric in ("none", "13a"):
         expected = BLEU(tokenize=metric, force=True).corpus_score(hypotheses, [references]).score
         record = scores.measurements[f"bleu.test.plain.{metric}"]

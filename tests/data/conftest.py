@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.data.answers import Limits
+from fathom.data.download import Limits
 from tests.data.server import CERTIFICATES, Script, Site
 
 

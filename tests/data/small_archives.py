@@ -301,6 +301,22 @@ def talks_dataset(columns: dict[str, str], **changes) -> TalkDataset:
     return dataset("talks", value | changes)
 
 
+def wikipedia_dataset(tasks: list[str], train: dict | None = None) -> BuiltDataset:
+    """Return a data set that holds two and two sentences out."""
+    value = {
+        "title": "invented",
+        "citation": "nowhere",
+        "licence": "CC0-1.0",
+        "format": "wikipedia",
+        "tasks": tasks,
+        "sources": {task: {task: [task]} for task in tasks},
+        "cleaning": {"max_characters": 80},
+        "split": {"by": "held_out", "salt": "s", "valid": 2, "test": 2, "train": train or {}},
+        "max_shared": 0.2,
+    }
+    return dataset("articles", value)
+
+
 def row(name: str, **cells: str) -> list[str]:
     """Return a row of TED's tables; a column `pt-br` is given as `pt_br`, others are missing."""
     given = {column.replace("_", "-"): text for column, text in cells.items()}

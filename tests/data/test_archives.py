@@ -1,4 +1,3 @@
-import bz2
 import contextlib
 import random
 import stat
@@ -10,10 +9,8 @@ import pytest
 from fathom.data.archives import check, visit
 from fathom.io.errors import FathomError
 from tests.data.small_archives import tar_of, zip_of
-from tests.support.refused import refused
 
 CONTENTS = {"a/one.txt": b"one", "two.txt": b"two", "a/..three": b"three"}
-OUTSIDE = ["../x", "/x", "a/../../x", "..\\x", "C:\\x", "a/.."]
 
 
 @pytest.fixture(params=[zip_of, tar_of])
@@ -21,27 +18,11 @@ def pack(request, tmp_path):
     return lambda contents: request.param(tmp_path / "archive", contents)
 
 
-def members(path, selected):
+def members(path, selected=lambda name: True):
     """Return name and content of the members that are requested."""
     read = []
     visit(path, selected, lambda name, stream: read.append((name, stream.read())))
     return read
-
-
-def test_wanted_members_are_read_in_order(pack):
-    path = pack(CONTENTS)
-    assert members(path, lambda name: "t" in name) == list(CONTENTS.items())
-    assert members(path, lambda name: name.startswith("two")) == [("two.txt", b"two")]
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_a_member_that_points_outside_is_refused_though_it_is_not_wanted(pack, name):
-    """Field fault 14."""
-    path = pack({"fine.txt": b"fine", name: b"x"})
-    with refused("points outside"):
-        check(path)
-    with refused("points outside"):
-        members(path, lambda name: name == "fine.txt")
 
 
 def tar_with(path, kind, name, target=""):
@@ -60,87 +41,63 @@ def zip_with(path, kind, name, target=""):
     return path
 
 
-OUTWARDS = ["/etc/passwd", "../../x", "b/../../../x", "C:\\x"]
-INWARDS = ["b", "../b", "./b/../../c"]
+def test_wanted_members_are_read_in_order(pack):
+    path = pack(CONTENTS)
+    assert members(path, lambda name: "t" in name) == list(CONTENTS.items())
+    assert members(path, lambda name: name.startswith("two")) == [("two.txt", b"two")]
 
 
-@pytest.mark.parametrize("target", OUTWARDS)
-def test_a_link_out_is_refused(tmp_path, target):
-    """Field fault 14."""
+@pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "..\\x", "C:\\x"])
+def test_a_member_that_points_outside_is_refused_though_it_is_not_wanted(pack, name):
+    path = pack({"fine.txt": b"fine", name: b"x"})
+    for read in (check, lambda path: members(path, lambda name: name == "fine.txt")):
+        with pytest.raises(FathomError, match="points outside the archive") as caught:
+            read(path)
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("target", "fine"),
+    [
+        *((target, False) for target in ("/etc/passwd", "../../x", "b/../../../x", "C:\\x")),
+        *((target, True) for target in ("b", "../b", "./b/../../c")),
+    ],
+)
+def test_a_link_is_never_followed_and_refused_if_it_points_outside(tmp_path, target, fine):
     for path in (
         tar_with(tmp_path / "t", tarfile.SYMTYPE, "a/link", target),
         zip_with(tmp_path / "z", stat.S_IFLNK, "a/link", target),
     ):
-        with refused("link outside"):
-            check(path)
-
-
-@pytest.mark.parametrize("target", INWARDS)
-def test_a_link_inside_is_passed_over(tmp_path, target):
-    for path in (
-        tar_with(tmp_path / "t", tarfile.SYMTYPE, "a/link", target),
-        zip_with(tmp_path / "z", stat.S_IFLNK, "a/link", target),
-    ):
-        assert members(path, lambda name: True) == []
+        if fine:
+            assert members(path) == []
+        else:
+            with pytest.raises(FathomError, match="a link that points outside"):
+                check(path)
 
 
 def test_a_hard_link_is_seen_from_the_archives_top(tmp_path):
     check(tar_with(tmp_path / "t", tarfile.LNKTYPE, "a/link", "b"))
-    with refused("link outside"):
+    with pytest.raises(FathomError, match="a link that points outside"):
         check(tar_with(tmp_path / "t", tarfile.LNKTYPE, "a/link", "../b"))
 
 
-@pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
-def test_a_device_in_a_tar_is_refused(tmp_path, kind):
-    """Field fault 14."""
-    with refused("device", "d"):
-        check(tar_with(tmp_path / "t", kind, "d"))
+TAR_DEVICES = (tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE)
+ZIP_DEVICES = (stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK)
 
 
-@pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK])
-def test_a_device_in_a_zip_is_refused(tmp_path, kind):
-    """Field fault 14."""
-    with refused("device", "d"):
-        check(zip_with(tmp_path / "z", kind, "d"))
+@pytest.mark.parametrize(
+    ("pack", "kind"),
+    [*((tar_with, kind) for kind in TAR_DEVICES), *((zip_with, kind) for kind in ZIP_DEVICES)],
+)
+def test_a_device_is_refused(tmp_path, pack, kind):
+    with pytest.raises(FathomError, match="the member 'd' is a device"):
+        check(pack(tmp_path / "a", kind, "d"))
 
 
 def test_a_bomb_is_refused_before_it_is_read(pack):
-    """Field fault 14."""
-    path = pack({"zeros": bytes(4 << 20)})
-    with refused("bomb", 100):
-        check(path)
-
-
-def test_text_packs_well_without_being_a_bomb(pack):
     check(pack({"text": b"It is a long way from here to there.\n" * 20_000}))
-
-
-def test_a_zip_cannot_lie_about_a_members_size(tmp_path):
-    path = zip_of(tmp_path / "z", {"zeros": bytes(4 << 20)})
-    content = path.read_bytes()
-    size = (4 << 20).to_bytes(4, "little")
-    path.write_bytes(content.replace(size, (10).to_bytes(4, "little")))
-    with refused("no archive"):
-        members(path, lambda name: True)
-
-
-def test_what_is_no_archive_is_said_to_be_none(pack, tmp_path):
-    path = pack(CONTENTS)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with refused("no archive"):
-        check(path)
-    path.write_bytes(b"<html>gone</html>")
-    with refused("no archive"):
-        check(path)
-
-
-def test_a_broken_stream_inside_an_archive_is_one_error(tmp_path):
-    path = zip_of(tmp_path / "z", {"text": b"some text " * 100})
-    content = bytearray(path.read_bytes())
-    content[40:50] = bytes(10)
-    path.write_bytes(content)
-    with refused("no archive"):
-        members(path, lambda name: True)
+    with pytest.raises(FathomError, match="more than 100 times as large as the archive"):
+        check(pack({"zeros": bytes(4 << 20)}))
 
 
 def test_an_encrypted_member_is_refused_though_it_is_not_wanted(tmp_path):
@@ -150,8 +107,26 @@ def test_an_encrypted_member_is_refused_though_it_is_not_wanted(tmp_path):
     # The flags of the last entry of the central directory.
     content[content.rindex(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(content)
-    with refused("encrypted", "secret"):
+    with pytest.raises(FathomError, match="the member 'secret' is encrypted"):
         check(path)
+
+
+def test_a_zip_cannot_lie_about_a_members_size(tmp_path):
+    path = zip_of(tmp_path / "z", {"zeros": bytes(4 << 20)})
+    size = (4 << 20).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(size, (10).to_bytes(4, "little")))
+    with pytest.raises(FathomError, match="not a readable archive"):
+        members(path)
+
+
+@pytest.mark.parametrize("name", ["archive", "archive.zip", "archive.tar.gz", "table.parquet"])
+@pytest.mark.parametrize("content", [b"", b"<html>gone</html>", b"PK\x03\x04 PAR1"])
+def test_what_is_not_an_archive_is_named(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FathomError) as caught:
+        check(path)
+    assert caught.value.where == str(path)
 
 
 PACKED = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
@@ -174,22 +149,7 @@ def test_an_archive_with_damaged_bytes_is_one_error_or_none(tmp_path, packed):
             damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
         path.write_bytes(damaged)
         with contextlib.suppress(FathomError):
-            members(path, lambda name: True)
-
-
-def test_a_name_with_control_characters_is_printed_on_one_line(tmp_path):
-    with refused("points outside") as caught:
-        check(zip_of(tmp_path / "z", {"../x\n\x1b[2J": b"x"}))
-    assert str(caught.value).isprintable()
-
-
-def test_a_packed_file_without_members_is_only_checked_to_be_packed(tmp_path):
-    path = tmp_path / "dewiki.xml.bz2"
-    path.write_bytes(bz2.compress(b"<mediawiki/>"))
-    check(path)
-    for content in (b"", b"<html></html>", b"BZh9 damaged"):
-        path.write_bytes(content)
-        with refused("no archive", where=path):
-            check(path)
-    with pytest.raises(FileNotFoundError):
-        check(tmp_path / "missing.xml.bz2")
+            members(path)
+    path.write_bytes(whole[:300])
+    with pytest.raises(FathomError, match="not a readable archive"):
+        members(path)

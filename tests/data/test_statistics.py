@@ -6,8 +6,7 @@ from fathom.io.hashes import identity
 from fathom.io.integrity import hashes, write_record
 from fathom.results import measurements
 from fathom.scoring.corpus import TOKENS, measure
-from tests.data.small_archives import lines_dataset, messages_dataset
-from tests.data.small_dumps import wikipedia_dataset
+from tests.data.small_archives import lines_dataset, messages_dataset, wikipedia_dataset
 from tests.support.refused import refused
 
 DOMAINS = {
@@ -20,7 +19,7 @@ class Checksums(dict):
     """Sources of any name."""
 
     def __missing__(self, name):
-        return type("Source", (), {"sha256": name})
+        return type("Source", (), {"identity": lambda self: {"sha256": name}})()
 
 
 def write_corpus(folder, dataset, texts):

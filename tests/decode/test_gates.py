@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from fathom.config.measurement_keys import rule_of
 from fathom.config.paths import Paths
 from fathom.decode.gates import gate_records, sharing_records
-from fathom.results.measurements import rule_of
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import trained_spec, write_text, write_trained

@@ -10,7 +10,7 @@ import pytest
 from fathom.config.paths import Paths
 from fathom.decode import ready
 from fathom.io.files import write_lines
-from fathom.results import decoding_file, recipe
+from fathom.results import decoding_record, recipe
 from tests.support.refused import prose, refused
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
@@ -89,7 +89,7 @@ def test_decodings_are_missing_that_are_lost_stale_or_older_than_the_training(
         "no_layer": [],
         "versions": {},
     }
-    decoding_file.write(folder, content)
+    decoding_record.write(folder, content)
     assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]
     write_lines(folder / "aaa.txt", ["b"])
     assert ready.missing_decodings(SPEC, 1, paths, [pair]) == [pair]

@@ -20,9 +20,8 @@ from fathom.decode.translate import (
 from fathom.io.files import read_lines, sha256
 from fathom.io.integrity import read_record
 from fathom.nn.network import FAIRSEQ
-from fathom.results import manifest
+from fathom.results.tree import read_run
 from fathom.scoring.score import score
-from fathom.scoring.summarise import summarise
 from tests.decode.conftest import CPU, sentences
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
@@ -239,13 +238,13 @@ def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch
     assert PAD not in given[0]
 
 
-def test_what_was_decoded_can_be_scored_and_summarised(paths):
+def test_what_was_decoded_can_be_scored(paths):
     run = write_trained(SOFT, paths, layers=NO_BEL)
     translate(run, [("test", "soft"), ("test", "hard")], silent)
     for gates in ("soft", "hard"):
         score(SOFT, 1, "test", gates, paths, silent)
-    summarise(SOFT, 1, paths, silent)
-    found = manifest.read(paths.manifest(SOFT, 1)).measurements
+    run = read_run(paths.run(SOFT, 1))
+    found = run.measurements
     assert sorted(found["bleu.test.soft.13a"].tasks) == ["bel", "bos", "kor"]
     assert sorted(found["bleu.test.hard.13a"].tasks) == ["bos", "kor"]
     assert list(found["bleu.test.hard.13a"].missing) == ["bel"]

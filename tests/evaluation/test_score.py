@@ -10,9 +10,9 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, sha256, write_lines
 from fathom.io.integrity import read_record, write_record
 from fathom.results import measurements
+from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.measured import path_of
 from fathom.scoring.score import COLUMNS, key_of, measure, score
 from tests.evaluation.conftest import ENGLISH, OTHER
 from tests.support import run_files
@@ -29,7 +29,7 @@ def scored(paths, spec, gates="plain", split="test", report=silent):
     """Score a decoding; return its folder, the lines of scores.tsv and the measurements."""
     score(spec, 1, split, gates, paths, report)
     folder = paths.decoding(spec, 1, split, gates)
-    file = measurements.read(path_of(spec, 1, paths, "scores", split, gates))
+    file = measurements.read(MeasurementFile(spec, 1, paths, "scores", split, gates).path)
     return folder, run_files.scores(folder / "scores.tsv"), file
 
 
@@ -167,7 +167,7 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
     with refused("changed file", where="bos.txt", remedy=again):
         scored(paths, spec)
     assert not (folder / "scores.tsv").exists()
-    assert not path_of(spec, 1, paths, "scores", "test", "plain").exists()
+    assert not MeasurementFile(spec, 1, paths, "scores", "test", "plain").path.exists()
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded, tas
     again = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
     with refused("changed file", where=path, remedy=again):
         scored(paths, spec)
-    assert not path_of(spec, 1, paths, "scores", "test", "plain").exists()
+    assert not MeasurementFile(spec, 1, paths, "scores", "test", "plain").path.exists()
 
 
 @pytest.mark.parametrize("name", ["kor.txt", "decoding.json"])

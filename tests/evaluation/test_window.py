@@ -11,8 +11,8 @@ from sacrebleu import corpus_bleu
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 from fathom.results import measurements
+from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
-from fathom.scoring.measured import path_of
 from fathom.scoring.right_language import check
 from fathom.scoring.score import key_of
 from fathom.scoring.window import best_updates, best_window, mean_inside
@@ -157,7 +157,7 @@ def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     spec = windowed(decoded(), 3)
     made, lines = Spoilt(paths.window(spec, 1, "plain")), []
     path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
-    assert path == path_of(spec, 1, paths, "window", None, "plain")
+    assert path == MeasurementFile(spec, 1, paths, "window", gates="plain").path
     file = measurements.read(path)
     assert file.recipe == RECIPE
     updates = tuple(file.settings["updates"]["char"])

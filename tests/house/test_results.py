@@ -4,8 +4,8 @@ import csv
 import re
 
 from docs.evidence import KEPT, PAGE, PAPER, REPORT, SCALE, TABLE, parts
-from fathom.results.trees.compared import compare
-from fathom.results.trees.tree import Tree
+from fathom.results.diff import compare
+from fathom.results.tree import Tree
 
 BYTES = 2_500_000
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fathom.config.measurement_keys import file_name
 from fathom.config.paths import Paths
 from fathom.io.commands import again
-from fathom.results.measurements import file_name
 from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 

@@ -6,7 +6,7 @@ import pytest
 
 from fathom.results import recipe
 from fathom.results.measurements import Measurements, Number, Record
-from fathom.results.training_file import TrainingFile
+from fathom.results.training_record import TrainingRecord
 from fathom.results.tree import RunResults
 from tests.pipeline import compare_reference, freeze
 from tests.support.run_files import training
@@ -21,7 +21,7 @@ def run_of(nll=4.5, low=1.0, high=2.0, kind="finished"):
     for rule, key in (("training", "last_validation"), ("scores", "bleu.test.soft.13a")):
         own = {key: records[key]} if kind == "finished" else {}
         files[rule] = Measurements(rule=rule, recipe={}, identity="b" * 64, measurements=own)
-    record = TrainingFile.model_validate(training(kind))
+    record = TrainingRecord.model_validate(training(kind))
     return RunResults(Path("runs/paper/run-bbbbbbbb/1"), "paper/run", 1, record, files)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from fathom.io.files import read_json
 from fathom.io.integrity import read_record
-from fathom.results.state_file import read_state
+from fathom.results.run_state import read_state
 from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm.cluster import wait
 from tests.slurm.conftest import LONGEST, ROW, RUN, TARGET, Case, copied

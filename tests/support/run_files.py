@@ -8,7 +8,7 @@ from fathom.config.spec import Spec
 from fathom.data.subwords.sides import sides
 from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import hashes, write_record
-from fathom.results import decoding_file, training_file
+from fathom.results import decoding_record, training_record
 from fathom.results.recipe import RECIPE
 from fathom.scoring.score import Score
 
@@ -85,7 +85,7 @@ def write_decoding(
     Returns:
         The decoding's folder.
     """
-    ended = training_file.read(paths.training(spec, seed)).outcome
+    ended = training_record.read(paths.training(spec, seed)).outcome
     folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
     tasks, target = {}, sides(spec.data)[1]
     for task in spec.data.tasks if ended.finished else ():
@@ -108,7 +108,7 @@ def write_decoding(
         "no_layer": list(no_layer),
         "versions": {"torch": "2.13.0"},
     }
-    decoding_file.write(folder, content)
+    decoding_record.write(folder, content)
     return folder
 
 

@@ -4,10 +4,11 @@ from fathom.artefacts.figures import kinds
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.table.sources import Source
 from fathom.config.figures import read_figure
+from fathom.config.measurement_keys import file_of
 from fathom.config.merge import expand
 from fathom.config.yaml_values import read
 from fathom.io import series
-from fathom.results.measurements import Measurements, Record, file_of, write
+from fathom.results.measurements import Measurements, Record, write
 from fathom.results.recipe import RECIPE
 from tests.support.small_tables import KNOWN
 

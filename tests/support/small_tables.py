@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from fathom.artefacts.table.sources import CORPUS, Source
 from fathom.config import tables, vocabulary
 from fathom.config.check import check
+from fathom.config.measurement_keys import file_of
 from fathom.config.merge import expand
 from fathom.config.reported import Reported
 from fathom.config.schema.table import Mark, Metric, TableSettings
@@ -15,7 +16,7 @@ from fathom.config.spec import full_name
 from fathom.config.yaml_values import read
 from fathom.io.errors import unknown
 from fathom.io.integrity import hashes, write_record
-from fathom.results.measurements import Measurements, Number, Record, file_of, write
+from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
 from fathom.scoring.score import _scores, measure, records_of
@@ -58,12 +59,16 @@ SEEDS = {"p/small": (1, 2), "p/deep": (1,), "p/gated": (1,), "p/control": (1,)}
 class Known:
     """The runs and data sets that a small paper's tables and figures may name, as a project."""
 
-    entries = SEEDS
-    datasets = {"text": SimpleNamespace(tasks=TASKS), "other": SimpleNamespace(tasks=("kor",))}
-    methods = {
-        "static": SimpleNamespace(about=SimpleNamespace(gates=False)),
-        "latent_layers": SimpleNamespace(about=SimpleNamespace(gates=True)),
-    }
+    def __init__(self):
+        self.entries = SEEDS
+        self.datasets = {
+            "text": SimpleNamespace(tasks=TASKS),
+            "other": SimpleNamespace(tasks=("kor",)),
+        }
+        self.methods = {
+            "static": SimpleNamespace(about=SimpleNamespace(gates=False)),
+            "latent_layers": SimpleNamespace(about=SimpleNamespace(gates=True)),
+        }
 
     def has_run(self, name):
         return name in SEEDS

@@ -2,10 +2,10 @@
 
 from fathom.io.files import write_text
 from fathom.io.hashes import identity
-from fathom.io.integrity import hashes
-from fathom.results import manifest
-from fathom.results.recipe import RECIPE
-from tests.support.run_files import attempt
+from fathom.io.integrity import hashes, write_record
+from fathom.results import measurements
+from fathom.results.measurements import Measurements
+from tests.support.run_files import training
 
 CSV = {
     "small/sample/table1": """\
@@ -37,36 +37,30 @@ SPEC = "data: {dataset: small}\ntraining: {updates: 300, betas: [0.9, 0.98]}\n"
 METRICS = "update\tnll\tvalid_nll\n1\t5.0\t\n2\t4.5\t4.75\n"
 
 
-def write_run(folder, name="a", seed=1, spec=SPEC, series=METRICS, **changes):
-    """Write a run with its manifest; `changes` are of the manifest's keys."""
+BLEU = {"bleu.test.plain.13a": {"tasks": {"bos": {"value": 20.0}, "fra": {"value": 21.0}}}}
+
+
+def write_run(
+    folder, name="a", seed=1, spec=SPEC, series=METRICS, kind="finished", scores=BLEU, **changes
+):
+    """Write a run with its scores; `changes` are of the keys of training.json."""
     digits = identity(spec)
     place = folder / "runs" / "sample" / f"{name}-{digits[:8]}" / str(seed)
     write_text(place / "spec.yaml", spec)
     write_text(place / "metrics.tsv", series)
-    content = {
-        "run": f"sample/{name}",
-        "identity": digits,
-        "seed": seed,
-        "outcome": {"kind": "finished", "update": 300, "reason": "validation NLL 4.500"},
-        "measurements": {
-            "bleu.test.plain.13a": {"tasks": {"bos": {"value": 20.0}, "fra": {"value": 21.0}}}
-        },
-        "data": {
-            "dataset": "small",
-            "direction": "many_to_one",
-            "corpus_sha256": "c" * 64,
-            "tensors_sha256": "d" * 64,
-        },
-        "recipe": dict(RECIPE),
-        "commit": "1" * 40,
-        "sources_sha256": "5" * 64,
-        "versions": {"torch": "2.13.0"},
-        "device": {"type": "cpu", "threads": 1},
-        "attempts": [attempt(0)],
-        "totals": {"updates": 300, "target_tokens": 307200, "seconds": 3600.0},
-        "files": hashes(place, "spec.yaml", "metrics.tsv"),
-    }
-    manifest.write(place / "manifest.json", content | changes)
+    files = hashes(place, "spec.yaml", "metrics.tsv")
+    record = training(kind, **{"files": files, "commit": "1" * 40} | changes)
+    write_record(place / "training.json", record)
+    path = place / "measurements" / "scores.test.plain-00000000.json"
+    file = Measurements(
+        rule="scores",
+        recipe={"training": record["recipe"], "decoding": 1, "scoring": 1},
+        run=f"sample/{name}",
+        identity=digits,
+        seed=seed,
+        measurements=scores,
+    )
+    measurements.write(path, file)
     return place
 
 

@@ -6,7 +6,7 @@ So tests of the workflow run its rules in seconds. `made.txt` lists each call.
 import json
 from pathlib import Path
 
-from fathom.results.measurements import file_name
+from fathom.config.measurement_keys import file_name
 from fathom.workflow.targets import Targets
 
 SCRIPT = """#!/bin/sh

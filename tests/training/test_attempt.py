@@ -3,8 +3,8 @@ import pytest
 from fathom.io.files import read_json
 from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER, only_writer
-from fathom.results.state_file import read_state
-from fathom.results.training_file import Ended
+from fathom.results.run_state import read_state
+from fathom.results.training_record import Ended
 from fathom.train.attempts import Attempt
 from tests.support.refused import refused
 from tests.support.small_corpus import silent

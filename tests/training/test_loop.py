@@ -14,7 +14,7 @@ from fathom.io.files import read_json
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
 from fathom.nn.weights import load_weights
-from fathom.results.state_file import read_state
+from fathom.results.run_state import read_state
 from fathom.train import environment
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.outcomes import validate

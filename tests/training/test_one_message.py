@@ -7,7 +7,7 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.signals import Stopped
-from fathom.results.state_file import FAILED, OUT_OF_MEMORY, fail, read_state
+from fathom.results.run_state import FAILED, OUT_OF_MEMORY, fail, read_state
 from fathom.train import train as one_message
 from fathom.train.attempts import Attempt
 from fathom.train.ranks import PeerLost, Ranks

@@ -13,7 +13,7 @@ import torch
 from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.signals import Stopped
-from fathom.results.state_file import read_state
+from fathom.results.run_state import read_state
 from fathom.train import train as one_message
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks

@@ -10,7 +10,7 @@ from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.holders import Holder, write_holder
 from fathom.io.locks import HOLDER
-from fathom.results.state_file import State, write_state
+from fathom.results.run_state import State, write_state
 from fathom.workflow.progress import LINES, Progresses
 from tests.support import submitted_job
 from tests.support.run_files import write_training

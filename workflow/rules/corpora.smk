@@ -11,7 +11,6 @@ rule prepare_corpus:
         f"{LOGS}/prepare_corpus/{{data}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: preparing_threads_of
     resources:
         mem_mb=preparing_memory_of,
     shell:

@@ -1,7 +1,5 @@
 # Look-ups of the rules: named functions, thin over fathom.workflow.targets.
 PATHS = TARGETS.paths
-# Processors that read a large text as a stream, at most.
-READERS = 8
 
 
 def needed_for(target):
@@ -46,11 +44,6 @@ def preparing_memory_of(wildcards, input):
     """Return the memory that preparing a corpus asks for, in MB."""
     is_stream = setup.ask(TARGETS.is_stream, wildcards.data)
     return memory.of_stream(input) if is_stream else memory.of_text(input)
-
-
-def preparing_threads_of(wildcards):
-    """Return how many processors preparing a corpus asks for."""
-    return READERS if setup.ask(TARGETS.is_stream, wildcards.data) else 1
 
 
 def learning_memory_of(wildcards, input):

@@ -15,6 +15,7 @@ from fathom.artefacts.table.sources import CORPUS, Source
 from fathom.artefacts.table.view import label
 from fathom.config import reported
 from fathom.config.figures import Figure
+from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -23,24 +24,18 @@ from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table
 from fathom.io.errors import FathomError
-from fathom.results.measurements import file_of
 
 NAMED = 3  # missing runs that a message names
 
 
 @dataclass(frozen=True)
 class Artefacts:
-    """Tables and figures at one scale, with the places of what they show.
-
-    Attributes:
-        project: the project.
-        paths: the places of the scale's files.
-        seeds: in place of the seeds that runs have at the scale; "all": these and all others that
-            are trained.
-    """
+    """Tables and figures at one scale, with the places of what they show."""
 
     project: Project
     paths: Paths
+    # In place of the seeds that runs have at the scale; "all": these and all others that are
+    # trained.
     seeds: tuple[int, ...] | Literal["all"] | None = None
 
     @property
@@ -51,43 +46,31 @@ class Artefacts:
     def source(self, name: str) -> Source:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
         if name in self.project.datasets:
-            here = self.project.scale(self.scale).datasets.get(name, name)
-            dataset = self.project.datasets[here]
-            folder = dataset.corpus_folder(self.project.sources)
-            path = self.paths.corpus_named(folder) / "statistics.json"
-            return Source(
-                name,
-                {CORPUS: path.parent},
-                lambda _: path.stem,
-                comparable=here == name,
-                shown_as=dataset.shown_as,
-            )
+            return self._corpus(name)
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
         return Source(
             name,
             {seed: self.paths.run(spec, seed) / "measurements" for seed in seeds},
-            partial(file_of, spec=spec),
-            spec.identity,
-            self.project.comparable(name, self.scale),
-            tuple(seed for seed in self._trained(name) if seed not in seeds),
-            partial(self.paths.decoding, spec),
-            self.project.datasets[spec.data.dataset].shown_as,
-            _hard_gates(spec),
-            spec.decoding.average_of if spec.decoding else 1,
+            stem=partial(file_of, spec=spec),
+            identity=spec.identity,
+            comparable=self.project.comparable(name, self.scale),
+            unused=tuple(seed for seed in self._trained(name) if seed not in seeds),
+            decoding=partial(self.paths.decoding, spec),
+            shown_as=self.project.datasets[spec.data.dataset].shown_as,
+            hard_gates=_hard_gates(spec),
+            average_of=spec.decoding.average_of if spec.decoding else 1,
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:
         """Return the seeds of a run that are shown."""
-        own = self.project.seeds(name, self.scale)
+        of_scale = self.project.seeds(name, self.scale)
         if self.seeds == "all":
-            return tuple(sorted({*own, *self._trained(name)}))
-        return self.seeds or own
+            return tuple(sorted({*of_scale, *self._trained(name)}))
+        return self.seeds or of_scale
 
-    def _trained(self, name: str) -> list[int]:
-        """Return the seeds with which a run was trained, whoever asked for them."""
-        folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
-        names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
-        return sorted(int(seed) for seed in names if seed.isdecimal())
+    def updates(self, name: str) -> int | str:
+        """Return how many updates a run has at the scale, or `75 epochs`."""
+        return self.project.spec(name, self.scale).training.updates
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
         """Return a table's cells; tasks are those of the data at the scale."""
@@ -97,11 +80,13 @@ class Artefacts:
         """Return a table with all of its cells, from the measurements that exist.
 
         Raises:
-            FathomError: a measurement file or the reported cells cannot be used.
+            FathomError: If a measurement file or the reported cells cannot be used.
         """
         cells = self.cells(table)
         targets = {full_name(table.paper, mark.to) for mark in table.marks.values()}
-        names = {cell.source for cell in cells if cell.source} | targets & {*self.project.entries}
+        # In the order of the cells: notes list what sources say.
+        names = dict.fromkeys(cell.source for cell in cells if cell.source)
+        names |= {name: None for name in self.project.entries if name in targets}
         sources = {name: self.source(name) for name in names}
         printed = self.reported(paper, table)
         compared = compare_table(table, cells, printed, sources, self.scale)
@@ -111,39 +96,16 @@ class Artefacts:
         """Return the paper's cells of a table.
 
         Raises:
-            FathomError: they cannot be used.
+            FathomError: If they cannot be used.
         """
         cells = self.project.cells(table)
         return reported.read(paper.reported(table.name), cells, self.project.root)
-
-    def _warnings(
-        self, paper: Paper, runs: Iterable[str], table: Table | None = None
-    ) -> tuple[str, ...]:
-        """Return what other tables say of the data of runs: which row is to be trained first."""
-        data = {self._data(name) for name in runs if name in self.project.entries}
-        notes: list[str] = []
-        for other in paper.tables.values():
-            first = other.settings.first
-            if first is None or other is table:
-                continue
-            row = [cell for cell in self.cells(other) if cell.id == first.row]
-            cells = [cell for cell in row if cell.column in first.bands]
-            own = {name: self.source(name) for name in {cell.source for cell in cells}}
-            if data & {self._data(name) for name in own}:
-                place = f" of {label(other.name, '').partition(' ·')[0]}"
-                notes += first_notes(first, [result(cell, own) for cell in cells], place)
-        return tuple(notes)
-
-    def _data(self, name: str) -> tuple[str, str | None]:
-        """Return the text of a run, and its direction."""
-        data = self.project.spec(name, self.scale).data
-        return data.dataset, data.settings.direction
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:
         """Return everything that a figure is drawn from.
 
         Raises:
-            FathomError: a measurement file or the reported cells cannot be used.
+            FathomError: If a measurement file or the reported cells cannot be used.
         """
         tables = {name: paper.tables[name] for name in figure.settings.tables}
         names = [full_name(paper.name, name) for name in figure.settings.runs]
@@ -160,20 +122,12 @@ class Artefacts:
         """Return the training, of a run's first seed, that figures draw."""
         return RunFiles(self.source(name), self.updates(name))
 
-    def updates(self, name: str) -> int | str:
-        """Return how many updates a run has at the scale, or `75 epochs`."""
-        return self.project.spec(name, self.scale).training.updates
-
     def require(self, paper: Paper, artefact: Table | Figure) -> None:
         """Refuse to draw what has missing files.
 
-        Args:
-            paper: the paper.
-            artefact: a table or figure of it.
-
         Raises:
-            FathomError: with the command that trains what is missing, or why it cannot be trained
-                yet, and with the command that draws the rest.
+            FathomError: If files are missing: with the command that trains them, or why they cannot
+                be trained yet, and with the command that draws the rest.
         """
         if isinstance(artefact, Table):
             missing = self._without_files([artefact])
@@ -186,18 +140,68 @@ class Artefacts:
         if missing:
             raise self._missing([*missing], f"{paper.name}_{artefact.name}")
 
+    def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
+        """Return whether a table or figure was drawn, from all measurements or from some."""
+        return self.stem(paper, artefact).with_suffix(".csv").exists()
+
+    def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
+        """Return the common path, without suffix, of an artefact's files."""
+        return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
+
+    def _corpus(self, name: str) -> Source:
+        """Return the corpus that the scale uses in the place of a data set."""
+        here = self.project.scale(self.scale).datasets.get(name, name)
+        dataset = self.project.datasets[here]
+        folder = self.paths.corpus_named(dataset.corpus_folder(self.project.sources))
+        return Source(
+            name,
+            {CORPUS: folder},
+            stem=lambda _: "statistics",
+            comparable=here == name,
+            shown_as=dataset.shown_as,
+        )
+
+    def _trained(self, name: str) -> list[int]:
+        """Return the seeds with which a run was trained, whoever asked for them."""
+        folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
+        names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
+        return sorted(int(seed) for seed in names if seed.isdecimal())
+
+    def _warnings(
+        self, paper: Paper, runs: Iterable[str], table: Table | None = None
+    ) -> tuple[str, ...]:
+        """Return what other tables say of the data of runs: which row is to be trained first."""
+        data = {self._data(name) for name in runs if name in self.project.entries}
+        notes: list[str] = []
+        for other in paper.tables.values():
+            first = other.settings.first
+            if first is None or other is table:
+                continue
+            row = [cell for cell in self.cells(other) if cell.id == first.row]
+            cells = [cell for cell in row if cell.column in first.bands]
+            sources = {name: self.source(name) for name in {cell.source for cell in cells}}
+            if data & {self._data(name) for name in sources}:
+                place = f" of {label(other.name, '').partition(' ·')[0]}"
+                notes += first_notes(first, [result(cell, sources) for cell in cells], place)
+        return tuple(notes)
+
+    def _data(self, name: str) -> tuple[str, str | None]:
+        """Return the text of a run, and its direction."""
+        data = self.project.spec(name, self.scale).data
+        return data.dataset, data.settings.direction
+
     def _missing(self, names: list[str], target: str) -> FathomError:
         """Return what to do about missing measurements: train, or wait for what is not built."""
         needs = Needs(self.project, self.scale)
         artefact = needs.artefacts[target]
-        given = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
-        draw = self.paths.command(artefact.verb, target) + (f" --seeds {given}" if given else "")
+        seeds = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
+        draw = self.paths.command(artefact.verb, target) + (f" --seeds {seeds}" if seeds else "")
         partial = f"draw the rest with `{draw} --partial`"
         if reason := needs.not_built(artefact):
             return FathomError(f"cannot be made yet: {reason}", target, partial)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         what = f"no measurements of {', '.join(names[:NAMED])}{more} in {self.paths.searched}"
-        train = f"train with `{self.paths.target(target, None if given == 'all' else given)}`"
+        train = f"train with `{self.paths.target(target, None if seeds == 'all' else seeds)}`"
         return FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
 
     def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
@@ -212,14 +216,6 @@ class Artefacts:
                 if not path.is_file():
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         return missing
-
-    def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
-        """Return whether a table or figure was drawn, from all measurements or from some."""
-        return self.stem(paper, artefact).with_suffix(".csv").exists()
-
-    def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
-        """Return the common path, without suffix, of an artefact's files."""
-        return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
 
 
 def _hard_gates(spec: Spec) -> str:

@@ -1,50 +1,52 @@
-"""Learning curves: training and validation NLL of runs, with the unigram baseline, as SVG.
+"""Learning curves: training and validation NLL of runs, with the unigram baseline.
 
 The page of a paper shows them for the rows of its tables; `fathom curves` writes them alone.
 """
 
 import math
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import VALUE, RunFiles
-from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.sources import NOT_RUN, Source
 from fathom.config.schema.figures import UPDATE, series_named
-from fathom.results import training_file
+from fathom.config.tables import Cell
+from fathom.io.errors import FathomError
+from fathom.io.metrics import Row
+from fathom.results import training_record
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 TRAINING, VALIDATION = "nll.train", "nll.valid"
 POINTS = 150  # of a line; of more, the median of neighbours is drawn
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 220, 120, 24, 30, 6, 16
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
-COLUMNS = 5  # of the pictures in a file
+TICKS = 5
+COLUMNS, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
+GREY, BLUE, BROWN = "#8a8a8a", "#2f6ea5", "#9c3d0e"  # readable on white and on black
+# Text stays text, and equal curves are equal bytes.
+STYLE: Any = {"svg.hashsalt": "fathom", "svg.fonttype": "none", "font.size": 7}
+EVENTS = "tensorboardX"
 
 Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
 class SeedCurve:
-    """One training: NLL in nats a token over its updates.
-
-    Attributes:
-        seed: its seed.
-        training: of the batches that were logged.
-        validation: of each validation.
-        unigram: the unigram baseline on the validation text; None before the training has ended.
-        words: how it ended, where it has no result.
-    """
+    """One training: NLL in nats per token over its updates."""
 
     seed: int
-    training: Points
+    training: Points  # of the batches that were logged
     validation: Points
-    unigram: float | None
-    words: str
+    unigram: float | None  # the baseline on the validation text; None before the training ended
+    words: str  # how it ended, where it has no result
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,10 @@ class Curve:
         at = " to ".join(map(str, dict.fromkeys((updates[0], updates[-1]))))
         several = len(self.averaged) > 1
         of = f"mean of {len(self.averaged)} seeds" if several else f"seed {self.averaged[0].seed}"
-        unigram = next((seed.unigram for seed in self.seeds if seed.unigram is not None), None)
         parts = (
             f"validation NLL {self.last:.2f} nats at update {at}",
             "" if single else of,
-            "" if unigram is None else f"unigram baseline {unigram:.2f}",
+            "" if self.unigram is None else f"unigram baseline {self.unigram:.2f}",
             *ended,
         )
         return ", ".join(filter(None, parts))
@@ -84,14 +85,19 @@ class Curve:
     @property
     def averaged(self) -> tuple[SeedCurve, ...]:
         """The seeds whose last validation counts: those with a result, or all if none has one."""
-        known = tuple(seed for seed in self.seeds if seed.validation)
-        return tuple(seed for seed in known if not seed.words) or known
+        validated = tuple(seed for seed in self.seeds if seed.validation)
+        return tuple(seed for seed in validated if not seed.words) or validated
 
     @property
     def last(self) -> float | None:
         """The mean of the last validation over seeds."""
         values = [seed.validation[-1][1] for seed in self.averaged]
         return sum(values) / len(values) if values else None
+
+    @property
+    def unigram(self) -> float | None:
+        """The unigram baseline; None before a training has ended."""
+        return next((seed.unigram for seed in self.seeds if seed.unigram is not None), None)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -123,7 +129,7 @@ def curve(label: str, source: Source, updates: int | str) -> Curve:
         updates: how many updates it is to have.
 
     Raises:
-        FathomError: a file of a training is damaged.
+        FathomError: If a file of a training is damaged.
     """
     seeds = []
     for seed, folder in source.folders.items():
@@ -137,11 +143,113 @@ def curve(label: str, source: Source, updates: int | str) -> Curve:
     return Curve(label, source.name, tuple(seeds))
 
 
+def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return what each run of a table is called: its row, and its column where that decides."""
+    cells = [cell for cell in cells if cell.kind == "run"]
+    runs_of_row: dict[tuple[str, str], set[str]] = {}
+    for cell in cells:
+        runs_of_row.setdefault((cell.block, cell.row), set()).add(cell.source)
+    names: dict[str, str] = {}
+    for cell in cells:
+        several = len(runs_of_row[cell.block, cell.row]) > 1
+        name = f"{cell.row}, {cell.column}" if several else cell.row
+        names.setdefault(cell.source, f"{cell.block}: {name}" if cell.block else name)
+    return names
+
+
+def rows(curves: Iterable[Curve]) -> "DataFrame":
+    """Return a line for each point, all of them: label, run, seed, series, update, nll."""
+    from pandas import DataFrame
+
+    columns = ("label", "run", "seed", "series", "update", "nll")
+    records = []
+    for curve in curves:
+        for seed in curve.seeds:
+            last = seed.validation[-1][0] if seed.validation else 0.0
+            baseline = () if seed.unigram is None else ((last, seed.unigram),)
+            for series, points in (
+                (TRAINING, seed.training),
+                (VALIDATION, seed.validation),
+                ("unigram", baseline),
+            ):
+                records += [(curve.label, curve.run, seed.seed, series, *point) for point in points]
+    return DataFrame(records, columns=columns, dtype=object)
+
+
+def svg(title: str, curves: Sequence[Curve]) -> str:
+    """Return curves as one picture file that needs no other file.
+
+    Args:
+        title: what they are curves of.
+        curves: one for each run; all have the same vertical axis.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    columns = min(COLUMNS, max(len(curves), 1))
+    lines = math.ceil(len(curves) / columns) or 1
+    with rc_context(STYLE):
+        drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")
+        drawing.suptitle(title, x=0.01, ha="left", fontsize=10, parse_math=False)
+        drawing.supxlabel(
+            "NLL in nats per token over updates: training (grey), validation (blue); dashed: the "
+            "unigram baseline"
+        ).set_fontsize(8)
+        panels = list(drawing.subplots(lines, columns, squeeze=False).flat)
+        for panel, curve in zip(panels, curves, strict=False):
+            _draw(panel, curve, _range(curves))
+            panel.set_title(curve.label, loc="left", fontsize=8, parse_math=False)
+        for panel in panels[len(curves) :]:
+            panel.set_axis_off()
+        return _written(drawing)
+
+
+def pictures(curves: Sequence[Curve]) -> list[tuple[Curve, str]]:
+    """Return a picture of each run that was started, all with the same vertical axis."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    started, drawn = [curve for curve in curves if curve.seeds], []
+    with rc_context(STYLE):
+        for curve in started:
+            drawing = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
+            _draw(drawing.add_axes((0.1, 0.13, 0.86, 0.83)), curve, _range(started))
+            drawn.append((curve, _written(drawing)))
+    return drawn
+
+
+def write_events(metrics: Iterable[Row], folder: Path) -> None:
+    """Write one scalar for each column of a training's metrics, at its updates, for TensorBoard.
+
+    Events of an earlier export in the folder are replaced: TensorBoard would show both.
+
+    Args:
+        metrics: rows of metrics.tsv; empty fields are left out.
+        folder: of this training alone; TensorBoard names its curves by it.
+
+    Raises:
+        FathomError: If tensorboardX is not installed.
+    """
+    try:
+        from tensorboardX import SummaryWriter
+    except ModuleNotFoundError:
+        remedy = f"install it: pip install {EVENTS}"
+        raise FathomError(f"no package {EVENTS}", "TensorBoard", remedy) from None
+    shutil.rmtree(folder, ignore_errors=True)
+    with SummaryWriter(str(folder)) as writer:
+        for row in metrics:
+            update = row[UPDATE]
+            for name, value in row.items():
+                if name != UPDATE and value is not None and update is not None:
+                    # Metrics have no time of the day: curves are drawn over updates.
+                    writer.add_scalar(name, value, int(update), walltime=0.0)
+
+
 def _ended(path: Path) -> tuple[float | None, str]:
     """Return the unigram baseline of a training, and how it ended where it has no result."""
     if not path.is_file():
         return None, "has not ended"
-    file = training_file.read(path)
+    file = training_record.read(path)
     return file.unigram_nll, "" if file.outcome.finished else file.outcome.words
 
 
@@ -149,81 +257,6 @@ def _points(frame: "DataFrame | None") -> Points:
     if frame is None:
         return ()
     return tuple(zip(frame[UPDATE].astype(float), frame[VALUE].astype(float), strict=True))
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a picture, as SVG has its points."""
-
-    training: str
-    validation: str
-    dots: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A curve laid out in a box; places are in units of the picture.
-
-    Attributes:
-        curve: the curve.
-        lines: one for each seed.
-        unigram: the height of the baseline; None without one.
-        ticks: nats, and their height.
-        last: the last update that is drawn.
-    """
-
-    curve: Curve
-    lines: tuple[Line, ...]
-    unigram: float | None
-    ticks: tuple[tuple[str, float], ...]
-    last: int
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-
-
-def pictures(curves: Sequence[Curve]) -> list[Picture]:
-    """Return the curves with one vertical axis for all; what is above it is cut off."""
-    seeds = [seed for curve in curves for seed in curve.seeds]
-    values = [nll for seed in seeds for _, nll in (*_thinned(seed.training), *seed.validation)]
-    baselines = [seed.unigram for seed in seeds if seed.unigram is not None]
-    if not values:
-        return []
-    low = math.floor(min(values))
-    high = math.ceil(max(baselines) + ABOVE) if baselines else math.ceil(max(values))
-    return [_picture(curve, low, max(high, low + 1)) for curve in curves if curve.seeds]
-
-
-def _picture(curve: Curve, low: int, high: int) -> Picture:
-    points = [point for seed in curve.seeds for point in (*seed.training, *seed.validation)]
-    last = max(update for update, _ in points) or 1.0
-
-    def x(update: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * update / last
-
-    def y(nll: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (high - min(max(nll, low), high)) / (high - low)
-
-    def path(points: Points) -> str:
-        return " ".join(f"{x(update):.1f},{y(nll):.1f}" for update, nll in points)
-
-    step = max(1, math.ceil((high - low) / 5))
-    baselines = [seed.unigram for seed in curve.seeds if seed.unigram is not None]
-    return Picture(
-        curve=curve,
-        lines=tuple(
-            Line(
-                path(_thinned(seed.training)),
-                path(_thinned(seed.validation)),
-                tuple((x(update), y(nll)) for update, nll in seed.validation[-1:]),
-            )
-            for seed in curve.seeds
-        ),
-        unigram=y(baselines[0]) if baselines else None,
-        ticks=tuple((str(nats), y(nats)) for nats in range(low, high + 1, step)),
-        last=round(last),
-    )
 
 
 def _thinned(points: Points) -> Points:
@@ -236,35 +269,39 @@ def _thinned(points: Points) -> Points:
     return (*thinned[:-1], points[-1])
 
 
-def svg(title: str, curves: Sequence[Curve]) -> str:
-    """Return curves as one picture file that needs no other file.
-
-    Args:
-        title: what they are curves of.
-        curves: one for each run.
-    """
-    drawn = pictures(curves)
-    columns = min(COLUMNS, max(len(drawn), 1))
-    template = environment().get_template("curves.svg")
-    return template.render(title=title, pictures=drawn, columns=columns)
+def _range(curves: Sequence[Curve]) -> tuple[int, int]:
+    """Return the nats that are drawn; what is above them is cut off."""
+    seeds = [seed for curve in curves for seed in curve.seeds]
+    values = [nll for seed in seeds for _, nll in (*_thinned(seed.training), *seed.validation)]
+    baselines = [seed.unigram for seed in seeds if seed.unigram is not None]
+    low = math.floor(min(values))
+    high = math.ceil(max(baselines) + ABOVE) if baselines else math.ceil(max(values))
+    return low, max(high, low + 1)
 
 
-def rows(curves: Iterable[Curve]) -> "DataFrame":
-    """Return a line for each point, all of them: label, run, seed, series, update, nll."""
-    from pandas import DataFrame
+def _draw(panel: "Axes", curve: Curve, nats: tuple[int, int]) -> None:
+    """Draw a run: a grey and a blue line for each seed, and the dashed baseline."""
+    low, high = nats
+    points = [point for seed in curve.seeds for point in (*seed.training, *seed.validation)]
+    last = round(max(update for update, _ in points)) or 1
+    for seed in curve.seeds:
+        for line, colour, width in ((seed.training, GREY, 0.9), (seed.validation, BLUE, 1.5)):
+            updates, values = zip(*_thinned(line), strict=True) if line else ((), ())
+            panel.plot(updates, values, color=colour, linewidth=width)
+        for update, nll in seed.validation[-1:]:
+            panel.plot(update, nll, "o", color=BLUE, markersize=3.5, clip_on=False)
+    if curve.unigram is not None:
+        panel.axhline(curve.unigram, color=BROWN, linewidth=0.9, linestyle="--")
+    panel.set(xlim=(0, last), ylim=(low, high), xticks=(0, last))
+    panel.set_xticks((0, last), ("0", str(last)))
+    panel.set_yticks(range(low, high + 1, max(1, math.ceil((high - low) / TICKS))))
+    panel.tick_params(length=0, colors=GREY)
+    panel.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.5)
+    panel.set_facecolor("none")
+    panel.spines[:].set_visible(False)
 
-    columns = ("label", "run", "seed", "series", "update", "nll")
-    records = [
-        (curve.label, curve.run, seed.seed, series, update, nll)
-        for curve in curves
-        for seed in curve.seeds
-        for series, points in _series(seed)
-        for update, nll in points
-    ]
-    return DataFrame(records, columns=columns, dtype=object)
 
-
-def _series(seed: SeedCurve) -> list[tuple[str, Points]]:
-    last = seed.validation[-1][0] if seed.validation else 0.0
-    baseline = ((last, seed.unigram),) if seed.unigram is not None else ()
-    return [(TRAINING, seed.training), (VALIDATION, seed.validation), ("unigram", baseline)]
+def _written(drawing: "Figure") -> str:
+    written = StringIO()
+    drawing.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
+    return written.getvalue()

@@ -1,10 +1,12 @@
-"""The page of deviations: what papers leave open or what is done differently, and why."""
+"""Deviations: what papers leave open or what is done differently, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from fathom.config.deviations import PAPER, Deviation
 from fathom.config.paper import Paper
 
-_PARTS = {"paper": "Paper", "released": "Released code", "ours": "Here", "why": "Because"}
+# Attributes of an entry, and what a reader calls them.
+PARTS = {"paper": "Paper", "released": "Released code", "ours": "Here", "why": "Because"}
 
 
 def page(papers: Mapping[str, Paper]) -> str:
@@ -15,19 +17,31 @@ def page(papers: Mapping[str, Paper]) -> str:
         "config/papers/*/deviations.yaml.",
     ]
     for paper in papers.values():
-        if not paper.deviations:
-            continue
-        parts += [f"## {paper.name}", f"{paper.reference}."]
+        if paper.deviations:
+            parts += [f"## {paper.name}", f"{paper.reference}."]
         for entry in paper.deviations:
-            lines = [
-                f"- **{title}:** {text}"
-                for part, title in _PARTS.items()
-                if (text := getattr(entry, part))
-            ]
+            texts = ((title, getattr(entry, part)) for part, title in PARTS.items())
+            lines = [f"- **{title}:** {text}" for title, text in texts if text]
             lines += _names("Applies to", entry.applies)
             lines += _names("Settings", entry.settings)
             parts += [f"### {entry.name}: {entry.title}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
+
+
+def applying(paper: Paper, names: Collection[str]) -> tuple[Deviation, ...]:
+    """Return the entries that apply to a run, those of the paper as such included.
+
+    Args:
+        paper: the paper.
+        names: the run's families and method, and the tables and figures that show it.
+    """
+    names = {*names, PAPER}
+    return tuple(entry for entry in paper.deviations if names.intersection(entry.applies))
+
+
+def fragment(entry: Deviation) -> str:
+    """Return the id of an entry on a page."""
+    return f"deviation-{entry.name}"
 
 
 def _names(title: str, names: tuple[str, ...]) -> list[str]:

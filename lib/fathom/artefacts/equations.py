@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, nearest
-from fathom.results.code_sources import PACKAGE
+from fathom.results.recipe import PACKAGE
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,14 @@ After Mitchell et al., Model Cards for Model Reporting, 2019; the head is that o
 
 from collections.abc import Iterable, Iterator
 
-from fathom.artefacts.rendering import FOLDER
-from fathom.artefacts.table import formats
+from fathom.artefacts.rendering import environment
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import Dataset
 from fathom.config.show import describe
 from fathom.config.spec import Spec
 from fathom.results.measurements import Number, Record
-from fathom.results.training_file import device_seconds
+from fathom.results.training_record import device_seconds
 from fathom.results.tree import RunResults
 
 # What is listed of the test sentences.
@@ -36,7 +35,7 @@ def model_card(project: Project, spec: Spec, paths: Paths, found: RunResults) ->
     scores = {key: one for key, one in found.measurements.items() if key.startswith(_SCORES)}
     changed = [one for one in describe(project, spec.name, paths.scale) if one.changed]
     return (
-        formats.environment(FOLDER)
+        environment()
         .get_template("model_card.md")
         .render(
             run=spec.name,

@@ -1,50 +1,52 @@
 """The parameter counts that papers print, each with the network that it describes.
 
 The printed counts are cells of the tables. parameters.yaml adds what the tables do not say: the
-sizes of the dictionaries, and why a printed count is no count of the network.
+sizes of the dictionaries, and why a printed count is not a count of the network.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
-from fathom.config.schema.parameters import Parameters, VocabularySizes
+from fathom.config.schema.parameters import VocabularySizes
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, unknown
+from fathom.io.hashes import identity
+from fathom.io.integrity import read_record, write_record
+from fathom.results.recipe import PACKAGE, hashed
 
 KEY = "parameters"
-# A share of the printed number.
-AGREEMENT = 0.01
+AGREEMENT = 0.01  # a share of the printed number
 _MILLION = 1_000_000
 _ADDED = "difference"
+# The packages whose layers have parameters.
+_LAYERS = ("torch", "fairseq-fixed")
+
+# Settings, and the sizes of the two dictionaries → parameters by part.
+Count = Callable[[Spec, int, int], dict[str, int]]
 
 
 @dataclass(frozen=True)
-class Printed:
-    """A count as a paper prints it.
-
-    Attributes:
-        paper, table: where it is printed.
-        cell: the reported cell; in millions.
-        spec: the run whose network it counts.
-        added_to: the run whose network is taken off, where the number counts only what is added.
-        source_entries, target_entries: sizes of the two dictionaries.
-        reason: why the number is no count of the network; empty where it is.
-    """
+class PrintedCount:
+    """A count as a paper prints it."""
 
     paper: str
     table: str
-    cell: Reported
-    spec: Spec
-    added_to: Spec | None
-    source_entries: int
+    cell: Reported  # in millions
+    spec: Spec  # the run whose network it counts
+    added_to: Spec | None  # whose network is taken off, where it counts only what is added
+    source_entries: int  # of the source dictionary
     target_entries: int
-    reason: str
+    reason: str  # why the number is not a count of the network; empty where it is
 
     def difference(self, ours: int) -> float | None:
         """Return by which share of the printed number ours is larger; None where 0 is printed."""
@@ -52,10 +54,7 @@ class Printed:
         return ours / printed - 1 if printed else None
 
     def verdict(self, ours: int) -> str:
-        """Judge a printed number by the network's count.
-
-        Args:
-            ours: the parameters of the network, or those that it adds.
+        """Judge a printed number by the network's parameters, or those that it adds.
 
         Returns:
             "agrees" (within 1 %, or the same digits: few are printed of what is added), "misprint"
@@ -68,17 +67,53 @@ class Printed:
         return "unexplained" if self.reason else "differs"
 
 
-def _agrees(millions: str, ours: int) -> bool:
-    printed, decimals = float(millions) * _MILLION, len(millions.partition(".")[2])
-    same_digits = f"{ours / _MILLION:.{decimals}f}" == millions
-    return same_digits or abs(ours - printed) <= AGREEMENT * printed
+class NetworkSizes:
+    """The parameter counts of networks, remembered in a file as long as the code is the same.
+
+    To count, a network is built; fifty of them take ten times as long as everything else that
+    `fathom params` does.
+    """
+
+    def __init__(self, path: Path, count: Count):
+        """Read the file; one that is missing, damaged or of other code counts as empty."""
+        self._path, self._count, self._changed = path, count, False
+        self._code = {"sources_sha256": hashed(PACKAGE)} | {name: version(name) for name in _LAYERS}
+        self._totals = self._read()
+
+    def total(self, spec: Spec, source: int, target: int) -> int:
+        """Return the parameters of a run's network with dictionaries of two sizes."""
+        key = identity(
+            {
+                "model": spec.model.model_dump(mode="json"),
+                "method": spec.method.model_dump(mode="json"),
+                "tasks": len(spec.data.tasks),
+                "entries": [source, target],
+            }
+        )
+        if key not in self._totals:
+            self._totals[key] = self._count(spec, source, target)["total"]
+            self._changed = True
+        return self._totals[key]
+
+    def save(self) -> None:
+        """Write the file if something was counted, and if this user may write it."""
+        if self._changed:
+            with suppress(OSError):
+                write_record(self._path, {"code": self._code, "totals": self._totals})
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            content = read_record(self._path)
+        except (FathomError, OSError):
+            return {}
+        return content["totals"] if content["code"] == self._code else {}
 
 
-def printed(project: Project) -> Iterator[Printed]:
+def printed_counts(project: Project) -> Iterator[PrintedCount]:
     """Yield the printed counts of all papers, at the papers' own settings.
 
     Raises:
-        Findings: a reported cell or a parameters.yaml is wrong.
+        Findings: If a reported cell or a parameters.yaml is wrong.
     """
     for paper in project.papers.values():
         for table in paper.tables.values():
@@ -87,33 +122,6 @@ def printed(project: Project) -> Iterator[Printed]:
                 cell = cells[item.row, item.column]
                 if cell.key == KEY and item.value:
                     yield _printed(project, paper, table, cell, item, cells)
-
-
-def _printed(
-    project: Project,
-    paper: Paper,
-    table: Table,
-    cell: Cell,
-    item: Reported,
-    cells: dict[tuple[str, str], Cell],
-) -> Printed:
-    mark = table.marks.get(item.mark)
-    added_to = None
-    if mark is not None and mark.means == _ADDED:
-        rows = (other for other in cells.values() if other.block == cell.block)
-        source = next((other.source for other in rows if other.row == mark.to), "")
-        added_to = project.spec(source or full_name(paper.name, mark.to))
-    sizes = vocabulary(project, paper, cell.source)
-    return Printed(
-        paper=paper.name,
-        table=table.name,
-        cell=item,
-        spec=project.spec(cell.source),
-        added_to=added_to,
-        source_entries=sizes.source,
-        target_entries=sizes.target,
-        reason=_reason(paper.parameters, table.name, item.column),
-    )
 
 
 def vocabulary(project: Project, paper: Paper, run: str) -> VocabularySizes:
@@ -151,10 +159,39 @@ def findings(project: Project) -> Iterator[FathomError]:
                     yield unknown("table", table, where, paper.tables)
 
 
-def _reason(parameters: Parameters, table: str, column: str) -> str:
-    fitting = (
-        item.reason
-        for item in parameters.unexplained
-        if table in item.tables and (not item.columns or column in item.columns)
+def _printed(
+    project: Project,
+    paper: Paper,
+    table: Table,
+    cell: Cell,
+    item: Reported,
+    cells: Mapping[tuple[str, str], Cell],
+) -> PrintedCount:
+    mark = table.marks.get(item.mark)
+    added_to = None
+    if mark is not None and mark.means == _ADDED:
+        rows = (other for other in cells.values() if other.block == cell.block)
+        source = next((other.source for other in rows if other.row == mark.to), "")
+        added_to = project.spec(source or full_name(paper.name, mark.to))
+    sizes = vocabulary(project, paper, cell.source)
+    reasons = (
+        each.reason
+        for each in paper.parameters.unexplained
+        if table.name in each.tables and (not each.columns or item.column in each.columns)
     )
-    return next(fitting, "")
+    return PrintedCount(
+        paper=paper.name,
+        table=table.name,
+        cell=item,
+        spec=project.spec(cell.source),
+        added_to=added_to,
+        source_entries=sizes.source,
+        target_entries=sizes.target,
+        reason=next(reasons, ""),
+    )
+
+
+def _agrees(millions: str, ours: int) -> bool:
+    printed, decimals = float(millions) * _MILLION, len(millions.partition(".")[2])
+    same_digits = f"{ours / _MILLION:.{decimals}f}" == millions
+    return same_digits or abs(ours - printed) <= AGREEMENT * printed

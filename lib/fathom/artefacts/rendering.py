@@ -1,4 +1,4 @@
-"""The templates of pages: files of the folder `templates`, in which every text is escaped."""
+"""The templates of pages, tables and cards: files of the folder `templates`."""
 
 from functools import cache
 from pathlib import Path
@@ -11,8 +11,27 @@ FOLDER = Path(__file__).parent / "templates"
 
 
 @cache
-def environment() -> "Environment":
-    """Return what renders templates of HTML and SVG."""
-    from fathom.artefacts.table import formats
+def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment":
+    """Return what renders templates; a name that a template does not get is an error.
 
-    return formats.environment(FOLDER, autoescape=True)
+    Args:
+        autoescape: whether every text is escaped for HTML.
+        brackets: what begins and ends a template's own words.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    begin, end = brackets
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string=begin + "%",
+        block_end_string="%" + end,
+        variable_start_string=begin * 2,
+        variable_end_string=end * 2,
+        comment_start_string=begin + "#",
+        comment_end_string="#" + end,
+    )

@@ -40,8 +40,9 @@ _ENTRY_KEYS = {
 _RUN_KEYS = {"layers": {"description": "Encoder and decoder layers: 12/24.", "type": "string"}}
 _NAME = {"type": "string", "pattern": "<[a-z0-9_]+>"}
 # What the sources that one card makes differ in, and what a schema says of their form.
-_VARIED = {"file", "package", "bytes", "sha256"}
+_VARIED = {"file", "files", "package", "bytes", "sha256"}
 _FORMS = {"anyOf", "type", "pattern", "minimum", "maximum", "exclusiveMinimum"}
+_FORMS |= {"additionalProperties", "minProperties", "propertyNames"}
 
 
 def schemas(project: Project) -> dict[str, dict[str, Any]]:

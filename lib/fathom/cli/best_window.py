@@ -34,12 +34,12 @@ def best_window(
     opened.require_decodable(kind)
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
     from fathom.scoring.window import best_window as choose
 
     report = report_of(f"{spec.folder} {kind}")
     if not ended.finished:
-        measure(spec, seed, paths, "window", dict, report, None, kind)
+        MeasurementFile(spec, seed, paths, "window", gates=kind).measure(dict, report)
         return
     from fathom.decode.checkpoint_translations import (
         CheckpointTranslations,

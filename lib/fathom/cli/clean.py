@@ -7,7 +7,7 @@ import typer
 
 from fathom.cli.options import Json, Results, open_paths, open_project, report, suggest
 from fathom.io.errors import FathomError, nearest
-from fathom.results.deletable import KINDS, deletable
+from fathom.results.clean import KINDS, deletable
 
 Kinds = Annotated[
     list[str] | None, typer.Argument(metavar="[KIND]...", help=f"Of {', '.join(KINDS)}.")

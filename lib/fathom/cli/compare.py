@@ -26,8 +26,9 @@ def compare(
 
     Example: fathom compare --table latent_depth_table5 --json
     """
-    from fathom.artefacts import comparison, deviations
+    from fathom.artefacts import deviations
     from fathom.artefacts.table.comparison import counts, lines, write_csv
+    from fathom.artefacts.table.formats import average_lines, comparison_page
     from fathom.config.paper import find
     from fathom.io.files import write_text
 
@@ -41,7 +42,8 @@ def compare(
     every = [compared for of_paper in tables.values() for compared in of_paper]
     path = artefacts.paths.compare
     write_csv(lines(every), path)
-    write_text(path.with_suffix(".html"), comparison.page(papers, tables))
+    references = {name: paper.reference for name, paper in papers.items()}
+    write_text(path.with_suffix(".html"), comparison_page(references, tables))
     write_text(path.with_name("deviations.md"), deviations.page(papers))
     shown = [compared for compared in every if chosen in (None, compared.table)]
     if as_json:
@@ -49,7 +51,7 @@ def compare(
         records = json.loads(str(lines(shown).to_json(orient="records")))
         print(json.dumps(records, indent=1, allow_nan=False))
     else:
-        for line in comparison.averages(shown):
+        for line in average_lines(shown):
             print(line)
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")

@@ -69,7 +69,7 @@ def curves(
 
 def _write_events(source: "Source", folder: Path) -> None:
     """Write the metrics of all seeds of a run that were started for TensorBoard."""
-    from fathom.artefacts.tensorboard import write_events
+    from fathom.artefacts.curves import write_events
     from fathom.io import metrics
 
     for seed in source.folders:
@@ -84,7 +84,7 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
     Raises:
         FathomError: there is no such run or table, or the table shows no runs.
     """
-    from fathom.artefacts.page.curves import run_labels
+    from fathom.artefacts.curves import run_labels
     from fathom.config.paper import find
     from fathom.io.errors import FathomError
     from fathom.io.hashes import identity, short

@@ -12,7 +12,7 @@ from fathom.cli.options import Json
 First = Annotated[
     Path, typer.Argument(metavar="A", help="A folder of results, or `fathom pack`'s file of all.")
 ]
-Second = Annotated[Path, typer.Argument(metavar="B", help="Another one.")]
+Second = Annotated[Path, typer.Argument(metavar="B", help="Another.")]
 Table = Annotated[
     str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
 ]
@@ -26,12 +26,12 @@ def size(text: str) -> float:
     """Read how far two numbers may be apart.
 
     Raises:
-        typer.BadParameter: it is no number, below 0, or infinite.
+        typer.BadParameter: If it is not a number, below 0, or infinite.
     """
     try:
         value = float(text)
     except ValueError:
-        raise typer.BadParameter(f"'{text}' is no number") from None
+        raise typer.BadParameter(f"'{text}' is not a number") from None
     if not 0 <= value < math.inf:
         raise typer.BadParameter(f"{text} is not at least 0 and finite")
     return value
@@ -63,18 +63,18 @@ def diff(
     code 1 if there is any. A number that a table and compare.csv both have is named
     once. Times, code and devices are named apart.
 
-    Example: fathom diff results-tiny.zip results --tolerance 0.01
+    Example: fathom diff results-tiny.tar.gz results --tolerance 0.01
     """
-    from fathom.results.trees.compared import compare, lines, record
-    from fathom.results.trees.packed_tree import opened
+    from fathom.results.archive import opened_tree
+    from fathom.results.diff import compare
 
-    with opened(first) as own, opened(second) as other:
+    with opened_tree(first) as own, opened_tree(second) as other:
         compared = compare(own, other, tolerance, table=table or "", scale=scale or "", costs=costs)
     if as_json:
-        shown = {"a": str(first), "b": str(second)} | record(compared)
+        shown = {"a": str(first), "b": str(second)} | compared.as_json()
         print(json.dumps(shown, indent=1, allow_nan=False))
     else:
-        for line in lines(compared):
+        for line in compared.lines():
             print(line)
     if not compared.equal:
         raise typer.Exit(1)

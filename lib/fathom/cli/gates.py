@@ -19,7 +19,7 @@ def gates(
         where = opened.spec.name
         raise FathomError("its method has no gates", where, "choose a run of latent layers")
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import gate_records
@@ -28,4 +28,5 @@ def gates(
 
     report = report_of(opened.spec.folder)
     run_with = {"average_of": averaged(opened.spec)}
-    measure(opened.spec, seed, opened.paths, "gates", records, report, settings=run_with)
+    file = MeasurementFile(opened.spec, seed, opened.paths, "gates")
+    file.measure(records, report, run_with)

@@ -30,7 +30,7 @@ def likelihood(
     kind, text = opened.one_gates(gates), one_split(split)
     require_weights(opened.spec, seed, opened.paths)
     from fathom.decode import likelihood
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.likelihood import likelihood as predict
@@ -39,6 +39,6 @@ def likelihood(
         return likelihood.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
 
     report = report_of(f"{opened.spec.folder} {text}, {kind}")
-    measured = measure(opened.spec, seed, opened.paths, "likelihood", records, report, text, kind)
-    for line in likelihood.table(measured):
+    file = MeasurementFile(opened.spec, seed, opened.paths, "likelihood", text, kind)
+    for line in likelihood.table(file.measure(records, report)):
         print(line)

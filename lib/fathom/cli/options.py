@@ -16,7 +16,7 @@ from fathom.config.spec import DataSpec
 from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
 from fathom.io.errors import FathomError, nearest
 from fathom.io.screen import say
-from fathom.results.code_sources import PACKAGE
+from fathom.results.recipe import PACKAGE
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts

@@ -16,7 +16,9 @@ OneRun = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="The file. Default, here: <run>-<hash>.<seed>.zip, or results-<scale>.zip."),
+    typer.Option(
+        help="The file. Default, here: <run>-<hash>.<seed>.tar.gz, or results-<scale>.tar.gz."
+    ),
 ]
 
 
@@ -35,40 +37,31 @@ def pack(
 
     Example: fathom pack m2o_diverse_12_12
     """
-    if run is not None:
-        _pack_run(run, out, scale, results, seed)
-        return
-    from fathom.results.results_files import results_files
-    from fathom.results.trees.packed_tree import pack as write
+    from fathom.results.archive import SUFFIX, files_of_scale, pack_results, pack_run
 
+    if run is not None:
+        opened = open_run(run, scale, results)
+        archive = _free(out or Path(f"{opened.spec.folder}.{seed}{SUFFIX}"))
+        _say(archive, len(pack_run(opened.spec, seed, opened.paths, archive).files))
+        return
     project = open_project()
     name, paths = open_paths(project, scale, results)
-    archive = _free(out or Path(f"results-{name}.zip"))
-    names, not_ended = results_files(project, paths)
+    archive = _free(out or Path(f"results-{name}{SUFFIX}"))
+    names, not_ended = files_of_scale(project, paths)
     if not any(file.startswith(("runs/", f"{name}/")) for file in names):
         remedy = f"train first: snakemake all --config scale={name}"
         raise FathomError(f"no results of scale {name}", paths.searched, remedy)
-    _say(archive, len(write(paths.results, names, name, archive)))
+    _say(archive, len(pack_results(paths.results, names, name, archive).files))
     if not_ended:
         more = f" and {len(not_ended) - _NAMED} more" if len(not_ended) > _NAMED else ""
         report(f"left out, not ended: {', '.join(not_ended[:_NAMED])}{more}")
-
-
-def _pack_run(
-    run: str, out: Path | None, scale: str | None, results: str | None, seed: int
-) -> None:
-    from fathom.results.run_archive import pack as write
-
-    opened = open_run(run, scale, results)
-    archive = _free(out or Path(f"{opened.spec.folder}.{seed}.zip"))
-    _say(archive, len(write(opened.spec, seed, opened.paths, archive)))
 
 
 def _free(archive: Path) -> Path:
     """Return the place of an archive.
 
     Raises:
-        FathomError: a file is there.
+        FathomError: If a file is there.
     """
     if archive.exists():
         raise FathomError("there is such a file", str(archive), "delete it, or give --out")

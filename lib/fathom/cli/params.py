@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fathom.artefacts.network_sizes import NetworkSizes
-from fathom.artefacts.parameters import Printed, printed
+from fathom.artefacts.parameters import NetworkSizes, PrintedCount, printed_counts
 from fathom.cli.columns import print_columns
 from fathom.cli.options import Json, Paper, Results, open_paths, open_project, papers_named, report
 from fathom.config.paper import find
@@ -37,7 +36,7 @@ def params(
     chosen = find(project.papers, table, "table")[1] if table else None
     counts = [
         count
-        for count in printed(project)
+        for count in printed_counts(project)
         if count.paper in papers
         and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
     ]
@@ -52,11 +51,11 @@ def params(
     if lines:
         report(f"{len(lines)} printed counts: {summary}")
     else:
-        others = {f"{count.paper}_{count.table}" for count in printed(project)}
+        others = {f"{count.paper}_{count.table}" for count in printed_counts(project)}
         report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 
-def _line(count: Printed, sizes: NetworkSizes) -> dict[str, Any]:
+def _line(count: PrintedCount, sizes: NetworkSizes) -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
     ours = _total(count, sizes)
     return {
@@ -77,7 +76,7 @@ def _line(count: Printed, sizes: NetworkSizes) -> dict[str, Any]:
     }
 
 
-def _total(count: Printed, sizes: NetworkSizes) -> int:
+def _total(count: PrintedCount, sizes: NetworkSizes) -> int:
     entries = (count.source_entries, count.target_entries)
     total = sizes.total(count.spec, *entries)
     return total - sizes.total(count.added_to, *entries) if count.added_to else total

@@ -125,7 +125,7 @@ def _shown(value: float) -> str:
 def _downloads(sources: list[Source]) -> str:
     if not sources:
         return "nothing, all sources are here"
-    sizes = [source.bytes for source in sources if source.bytes]
+    sizes = [source.size for source in sources if source.size]
     unknown = len(sources) - len(sizes)
     words = f"{len(sources)} files, {_shown(sum(sizes) / _GIGABYTE)} GB"
     return f"{words} and {unknown} of unknown size" if unknown else words
@@ -148,7 +148,7 @@ def _as_json(
     return {
         "groups": lines,
         "measured_trainings": known.count_measured,
-        "downloads": [{"source": source.name, "bytes": source.bytes} for source in downloads],
+        "downloads": [{"source": source.name, "bytes": source.size} for source in downloads],
         "trainings": [
             {
                 "run": name,

@@ -15,7 +15,7 @@ def sharing(
     """
     opened = open_run(run, scale, results, device)
     require_weights(opened.spec, seed, opened.paths)
-    from fathom.scoring.measured import measure
+    from fathom.results.measured import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import sharing_records
@@ -24,4 +24,5 @@ def sharing(
 
     report = report_of(opened.spec.folder)
     run_with = {"average_of": averaged(opened.spec)}
-    measure(opened.spec, seed, opened.paths, "sharing", records, report, settings=run_with)
+    file = MeasurementFile(opened.spec, seed, opened.paths, "sharing")
+    file.measure(records, report, run_with)

@@ -8,11 +8,10 @@ import typer
 from fathom.cli.options import Json, Results, Scale, Seeds, open_artefacts, report, suggest
 
 if TYPE_CHECKING:
-    from rich.table import Table as Grid
-
-    from fathom.artefacts.table.view import BlockView, TableView
+    from fathom.artefacts.table.view import TableView
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
+_STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
 
 
 def table(
@@ -62,39 +61,21 @@ def print_table(table: "TableView") -> None:
     """Print a table; where the terminal is too narrow, without ±."""
     from rich.console import Console
 
+    from fathom.artefacts.table.formats import terminal
+
     console = Console(highlight=False)
     console.print(table.title, style="bold", markup=False)
-    wide = console.options.update(max_width=1000)
     narrow = False
     for block in table.blocks:
         if block.heading:
             console.print(f"\n{block.heading}", style="bold", markup=False)
-        grid = _grid(block, spreads=True)
-        if console.measure(grid, options=wide).maximum > console.width:
-            grid, narrow = _grid(block, spreads=False), True
-        console.print(grid)
+        lines, without_spreads = terminal(block, console.width)
+        narrow = narrow or without_spreads
+        for line, kind in lines:
+            style = _STYLES.get(kind, "dim")
+            console.print(line, style=style, markup=False, no_wrap=True, overflow="ignore")
+        console.print()
     for note in (table.caption, *table.notes):
         console.print(note, style="dim", markup=False)
     if narrow:
         console.print("The terminal is narrow: ± is in the files.", style="dim", markup=False)
-
-
-def _grid(block: "BlockView", spreads: bool) -> "Grid":
-    """Return a block for the terminal; columns wrap between words and never inside a number."""
-    from rich import box
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    rows = [
-        [row.label, *(cell.full if spreads else cell.text for cell in row.cells)]
-        for row in block.rows
-    ]
-    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for at, title in enumerate(("", *block.columns)):
-        words = [word for row in ([title] * (at + 1), *rows) for word in row[at].split()]
-        longest = max(map(len, words), default=1)
-        justify = "right" if at else "left"
-        grid.add_column(Text(title), justify=justify, no_wrap=not at, min_width=longest)
-    for row, texts in zip(block.rows, rows, strict=True):
-        grid.add_row(*map(Text, texts), style="" if row.kind == "result" else "dim")
-    return grid

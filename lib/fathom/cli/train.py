@@ -4,7 +4,7 @@ from fathom.cli.options import Device, Results, Run, Scale, Seed, report, sugges
 from fathom.cli.run_options import open_run
 from fathom.cluster.slurm import job_state
 from fathom.decode.ready import require_made
-from fathom.results import training_file
+from fathom.results import training_record
 
 
 def train(
@@ -21,8 +21,8 @@ def train(
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
     stale = switches.retrain == "stale"
     record = paths.training(spec, seed)
-    if not stale and (ended := training_file.already_ended(record)):
-        training_file.restore_measured(record, spec, seed)
+    if not stale and (ended := training_record.already_ended(record)):
+        training_record.restore_measured(record, spec, seed)
         report(f"{spec.folder}: {ended}")
         return
     text = paths.tensors(spec.data)

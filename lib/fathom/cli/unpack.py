@@ -17,27 +17,25 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
     the same, and every file is the one that was packed. All results of a scale are
     written to a new folder, named as the file or by --results. Nothing is overwritten.
 
-    Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.zip
+    Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.tar.gz
     """
-    from fathom.results.run_archive import place
-    from fathom.results.run_archive import unpack as write
-    from fathom.results.trees.packed_tree import holds_results
+    from fathom.results.archive import SUFFIX, place, read, unpack_results
+    from fathom.results.archive import unpack as write
 
-    of_all = [archive for archive in archives if holds_results(archive)]
-    of_runs = [archive for archive in archives if archive not in of_all]
+    records = [(archive, read(archive)) for archive in archives]
+    of_runs = [(archive, record) for archive, record in records if record.run]
     if of_runs:
         project = open_project()
         _, paths = open_paths(project, scale, results)
-        for run, archive in [(place(project, paths, archive), archive) for archive in of_runs]:
-            write(archive, run)
-            report(f"{run.folder}: {len(run.card.files)} files")
-    for archive in of_all:
-        _unpack_all(archive, Path(results or archive.stem))
-
-
-def _unpack_all(archive: Path, folder: Path) -> None:
-    from fathom.results.trees.packed_tree import unpack as write
-
-    card = write(archive, folder)
-    options = f"--scale {card.scale} --results {folder}"
-    report(f"{folder}: {len(card.files)} files; read them with fathom compare {options}")
+        # All places are checked before anything is written.
+        folders = [place(project, paths, archive, record) for archive, record in of_runs]
+        for (archive, record), folder in zip(of_runs, folders, strict=True):
+            write(archive, record, folder)
+            report(f"{folder}: {len(record.files)} files")
+    for archive, record in records:
+        if record.run is None:
+            folder = Path(results or archive.name.removesuffix(SUFFIX))
+            unpack_results(archive, record, folder)
+            options = f"--scale {record.scale} --results {folder}"
+            read_by = f"read them with fathom compare {options}"
+            report(f"{folder}: {len(record.files)} files; {read_by}")

@@ -79,7 +79,7 @@ def finish(slurm: Slurm, folder: Folder, number: str, code: int, why: str) -> in
         code: the exit code of Snakemake's script.
         why: `limit`, `signal`, or empty.
     """
-    from fathom.results.state_file import FAILED, OUT_OF_MEMORY
+    from fathom.results.run_state import FAILED, OUT_OF_MEMORY
 
     nothing = {"outputs": [None] * len(folder.outputs), "checkpoint": None, "state": {}}
     before, now = nothing | read_or_empty(folder.path / "before.json"), _made(folder)
@@ -110,7 +110,7 @@ def finish(slurm: Slurm, folder: Folder, number: str, code: int, why: str) -> in
 
 def _made(folder: Folder) -> dict[str, Any]:
     """Return which outputs and which newest checkpoint there are."""
-    from fathom.results.state_file import STATE_FILE
+    from fathom.results.run_state import STATE_FILE
 
     outputs = folder.outputs
     checkpoint = outputs[0].parent / "checkpoints" / "last.pt"

@@ -12,46 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathom.config.check import check
+from fathom.config.measurement_keys import NAMES, QUALIFIERS
 from fathom.config.schema.columns import Column, ColumnsFile, Measurement
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, Findings, nearest
 
-# The words of each qualifier; a language and a tokenizer may be any word.
-QUALIFIERS: dict[str, tuple[str, ...] | None] = {
-    "split": ("train", "valid", "test"),
-    "stack": ("encoder", "decoder"),
-    "gates": ("plain", "soft", "hard"),
-    "window": ("window",),
-    "language": None,
-    "tokenizer": None,
-}
-# The rule that makes each measurement, and its qualifiers. A key may leave out `window`.
-NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "parameters": ("training", ()),
-    "last_validation": ("training", ()),
-    "unigram_nll": ("training", ()),
-    "bleu": ("scores", ("split", "gates", "window", "tokenizer")),
-    "chrf": ("scores", ("split", "gates", "window")),
-    "right_language": ("scores", ("split", "gates")),
-    "reference_language": ("scores", ("split", "gates")),
-    "equal_hypotheses": ("scores", ("split", "gates")),
-    "nll": ("likelihood", ("split", "gates")),
-    "perplexity": ("likelihood", ("split", "gates")),
-    "gates": ("gates", ("stack",)),
-    "depth": ("gates", ("stack",)),
-    "depth_probability": ("gates", ("stack",)),
-    "abs_alpha": ("gates", ("stack",)),
-    "undecided": ("gates", ("stack",)),
-    "sharing": ("sharing", ()),
-    "similarity": ("sharing", ()),
-    "masks": ("sharing", ()),
-    "pairs": ("statistics", ("split",)),
-    "sentences": ("statistics", ("split",)),
-    "share": ("statistics", ("split",)),
-    "tokens": ("statistics", ("split", "language")),
-    "types": ("statistics", ("split", "language")),
-    "own_types": ("statistics", ("split", "language")),
-}
 # Which kinds of qualifier each measurement has, in the order of a key.
 QUALIFIERS_OF = {name: qualifiers for name, (_, qualifiers) in NAMES.items()}
 # A number times its factor is in this unit.

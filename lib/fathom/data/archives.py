@@ -5,15 +5,16 @@ or is not a plain file, a folder or a harmless link, makes the archive unusable.
 strips such paths, so both kinds of archive are checked here. No link is ever followed.
 """
 
-import bz2
 import errno
 import lzma
+import os
+import posixpath
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
 from fathom.io.errors import FathomError
@@ -22,8 +23,8 @@ from fathom.io.errors import FathomError
 MAX_EXPANSION = 100
 # Small archives are mostly headers, where a ratio says nothing.
 FREE_BYTES = 1 << 20
-# A single file, which has no members: a dump of a wiki.
-PACKED_FILE = ".xml.bz2"
+# A table of columns, which has no members.
+TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
 _BROKEN = (
     zipfile.BadZipFile,
@@ -48,7 +49,7 @@ def visit(
         take: gets a name and the file's bytes, which it reads before it returns.
 
     Raises:
-        FathomError: a dangerous member, too large a content, or no archive that can be read.
+        FathomError: If a member is dangerous, the content is too large, or the archive is broken.
     """
     try:
         members = _zip_members if zipfile.is_zipfile(path) else _tar_members
@@ -59,19 +60,19 @@ def visit(
 
 
 def check(path: Path) -> None:
-    """Check every member of an archive; of one packed file, that it is packed.
+    """Check every member of an archive, or that a parquet file is whole.
 
     Raises:
-        FathomError: as `visit`.
+        FathomError: As `visit`.
     """
-    if not path.name.endswith(PACKED_FILE):
+    if path.suffix != TABLE:
         visit(path, lambda name: False, lambda name, stream: None)
         return
-    try:
-        with bz2.open(path) as stream:
-            stream.read(1)
-    except (EOFError, OSError) as error:
-        raise _unreadable(error, path) from None
+    with open(path, "rb") as stream:
+        first = stream.read(len(_TABLE_MARK))
+        stream.seek(-min(len(_TABLE_MARK), path.stat().st_size), os.SEEK_END)
+        if not first == stream.read() == _TABLE_MARK:
+            raise _refusal("it does not begin and end as a parquet file", path)
 
 
 def _unreadable(error: Exception, path: Path) -> Exception:
@@ -79,8 +80,7 @@ def _unreadable(error: Exception, path: Path) -> Exception:
     # bz2's error has no number, and a place before the file's begin is an invalid argument.
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
         return error
-    what = f"not a readable archive ({str(error) or type(error).__name__})"
-    return FathomError(what, str(path), _REMEDY)
+    return _refusal(f"not a readable archive ({str(error) or type(error).__name__})", path)
 
 
 def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
@@ -88,14 +88,15 @@ def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
         size = 0
         for member in archive.infolist():
             # The name before zipfile normalises it to what it would unpack.
-            _refuse_outside(member.orig_filename, path)
+            _require_inside(member.orig_filename, "", path)
             if member.flag_bits & _ENCRYPTED:
                 raise _refusal(f"the member {member.filename!r} is encrypted", path)
             size += member.file_size
             _refuse_bomb(size, path)
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind == stat.S_IFLNK:
-                _refuse_link(member.filename, archive.read(member).decode("utf-8", "replace"), path)
+                target = archive.read(member).decode("utf-8", "replace")
+                _require_inside(member.filename, target, path)
             elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise _refusal(f"the member {member.filename!r} is a device", path)
         for member in archive.infolist():
@@ -109,14 +110,14 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
     with tarfile.open(path, mode="r|*") as archive:
         size = 0
         for member in archive:
-            _refuse_outside(member.name, path)
+            _require_inside(member.name, "", path)
             size += member.size
             _refuse_bomb(size, path)
             if member.issym():
-                _refuse_link(member.name, member.linkname, path)
+                _require_inside(member.name, member.linkname, path)
             elif member.islnk():
                 # A hard link names another member from the archive's top.
-                _refuse_link("", member.linkname, path)
+                _require_inside("link", member.linkname, path)
             elif not member.isfile() and not member.isdir():
                 raise _refusal(f"the member {member.name!r} is a device", path)
             if member.isfile() and selected(member.name):
@@ -125,27 +126,14 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
                     yield member.name, content
 
 
-def _refuse_outside(name: str, path: Path) -> None:
-    """Refuse a name that would be written outside the folder into which it is unpacked."""
-    parts = name.replace("\\", "/").split("/")
-    if not name or parts[0] == "" or ".." in parts or ":" in parts[0] or "\0" in name:
-        raise _refusal(f"the member {name!r} points outside the archive", path)
-
-
-def _refuse_link(name: str, target: str, path: Path) -> None:
-    """Refuse a link whose target, seen from its own folder, lies outside the archive."""
-    target = target.replace("\\", "/")
-    depth = len(PurePosixPath(name).parts) - 1 if name else 0
-    for part in target.split("/"):
-        if part == "..":
-            depth -= 1
-        elif part not in ("", "."):
-            depth += 1
-        if depth < 0:
-            break
-    if depth < 0 or target.startswith("/") or ":" in target.split("/")[0]:
-        what = f"the member {name or target!r} is a link that points outside the archive"
-        raise _refusal(what, path)
+def _require_inside(name: str, target: str, path: Path) -> None:
+    """Refuse a name, or a link's target seen from its folder, that lies outside the archive."""
+    given = (target or name).replace("\\", "/")
+    seen = posixpath.join(posixpath.dirname(name), given) if target else given
+    first = posixpath.normpath(seen).split("/")[0]
+    if not name or first in ("", "..") or ":" in given.split("/")[0] or "\0" in given:
+        kind = "is a link that points" if target else "points"
+        raise _refusal(f"the member {name!r} {kind} outside the archive", path)
 
 
 def _refuse_bomb(size: int, path: Path) -> None:

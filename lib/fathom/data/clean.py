@@ -42,10 +42,15 @@ def one_line(text: str) -> str:
     return text.translate(_SEPARATORS)
 
 
+def composed(text: str) -> str:
+    """Return text on one line: composed (NFC), without invisible and stray white characters."""
+    # Splitting at white space also splits at every character of `one_line`.
+    return " ".join(unicodedata.normalize("NFC", text).translate(_INVISIBLE).split())
+
+
 def tidy(text: str) -> str:
     """Return a message as a sentence: composed, without entities, tags and stray white space."""
     text = html.unescape(unicodedata.normalize("NFC", text)).translate(_INVISIBLE)
-    # Splitting at white space also splits at every character of `one_line`.
     return " ".join(_TAG.sub(" ", text).split())
 
 

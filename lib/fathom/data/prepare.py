@@ -11,7 +11,7 @@ from pathlib import Path
 from fathom.config.schema.dataset import BuiltDataset, Dataset
 from fathom.config.schema.source import Source
 from fathom.data.checks import same_text, unexpected_counts
-from fathom.data.fetch import fetched_file
+from fathom.data.fetch import RECORD, fetched
 from fathom.data.texts import TaskText
 from fathom.io.errors import FathomError, Findings
 from fathom.io.files import write_lines
@@ -44,11 +44,9 @@ def prepare(
         Findings: unexpected counts, or two tasks with the same text; then nothing is written.
     """
     built = require_built(dataset)
-    files = {name: fetched_file(sources[name], source_folder(name)) for name in built.sources}
-    fetched = {
-        name: {"bytes": file.stat().st_size, "sha256": _checksum(file)}
-        for name, file in files.items()
-    }
+    folders = {name: source_folder(name) for name in built.sources}
+    files = {name: fetched(sources[name], folder) for name, folder in folders.items()}
+    used = [row for name in files for row in _source_rows(sources[name], folders[name])]
     report(f"{built.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
     reader = import_module(f"fathom.data.readers.{built.format}")
@@ -65,7 +63,16 @@ def prepare(
             place = out / name
             place.parent.mkdir(exist_ok=True)
             (new / name).replace(place)
-        record = _record(built, sources, fetched, tasks)
+        record = {
+            "dataset": built.name,
+            "title": built.title,
+            "citation": built.citation,
+            "licences": sorted({sources[name].licence for name in files}),
+            "definition": built.definition(sources),
+            "task_names": list(built.tasks),
+            "tasks": tasks,
+            "sources": used,
+        }
         write_record(out / "corpus.json", record | {"files": written})
 
 
@@ -125,34 +132,15 @@ def _counted(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
         yield line
 
 
-def _checksum(file: Path) -> str:
-    """Return the checksum of a fetched file, as its record has it."""
-    return Recorded.of(file.parent / "source.json").files[file.name]
-
-
-def _record(
-    dataset: BuiltDataset,
-    sources: Mapping[str, Source],
-    fetched: Mapping[str, Mapping[str, object]],
-    tasks: dict[str, dict[str, object]],
-) -> dict[str, object]:
-    """Return the content of `corpus.json`."""
-    used = [sources[name] for name in dataset.sources]
-    return {
-        "dataset": dataset.name,
-        "title": dataset.title,
-        "citation": dataset.citation,
-        "licences": sorted({source.licence for source in used}),
-        "definition": dataset.definition(sources),
-        "task_names": list(dataset.tasks),
-        "tasks": tasks,
-        "sources": [
-            {
-                "name": source.name,
-                "file": source.file,
-                **fetched[source.name],
-                "licence": source.licence,
-            }
-            for source in used
-        ],
-    }
+def _source_rows(source: Source, folder: Path) -> list[dict[str, object]]:
+    """Return the files of a fetched source, as `corpus.json` has them."""
+    return [
+        {
+            "name": source.name,
+            "file": file,
+            "bytes": (folder / file).stat().st_size,
+            "sha256": checksum,
+            "licence": source.licence,
+        }
+        for file, checksum in Recorded.of(folder / RECORD).files.items()
+    ]

@@ -10,9 +10,9 @@ from fathom.config.switches import DEVICE, DEVICES
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.io.integrity import Recorded
-from fathom.results import decoding_file, training_file
+from fathom.results import decoding_record, training_record
 from fathom.results.recipe import RECIPE
-from fathom.results.training_file import TrainingFile
+from fathom.results.training_record import TrainingRecord
 
 SPLITS = ("valid", "test")
 
@@ -56,14 +56,14 @@ def require_made(path: Path, command: str) -> None:
     raise FathomError(what, str(path), f"run `{command}`")
 
 
-def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
+def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
     """Return how a training ended."""
     path = paths.training(spec, seed)
     require_made(path, paths.command("train", spec.name, seed))
-    return training_file.read(path)
+    return training_record.read(path)
 
 
-def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingFile:
+def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
     """Return how a training ended; refuse one that finished and has not the weights to decode.
 
     Args:
@@ -96,12 +96,12 @@ def missing_decodings(
         decodings: split and gates of each.
     """
     training = paths.training(spec, seed)
-    ended = training_file.read(training).outcome
+    ended = training_record.read(training).outcome
     missing = []
     for split, gates in decodings:
         folder = paths.decoding(spec, seed, split, gates)
         try:
-            made = decoding_file.read(folder, spec, gates, ended)
+            made = decoding_record.read(folder, spec, gates, ended)
         except FathomError:
             missing.append((split, gates))
             continue

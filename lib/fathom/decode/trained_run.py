@@ -21,8 +21,8 @@ from fathom.io.errors import FathomError, nearest
 from fathom.methods import build as loader
 from fathom.nn.network import FAST, Network
 from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
-from fathom.results import training_file
-from fathom.results.training_file import Ended, TrainingFile
+from fathom.results import training_record
+from fathom.results.training_record import Ended, TrainingRecord
 
 
 class TrainedRun:
@@ -49,9 +49,9 @@ class TrainedRun:
         self._loaded: int | None = None
 
     @cached_property
-    def training(self) -> TrainingFile:
+    def training(self) -> TrainingRecord:
         """What its training.json says."""
-        return training_file.read(self.folder / "training.json")
+        return training_record.read(self.folder / "training.json")
 
     @property
     def outcome(self) -> Ended:

@@ -26,7 +26,7 @@ from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.integrity import hashes
 from fathom.nn.network import FAIRSEQ
-from fathom.results import decoding_file
+from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
 from fathom.train.batches.places import dictionary_path
 
@@ -94,7 +94,7 @@ def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], Non
         "no_layer": no_layer,
         "versions": versions(run.require_decoder()),
     }
-    decoding_file.write(folder, content)
+    decoding_record.write(folder, content)
 
 
 def translate_lines(

@@ -3,15 +3,15 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from fathom.io.errors import FathomError
-from fathom.results import measurements, training_file
+from fathom.results import measurements, training_record
 from fathom.results.measurements import Measurements, Record
-from fathom.results.training_file import TrainingFile
+from fathom.results.training_record import TrainingRecord
 
 JUDGED = ("claims", "compare")
 # Columns of every table and figure, and of no other csv file below a folder of results.
@@ -27,7 +27,7 @@ class RunResults:
     folder: Path
     name: str  # <paper>/<run>
     seed: int
-    training: TrainingFile
+    training: TrainingRecord
     files: Mapping[str, Measurements]  # by file name, without .json
 
     @cached_property
@@ -77,7 +77,7 @@ def read_run(folder: Path) -> RunResults | None:
     files = {
         file.stem: measurements.read(file) for file in sorted(folder.glob("measurements/*.json"))
     }
-    return RunResults(folder, name, int(folder.name), training_file.read(path), files)
+    return RunResults(folder, name, int(folder.name), training_record.read(path), files)
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,10 @@ class Tree:
         return list(dict.fromkeys(name.partition("/")[0] for name in self.files))
 
     @property
-    def run_folders(self) -> Iterator[Path]:
+    def run_folders(self) -> list[Path]:
         """The folder of each training, ended or not."""
-        for folder in sorted(self.folder.glob("runs/*/*/*/")):
-            if folder.name.isdigit() and _HASH.search(folder.parent.name):
-                yield folder
+        folders = sorted(self.folder.glob("runs/*/*/*/"))
+        return [path for path in folders if path.name.isdigit() and _HASH.search(path.parent.name)]
 
 
 def _is_artefact(path: Path) -> bool:

@@ -13,8 +13,6 @@ from fathom.io.hashes import identity, short
 from fathom.io.integrity import Recorded, read_record
 from fathom.io.seals import checked_seal
 
-# It repeats what other records say, so theirs counts.
-LAST = "manifest.json"
 SPEC = "spec.yaml"
 RECORDS = (
     "first.json",
@@ -28,7 +26,6 @@ RECORDS = (
     "scoring.json",
     "hypotheses.json",
     "pruned.json",
-    LAST,
 )
 # In the order in which they are made, and so made again.
 STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
@@ -36,15 +33,10 @@ STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
 
 @dataclass
 class Verified:
-    """What was compared.
+    """What was compared."""
 
-    Attributes:
-        files: everything that was compared, records included.
-        findings: what does not fit, by path.
-    """
-
-    files: set[Path] = field(default_factory=set)
-    findings: dict[Path, FathomError] = field(default_factory=dict)
+    files: set[Path] = field(default_factory=set)  # everything, records included
+    findings: dict[Path, FathomError] = field(default_factory=dict)  # what does not fit, by path
 
     def in_order(self, results: Path) -> list[FathomError]:
         """Return the findings so that each one's command finds what it reads.
@@ -53,10 +45,10 @@ class Verified:
             results: the folder that has all of what was compared.
         """
 
-        def place(path: Path) -> tuple[int, bool, Path]:
+        def place(path: Path) -> tuple[int, Path]:
             first = path.relative_to(results).parts[0]
             stage = next((at for at, name in enumerate(STAGES) if name == first), 0)
-            return stage, path.name == LAST, path
+            return stage, path
 
         return [self.findings[path] for path in sorted(self.findings, key=place)]
 
@@ -101,6 +93,8 @@ class Verified:
 def verify(folders: Iterable[Path]) -> Verified:
     """Compare every record, every file that a record names, and every checkpoint.
 
+    A file that no record names is not compared: manifest.json, which earlier versions wrote.
+
     Args:
         folders: of results.
     """
@@ -109,7 +103,9 @@ def verify(folders: Iterable[Path]) -> Verified:
     for path in _records(folders):
         verified.files.add(path)
         try:
-            _require_file(path)
+            # A folder, a pipe or a broken symbolic link in the place of a record is damage.
+            if not path.is_file():
+                raise FathomError("not a file", str(path), again(path))
             records[path] = read_record(path)
         except FathomError as error:
             verified.findings[path] = error
@@ -130,30 +126,16 @@ def verify(folders: Iterable[Path]) -> Verified:
     return verified
 
 
-def _require_file(path: Path) -> None:
-    """Refuse a folder, a pipe or a link to nothing in the place of a record.
-
-    Raises:
-        FathomError: it is one.
-    """
-    if not path.is_file():
-        raise FathomError("not a file", str(path), again(path))
-
-
 def _records(folders: Iterable[Path]) -> list[Path]:
-    """Return all records, manifests last."""
-    paths = [
+    """Return all records."""
+    return sorted(
         path
         for path in _below(folders, "*.json")
         if path.name in RECORDS or path.parent.name == "measurements"
-    ]
-    return sorted(paths, key=lambda path: (path.name == LAST, path))
+    )
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """Yield what fits a pattern below folders, sorted; no folder is inside another.
-
-    It need not be a file: what is in the place of one is damaged, and not missing.
-    """
+    """Yield what fits a pattern below folders, sorted; no folder is inside another."""
     for folder in folders:
         yield from sorted(folder.rglob(pattern))

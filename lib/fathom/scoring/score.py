@@ -15,13 +15,13 @@ from fathom.data.subwords.sides import sides
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
-from fathom.results import decoding_file, training_file
-from fathom.results.decoding_file import DecodingFile
+from fathom.results import decoding_record, training_record
+from fathom.results.decoding_record import DecodingRecord
+from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from fathom.scoring import bleu, chrf, right_language, sentences
 from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
-from fathom.scoring.measured import path_of, write
 
 DIGITS = 6
 NO_LAYER = "no layer is left with {} gates"
@@ -76,11 +76,11 @@ def score(
         FathomError: hypotheses or references are missing or have changed, or hypotheses are of
             other settings or do not answer the references line by line.
     """
-    training = training_file.read(paths.training(spec, seed))
+    training = training_record.read(paths.training(spec, seed))
     folder = paths.decoding(spec, seed, split, gates)
-    decoded = decoding_file.read(folder, spec, gates, training.outcome)
-    measured = path_of(spec, seed, paths, "scores", split, gates)
-    for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured):
+    decoded = decoding_record.read(folder, spec, gates, training.outcome)
+    measured = MeasurementFile(spec, seed, paths, "scores", split, gates)
+    for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured.path):
         old.unlink(missing_ok=True)
     scores: list[Score] = []
     corpus = paths.corpus(spec.data)
@@ -109,7 +109,7 @@ def score(
     if checked:
         records |= right_language.records_of(checked, split, gates)
         report(f"languages: {doubt or 'right'}")
-    write(spec, seed, paths, "scores", records, split, gates, decoding_recipe=decoded.recipe)
+    measured.write(records, decoding_recipe=decoded.recipe)
 
 
 def records_of(
@@ -189,7 +189,7 @@ def measure(
     ]
 
 
-def _hypotheses(spec: Spec, folder: Path, decoded: DecodingFile) -> dict[str, list[str]]:
+def _hypotheses(spec: Spec, folder: Path, decoded: DecodingRecord) -> dict[str, list[str]]:
     """Return the hypotheses of each task that has them, if they are still those of the decoding."""
     files = Recorded(folder / "decoding.json", decoded.files)
     return {task: files.lines(f"{task}.txt") for task in spec.data.tasks if task in decoded.tasks}

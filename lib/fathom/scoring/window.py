@@ -16,9 +16,9 @@ from fathom.config.spec import Spec
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.locks import only_writer
+from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
 from fathom.scoring.checkpoint_scores import CheckpointScores, Scores, means
-from fathom.scoring.measured import path_of, write
 from fathom.scoring.score import key_of, unit_of
 
 CHOOSES, JUDGES = "valid", "test"
@@ -73,7 +73,8 @@ def best_window(
     scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
     folder = paths.window(spec, seed, gates)
     with only_writer(folder, report):
-        path_of(spec, seed, paths, "window", None, gates).unlink(missing_ok=True)
+        file = MeasurementFile(spec, seed, paths, "window", gates=gates)
+        file.path.unlink(missing_ok=True)
         made = translations()
         curve = scores.of(CHOOSES, made.of(CHOOSES, updates))
         windows = {metric: best_updates(means(curve[metric]), size) for metric in curve}
@@ -89,9 +90,7 @@ def best_window(
         }
         chosen = {metric: list(window) for metric, window in windows.items()}
         run_with = {"size": size, "updates": chosen}
-        path = write(
-            spec, seed, paths, "window", records, None, gates, run_with, decoding_recipe=made.recipe
-        )
+        file.write(records, run_with, made.recipe)
     if doubts:
         wrong = ", ".join(str(update) for update, doubt in doubts.items() if doubt)
         report(f"languages: {f'wrong after update {wrong}' if wrong else 'right'}")
@@ -101,7 +100,7 @@ def best_window(
             report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")
     if len(updates) < size:
         report(f"{len(updates)} checkpoints were saved, fewer than {size}: all are taken")
-    return path
+    return file.path
 
 
 def _record(

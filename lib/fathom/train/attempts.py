@@ -17,8 +17,8 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.io.locks import Held
 from fathom.results.recipe import RECIPE
-from fathom.results.state_file import SAVED, TRAINING, State, write_state
-from fathom.results.training_file import Ended
+from fathom.results.run_state import SAVED, TRAINING, State, write_state
+from fathom.results.training_record import Ended
 from fathom.train.environment import host_facts
 from fathom.train.stopping import CANCELLED, LIMIT, NEAR, PREEMPTED, STOPPED, end_of_job
 

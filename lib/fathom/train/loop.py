@@ -11,7 +11,7 @@ from fathom.data.tensors import Tensors
 from fathom.io.metrics import Metrics
 from fathom.methods.build import build
 from fathom.nn.network import FAST, Network, choose_backend
-from fathom.results.training_file import Ended
+from fathom.results.training_record import Ended
 from fathom.train import environment, outcomes, schedules
 from fathom.train import state as training_state
 from fathom.train.attempts import Attempt

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fathom.config.schema.run import Outcome
 from fathom.nn.loss import nll_by_task
 from fathom.nn.network import Network
-from fathom.results.training_file import Ended
+from fathom.results.training_record import Ended
 from fathom.train.batches.collate import Batch
 from fathom.train.two_level import Result, read_together
 

@@ -22,9 +22,9 @@ from fathom.nn.weights import (
     weights_path,
     write_checkpoint,
 )
-from fathom.results import training_file
+from fathom.results import training_record
 from fathom.results.recipe import RECIPE
-from fathom.results.training_file import WEIGHTS, Ended, read, unfit_weights
+from fathom.results.training_record import WEIGHTS, Ended, read, unfit_weights
 from fathom.train.attempts import recipe_of, recorded
 
 FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
@@ -110,7 +110,7 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
     """
     path = folder / "training.json"
     try:
-        ended = training_file.read(path)
+        ended = training_record.read(path)
     except FathomError as error:
         report(f"{error.where}: {error.what}; resuming")
         path.unlink(missing_ok=True)

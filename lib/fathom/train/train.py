@@ -23,10 +23,10 @@ from fathom.io.memory import is_out_of_memory
 from fathom.io.signals import Stopped
 from fathom.nn.network import count_parameters
 from fathom.nn.weights import LAST
-from fathom.results import measurements, training_file
-from fathom.results.code_sources import sources
-from fathom.results.state_file import FAILED, OUT_OF_MEMORY, State, fail, read_state
-from fathom.results.training_file import WEIGHTS, Ended
+from fathom.results import training_record
+from fathom.results.recipe import sources
+from fathom.results.run_state import FAILED, OUT_OF_MEMORY, State, fail, read_state
+from fathom.results.training_record import WEIGHTS, Ended
 from fathom.train import environment
 from fathom.train.attempts import Attempt
 from fathom.train.loop import RuntimeOptions, Training, TrainPaths
@@ -100,7 +100,7 @@ def _begin(
     folder = paths.run
     if options.retrain_stale:
         delete_stale(folder, report)
-    if ended := training_file.already_ended(folder / "training.json"):
+    if ended := training_record.already_ended(folder / "training.json"):
         report(f"{spec.folder}: {ended}")
         return None
     log = reporter(report, folder / "train.log")
@@ -142,7 +142,8 @@ def _train(
         content = described(training) | origin | {"files": hashes(folder, *patterns)}
         attempts = attempt.attempts
         content |= {"attempts": attempts.all, "recipe": attempts.recipe}
-        _write(spec, seed, folder, content | {"outcome": outcome.model_dump()})
+        content |= {"outcome": outcome.model_dump()}
+        training_record.write_ended(folder / "training.json", content, spec, seed)
         attempt.recorded(outcome)
         kind = outcome.kind.replace("_", " ")
         log.line(f"{spec.folder}: {kind} at update {outcome.update} ({outcome.reason})")
@@ -182,16 +183,6 @@ def described(training: Training) -> dict[str, Any]:
         | training.network.backend.record(),
         "versions": environment.versions(),
     }
-
-
-def _write(spec: Spec, seed: int, folder: Path, content: dict[str, Any]) -> None:
-    """Write what the training measured, and training.json last."""
-    path = folder / "training.json"
-    ended = training_file.checked_content(content, path)
-    name = measurements.file_name("training", spec)
-    file = training_file.measured(ended, spec, seed)
-    measurements.write(folder / "measurements" / f"{name}.json", file)
-    training_file.write(path, ended)
 
 
 # Seconds in which the first process says what all of them may have seen.

@@ -19,7 +19,7 @@ from fathom.config.tables import Table
 from fathom.data.subwords.sides import into_pivot
 from fathom.io import metrics
 from fathom.io.errors import FathomError
-from fathom.results import training_file
+from fathom.results import training_record
 from fathom.results.run_state import RunState, run_state
 from fathom.workflow.memory import layers, vocabulary
 from fathom.workflow.targets import ALL, ROW, Targets
@@ -260,13 +260,13 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
             device. Of a training that has not ended it is not recorded.
     """
     try:
-        ended = training_file.read(folder / "training.json")
+        ended = training_record.read(folder / "training.json")
     except (FathomError, OSError):
         return None if device else _early_seconds(folder / "times.tsv")
     names = (str(ended.device.get(key, "")).lower() for key in ("type", "name"))
     if device and not any(device.lower() in name for name in names):
         return None
-    seconds = training_file.device_seconds(ended.totals, ended.device)
+    seconds = training_record.device_seconds(ended.totals, ended.device)
     return seconds / ended.totals.updates if ended.totals.updates else None
 
 

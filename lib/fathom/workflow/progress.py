@@ -9,8 +9,7 @@ from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.results import run_state
-from fathom.results.pace import Pace, pace
-from fathom.results.run_state import RunState
+from fathom.results.run_state import Pace, RunState, pace
 
 WAITING, QUEUED = "waiting", "queued"
 # Of a failed training that are shown.

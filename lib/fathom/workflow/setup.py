@@ -16,7 +16,7 @@ from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_severa
 from fathom.config.yaml_values import Value, read
 from fathom.io.errors import FathomError, printed
 from fathom.io.hashes import identity
-from fathom.results.code_sources import PACKAGE, hashed
+from fathom.results.recipe import PACKAGE, hashed
 from fathom.workflow.targets import Targets
 
 T = TypeVar("T")

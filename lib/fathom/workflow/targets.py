@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fathom.artefacts.needs import Artefact, Needs
+from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import BuiltDataset, Dataset, HeldOut
@@ -14,7 +15,6 @@ from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
 from fathom.io.integrity import read_record
-from fathom.results.measurements import file_name, file_of
 from fathom.results.recipe import RECIPE
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
@@ -331,7 +331,7 @@ class Targets:
         return [self.paths.source(source) / "source.json" for source in sources]
 
     def is_stream(self, corpus: str) -> bool:
-        """Return whether a corpus is made of a stream, by one process for each processor."""
+        """Return whether a corpus is made of a stream, not held in memory."""
         return isinstance(getattr(self.dataset(corpus), "split", None), HeldOut)
 
     def statistics(self, dataset: str) -> Path:

@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.data.fetch import fetch, fetched_file
+from fathom.data.fetch import fetch, fetched
 from fathom.data.prepare import prepare
 from fathom.data.readers.line_numbers import read
 from fathom.io.files import read_json, read_lines
@@ -167,7 +167,7 @@ def test_domains_are_fetched_and_read_through_several_files_in_order(tmp_path, d
     med.rename(by_hand / med.name)
     for name, one in sources.items():
         fetch(one, folder / name, by_hand, said.append)
-        assert fetched_file(one, folder / name).is_file()
+        assert fetched(one, folder / name).is_file()
     out = tmp_path / "corpus"
     prepare(dataset, sources, folder.joinpath, out, said.append)
     assert read_lines(out / "it" / "train.eng") == [

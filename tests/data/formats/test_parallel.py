@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.data.fetch import fetch, fetched_file
+from fathom.data.fetch import fetch, fetched
 from fathom.data.readers.parallel import read
 from tests.data.small_archives import parallel_dataset, sgm, source, tar_of
 from tests.support.refused import refused
@@ -83,6 +83,6 @@ def test_archives_come_from_a_server(tmp_path, site, lines, published):
         address = site.put(f"/{name}", content=path.read_bytes())
         one = source(path, name, mirrors=[address], **sums)
         fetch(one, tmp_path / name, tmp_path / "by_hand", lines.append)
-        files[name] = fetched_file(one, tmp_path / name)
+        files[name] = fetched(one, tmp_path / name)
     text = read(files, parallel_dataset(SOURCES, VALID, TEST))["deu"]
     assert [len(rows) for rows in text.splits.values()] == [4, 2, 2]

@@ -1,17 +1,17 @@
-import bz2
-import gzip
-
+import pyarrow
 import pytest
+from pyarrow import parquet
 
+from fathom.config.schema.source import Files
 from fathom.data.checks import same_text
-from fathom.data.fetch import fetch, fetched_file
+from fathom.data.download import Limits
+from fathom.data.fetch import fetch
 from fathom.data.prepare import prepare
 from fathom.data.readers.wikipedia import read
-from fathom.io.files import read_json, read_lines
-from fathom.scoring.corpus import measure
-from tests.data.small_archives import fetched, source
-from tests.data.small_dumps import dump, page, wikipedia_dataset
-from tests.support.refused import refused, says
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json, read_lines, sha256
+from fathom.io.integrity import write_record
+from tests.data.small_archives import wikipedia_dataset
 
 # Full stops of their own, abbreviations, and numbers with a point.
 SENTENCES = {
@@ -29,13 +29,33 @@ SENTENCES = {
 }
 
 
-def pages(*texts, start=0):
-    return [page(f"Seite {n}", text) for n, text in enumerate(texts, start=start)]
+def table(path, articles, wiki="de", **columns):
+    """Write a parquet file of articles, with two of them in each row group."""
+    address = f"https://{wiki}.wikipedia.org/wiki/{{}}"
+    values = {
+        "id": [str(n) for n, _ in enumerate(articles)],
+        "url": [address.format(n) for n, _ in enumerate(articles)],
+        "title": [f"Seite {n}" for n, _ in enumerate(articles)],
+        "text": list(articles),
+    }
+    kept = {name: column for name, column in (values | columns).items() if column is not None}
+    parquet.write_table(pyarrow.table(kept), path, row_group_size=2)
+    return path
 
 
-def words(count):
+def folder_of(folder, *parts, wiki="de"):
+    """Write a source's folder with a file for each list of articles."""
+    folder.mkdir(parents=True)
+    names = [f"train-{n:05d}.parquet" for n, _ in enumerate(parts)]
+    for name, articles in zip(names, parts, strict=True):
+        table(folder / name, articles, wiki)
+    write_record(folder / "source.json", {"files": {name: sha256(folder / name) for name in names}})
+    return folder
+
+
+def articles(count, start=0):
     """Return articles with a sentence of their own."""
-    return pages(*(f"Satz Nummer {n} steht hier." for n in range(count)))
+    return [f"Satz Nummer {n} steht hier." for n in range(start, start + count)]
 
 
 def splits(text):
@@ -44,119 +64,109 @@ def splits(text):
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_paragraphs_are_split_by_the_rules_of_their_language(tmp_path, language):
-    text = (
-        "".join(SENTENCES[language]) if language in ("ja", "zh") else " ".join(SENTENCES[language])
-    )
+    joined = "" if language in ("ja", "zh") else " "
+    text = joined.join(SENTENCES[language])
     more = [f"{SENTENCES[language][1][:-1]} {n}{SENTENCES[language][1][-1]}" for n in range(6)]
-    path = dump(tmp_path, f"{language}wiki", *pages(text, *more))
-    dataset = wikipedia_dataset([language])
-    found = splits(read({language: path}, dataset)[language])
+    folder = folder_of(tmp_path / "a", [text, *more], wiki=language)
+    found = splits(read({language: folder}, wikipedia_dataset([language]))[language])
     assert {*SENTENCES[language], *more} == {row for rows in found.values() for row in rows}
 
 
 def test_rules_count_what_they_drop_and_counts_add_up(tmp_path):
-    odd = page("Viel", "2001.\n\n" + "w" * 81 + ".\n\n...\n\nEin Satz.\n* Liste.\n== Titel ==")
-    again = page(
-        "Nochmal", "SATZ NUMMER 1 STEHT HIER! Satz Nummer 2 steht hier. Satz Nummer 3 steht hier."
-    )
-    extra = [page("Vorlage:X", "x", ns=10), page("Heim", "#REDIRECT", redirect=True)]
-    path = dump(tmp_path, "dewiki", *words(40), odd, again, *extra)
-    text = read({"de": path}, wikipedia_dataset(["de"], {"de": 20}))["de"]
+    odd = f"Titel\n2001.\n\n{'w' * 81}.\n\n...\n\nEin Satz.\nListe\n\u200b\n"
+    again = "SATZ NUMMER 1 STEHT HIER! Satz Nummer 2 steht hier. Satz Nummer 3 steht hier."
+    folder = folder_of(tmp_path / "a", [odd, again, *articles(40)])
+    text = read({"de": folder}, wikipedia_dataset(["de"]))["de"]
     found = splits(text)
-    assert (len(found["valid"]), len(found["test"])) == (2, 2)
-    assert 18 <= len(found["train"]) <= 20
-    assert (text.dropped["no_letter"], text.dropped["too_long"]) == (2, 1)
-    assert (text.dropped["page_other_namespace"], text.dropped["page_redirect"]) == (1, 1)
-    sentences = sum(map(len, found.values()))
-    dropped = sum(count for rule, count in text.dropped.items() if not rule.startswith("page_"))
-    assert text.read == sentences + dropped == 47
-    assert text.dropped["held_out"] + text.dropped["not_drawn"] + sentences == 44
+    assert [len(rows) for rows in found.values()] == [44 - 4 - text.dropped["held_out"], 2, 2]
+    dropped = {"unfinished": 2, "no_letter": 2, "too_long": 1, "not_drawn": 0}
+    assert dropped.items() <= text.dropped.items()
+    assert text.read == sum(map(len, found.values())) + text.dropped.total() == 49
+    held = {row.casefold().strip(".!") for split in ("valid", "test") for row in found[split]}
+    assert not held & {row.casefold().strip(".!") for row in found["train"]}
 
 
-def test_the_same_sentences_are_held_out_wherever_the_text_is_read(tmp_path):
-    one = read({"de": dump(tmp_path, "dewiki", *words(30))}, wikipedia_dataset(["de"]))["de"]
-    other = dump(tmp_path, "dewiki", *reversed(words(30)))
-    again = read({"de": other}, wikipedia_dataset(["de"], {"de": 10}))["de"]
+def test_groups_of_articles_are_read_in_the_order_of_a_hash_until_there_are_enough(tmp_path):
+    parts = articles(40), articles(40, 40)
+    folder = folder_of(tmp_path / "a", *parts)
+    every = splits(read({"de": folder}, wikipedia_dataset(["de"]))["de"])["train"]
+    text = read({"de": folder}, wikipedia_dataset(["de"], {"de": 30}))["de"]
+    some = splits(text)["train"]
+    assert len(some) == 30
+    again = splits(read({"de": folder}, wikipedia_dataset(["de"], {"de": 30}))["de"])["train"]
+    assert some == again
+    # Of both files, not in their order; nothing is read beyond the group that makes it enough.
+    assert {*parts[0]} & {*some}
+    assert {*parts[1]} & {*some}
+    assert every != sorted(every)
+    assert text.read <= 30 + 4 + 2
+
+
+def test_the_same_sentences_are_held_out_wherever_they_are_in_the_text(tmp_path):
+    dataset = wikipedia_dataset(["de"])
+    one = read({"de": folder_of(tmp_path / "a", articles(30))}, dataset)["de"]
+    other = folder_of(tmp_path / "b", [*reversed(articles(20, 10))], articles(10))
+    again = read({"de": other}, dataset)["de"]
     assert splits(one)["valid"] == splits(again)["valid"]
     assert splits(one)["test"] == splits(again)["test"]
 
 
-def test_a_dump_under_two_names_is_found_by_its_held_out_sentences(tmp_path):
-    files = {"de": dump(tmp_path, "dewiki", *words(30)), "fr": dump(tmp_path, "frwiki", *words(30))}
+def test_one_text_under_two_names_is_found_by_its_held_out_sentences(tmp_path):
+    folders = {wiki: folder_of(tmp_path / wiki, articles(30), wiki=wiki) for wiki in ("de", "fr")}
     dataset = wikipedia_dataset(["de", "fr"])
-    (finding,) = same_text(dataset, read(files, dataset))
-    says("shared text", "de", "fr").check(finding)
+    (finding,) = same_text(dataset, read(folders, dataset))
+    assert "tasks de and fr share" in finding.what
 
 
-def test_a_dump_with_too_few_sentences_is_refused(tmp_path):
-    path = dump(tmp_path, "dewiki", *words(4))
-    with refused("few sentences", 4, 4, where=path.name):
-        read({"de": path}, wikipedia_dataset(["de"]))
+def hostile(name):
+    """Return a function that writes such a file."""
+    return {
+        "no parquet": lambda path: path.write_bytes(b"PAR1<html>gone</html>PAR1"),
+        "truncated": lambda path: path.write_bytes(path.read_bytes()[:-40] + b"PAR1"),
+        "damaged": lambda path: path.write_bytes(b"PAR1" + bytes(200) + path.read_bytes()[204:]),
+        "no text": lambda path: table(path, articles(9), text=None),
+        "numbers": lambda path: table(path, articles(9), text=[*range(9)]),
+        "another wiki": lambda path: table(path, articles(9), wiki="fr"),
+        "too short": lambda path: table(path, articles(4)),
+    }[name]
 
 
-def test_fewer_sentences_than_the_first_article_has_are_refused(tmp_path):
-    """The message blamed the dump."""
-    path = dump(tmp_path, "dewiki", *pages(*(f"Satz {n}. Und Satz {n}{n}." for n in range(20))))
-    with refused("small draw", 1, where="articles.yaml: split.train.de", remedy="36"):
-        read({"de": path}, wikipedia_dataset(["de"], {"de": 1}))
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no parquet", "not a readable parquet file"),
+        ("truncated", "not a readable parquet file"),
+        ("damaged", "not a readable parquet file"),
+        ("no text", "it has no column 'text' of text"),
+        ("numbers", "it has no column 'text' of text"),
+        ("another wiki", "is not one of https://de.wikipedia.org/"),
+        ("too short", "4 sentences are too few to hold 4 out and train"),
+    ],
+)
+def test_a_file_that_is_not_such_a_table_is_named(tmp_path, name, words):
+    folder = folder_of(tmp_path / "a", articles(9))
+    hostile(name)(folder / "train-00000.parquet")
+    with pytest.raises(FathomError, match=words) as caught:
+        read({"de": folder}, wikipedia_dataset(["de"]))
+    assert caught.value.where.startswith("a")
 
 
-def test_a_dump_of_another_wiki_is_refused(tmp_path):
-    path = dump(tmp_path, "frwiki", *words(9))
-    with refused("other wiki", "frwiki", "dewiki", where=path.name):
-        read({"de": path}, wikipedia_dataset(["de"]))
-
-
-def test_many_articles_are_read_in_several_processes_with_the_same_result(tmp_path, monkeypatch):
-    path, dataset = dump(tmp_path, "dewiki", *words(200)), wikipedia_dataset(["de"], {"de": 100})
-    found = []
-    for processors in ({0}, {0, 1}):
-        monkeypatch.setattr("os.sched_getaffinity", lambda _, own=processors: own)
-        found.append(splits(read({"de": path}, dataset)["de"]))
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("damage", [None, "truncated", "repacked"])
-def test_a_dump_comes_from_a_server_and_becomes_a_corpus(tmp_path, site, lines, damage):
-    content = dump(tmp_path, "dewiki", *words(40)).read_bytes()
-    if damage == "truncated":
-        content = content[:-40]
-    if damage == "repacked":
-        content = gzip.compress(bz2.decompress(content))
-    name = "dewiki-20261101-pages-articles.xml.bz2"
-    address = site.put(f"/dewiki/20261101/{name}", content=content)
-    path = tmp_path / name
-    one = source(path, "de", mirrors=[address], bytes=None, sha256=None)
-    folder = tmp_path / "sources"
-    if damage == "repacked":
-        with refused("no archive", where=folder / "de" / name):
-            fetch(one, folder / "de", tmp_path / "by_hand", lines.append)
-        return
-    fetch(one, folder / "de", tmp_path / "by_hand", lines.append)
-    assert fetched_file(one, folder / "de").name == name
+def test_files_come_from_a_server_and_become_a_corpus(tmp_path, site, lines):
+    made = folder_of(tmp_path / "made", articles(20), articles(20, 20))
+    names = sorted(path.name for path in made.glob("*.parquet"))
+    for name in names:
+        site.put(f"/20231101.de/{name}", content=(made / name).read_bytes())
+    value = {"kind": "files", "name": "de", "title": "invented", "licence": "CC0-1.0"}
+    value |= {"notice": "none", "address": site.put("/20231101.de", status=404)}
+    source = Files.model_validate(value | {"files": dict.fromkeys(names)})
+    fetch(source, tmp_path / "sources" / "de", tmp_path, lines.append, Limits(pause=0))
     dataset, out = wikipedia_dataset(["de"], {"de": 20}), tmp_path / "corpus"
-    if damage == "truncated":
-        with refused("no dump", where=name):
-            prepare(dataset, {"de": one}, folder.joinpath, out, lines.append)
-        assert not out.exists()
-        return
-    prepare(dataset, {"de": one}, folder.joinpath, out, lines.append)
-    record = read_json(out / "corpus.json")["tasks"]["de"]
-    train = read_lines(out / "de" / "train.de")
-    assert len(train) == record["splits"]["train"]["sentences"] == 20
-    assert record["splits"]["train"]["words"]["de"] == 100
-    assert record["dropped"] == {"not_drawn": 16}
-    measure(dataset, {"de": one}, out, lines.append)
-    assert (
-        read_json(out / "statistics.json")["measurements"]["sentences.train"]["all"]["value"] == 20
-    )
-
-
-def test_corpora_of_two_dates_are_two(tmp_path):
-    first = fetched(tmp_path / "sources" / "de", dump(tmp_path, "dewiki", *words(9)), "de")
-    dataset = wikipedia_dataset(["de"])
-    later = first.model_copy(
-        update={"sha256": None, "bytes": None, "file": "dewiki-20270101.xml.bz2"}
-    )
-    earlier = later.model_copy(update={"file": "dewiki-20261101.xml.bz2"})
-    assert dataset.corpus_folder({"de": later}) != dataset.corpus_folder({"de": earlier})
+    prepare(dataset, {"de": source}, (tmp_path / "sources").joinpath, out, lines.append)
+    record = read_json(out / "corpus.json")
+    assert [row["file"] for row in record["sources"]] == names
+    task = record["tasks"]["de"]
+    assert len(read_lines(out / "de" / "train.de")) == 20
+    assert task["splits"]["train"] == {"sentences": 20, "words": {"de": 100}}
+    # Another revision is another corpus; checksums that become known are not.
+    later = source.model_copy(update={"address": source.address.replace("2023", "2024")})
+    assert dataset.corpus_folder({"de": later}) != dataset.corpus_folder({"de": source})

@@ -18,8 +18,13 @@ from fathom.artefacts.claims.expressions import Reference
 from fathom.artefacts.claims.quantities import Quantity, Sum, Term
 from fathom.artefacts.claims.references import NO_CELL, name_of, places, quantity, worst
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
-from fathom.artefacts.table.counts import counts_of, same_references, statistics_of, tasks_of
-from fathom.artefacts.table.differences import is_score
+from fathom.artefacts.table.differences import (
+    counts_of,
+    is_score,
+    same_references,
+    statistics_of,
+    tasks_of,
+)
 from fathom.artefacts.table.notes import DOUBTFUL
 from fathom.artefacts.table.results import Number, number
 from fathom.artefacts.table.sources import MISSING

@@ -1,12 +1,11 @@
 """Claims on the page: sentences of the paper, judged on our results and its own cells."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.page.verdicts import Share, Sign
+from fathom.artefacts.table.verdicts import Share, Sign, bar
 
 # In the order of a bar.
 SIGNS = {
@@ -25,40 +24,35 @@ SHOWN = 12  # numbers of one answer; claims.csv has all
 
 
 @dataclass(frozen=True)
+class AnsweredPart:
+    """A part of a claim with its answer on one side."""
+
+    name: str
+    sign: Sign
+    numbers: tuple[str, ...]
+    basis: str  # what decides it
+
+
+@dataclass(frozen=True)
 class Answered:
-    """The answers of a claim's parts on one side.
+    """The answers of a claim's parts on one side."""
 
-    Attributes:
-        shares: how many parts have each answer.
-        parts: for each part its name, answer and numbers; what decides them at the end.
-        evidence: whether an answer says something about the paper.
-    """
-
-    shares: tuple[Share, ...]
-    parts: tuple[tuple[str, Sign, tuple[str, ...], str], ...]
-    evidence: bool
+    shares: tuple[Share, ...]  # how many parts have each answer
+    parts: tuple[AnsweredPart, ...]
+    evidence: bool  # whether an answer says something about the paper
 
 
 @dataclass(frozen=True)
 class PageClaim:
-    """A sentence with its answers.
+    """A sentence with its answers."""
 
-    Attributes:
-        name: its key in claims.yaml.
-        sentence, section: as in the paper.
-        expressions: what must hold, one for each part, with the guard where there is one.
-        ours: on our results.
-        printed: on the paper's own cells.
-        against: whether some answer of ours goes against the sentence.
-    """
-
-    name: str
+    name: str  # its key in claims.yaml
     sentence: str
     section: str
-    expressions: tuple[str, ...]
-    ours: Answered
-    printed: Answered
-    against: bool
+    expressions: tuple[str, ...]  # what must hold, one for each part, with its guard
+    ours: Answered  # on our results
+    printed: Answered  # on the paper's own cells
+    against: bool  # whether some answer of ours goes against the sentence
 
     @property
     def fragment(self) -> str:
@@ -66,50 +60,47 @@ class PageClaim:
         return f"claim-{self.name}"
 
 
-def sign_of(answer: str) -> Sign:
+def answer_sign(answer: str) -> Sign:
     """Return how an answer is shown."""
     return Sign(answer.replace(" ", "-"), SIGNS[answer], answer)
 
 
-def bar(answers: Iterable[str]) -> tuple[Share, ...]:
-    """Return how many answers there are of each kind, in the order of SIGNS."""
-    counts = Counter(answers)
-    return tuple(Share(counts[answer], sign_of(answer)) for answer in SIGNS if counts[answer])
+def answer_bar(answers: Iterable[str]) -> tuple[Share, ...]:
+    """Return how many answers there are of each kind."""
+    return bar(map(answer_sign, answers), tuple(SIGNS))
 
 
 def page_claims(claims: Iterable[Judged]) -> list[PageClaim]:
-    """Return the claims of a paper for the page.
-
-    Args:
-        claims: all parts, those of one claim after each other.
-    """
-    return [_claim(name, list(group)) for name, group in groupby(claims, lambda one: one.name)]
+    """Return the claims of a paper for the page, of all parts in the order of the claims."""
+    return [_claim(name, list(group)) for name, group in groupby(claims, lambda part: part.name)]
 
 
 def _claim(name: str, parts: list[Judged]) -> PageClaim:
-    guards = [f", if {one.guard}" if one.guard else "" for one in parts]
-    ours = tuple(
-        (one.part, sign_of(one.answer), _numbers(one.evidence), one.basis) for one in parts
-    )
-    printed = tuple(
-        (
-            one.part,
-            sign_of(one.reported_answer),
-            _numbers(one.reported_evidence),
-            one.reported_basis,
-        )
-        for one in parts
-    )
+    ours = [(part, part.answer, part.evidence, part.basis) for part in parts]
+    printed = [
+        (part, part.reported_answer, part.reported_evidence, part.reported_basis) for part in parts
+    ]
     return PageClaim(
         name=name,
         sentence=parts[0].sentence,
         section=parts[0].section,
         expressions=tuple(
-            f"{one.expression}{guard}" for one, guard in zip(parts, guards, strict=True)
+            part.expression + (f", if {part.guard}" if part.guard else "") for part in parts
         ),
-        ours=Answered(bar(one.answer for one in parts), ours, all(one.comparable for one in parts)),
-        printed=Answered(bar(one.reported_answer for one in parts), printed, True),
-        against=any(one.against for one in parts),
+        ours=_answered(ours, all(part.comparable for part in parts)),
+        printed=_answered(printed, True),
+        against=any(part.against for part in parts),
+    )
+
+
+def _answered(answers: list[tuple], evidence: bool) -> Answered:
+    return Answered(
+        shares=answer_bar(answer for _, answer, *_ in answers),
+        parts=tuple(
+            AnsweredPart(part.part, answer_sign(answer), _numbers(facts), basis)
+            for part, answer, facts, basis in answers
+        ),
+        evidence=evidence,
     )
 
 

@@ -18,23 +18,17 @@ from fathom.io.integrity import Recorded, read_record
 
 TRAIN, TEST = SPLITS[0], SPLITS[-1]
 PAIR = "both sides"
+MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
 class TaskData:
-    """A task: its pairs or sentences by split, how many lines were dropped, and why.
-
-    Attributes:
-        name: what the task is called.
-        counts: by split.
-        dropped: by reason.
-        shared: test lines that training has too, by what is compared; None without the text.
-    """
+    """A task: its pairs or sentences by split, how many lines were dropped, and why."""
 
     name: str
-    counts: dict[str, int]
-    dropped: dict[str, int]
-    shared: dict[str, int] | None
+    counts: dict[str, int]  # by split
+    dropped: dict[str, int]  # by reason
+    shared: dict[str, int] | None  # test lines that training has too, by side; None without text
 
     @property
     def reasons(self) -> str:
@@ -44,82 +38,73 @@ class TaskData:
 
 
 @dataclass(frozen=True)
-class Overlap:
-    """A row: which side is compared, and for each task how many test lines training has too."""
+class TextSource:
+    """A file that text was taken from."""
 
-    side: str
-    counts: tuple[str, ...]
+    file: str
+    licence: str
+    megabytes: float
+    sha256: str
 
 
 @dataclass(frozen=True)
-class Data:
-    """A data set as it was prepared.
+class PageData:
+    """A data set as it was prepared."""
 
-    Attributes:
-        name, title, citation, licence: of its card.
-        replaces: the paper's data set where this one takes its place; else empty.
-        folder: of the corpus.
-        unit: what is counted: pairs or sentences.
-        sources: file, licence, bytes and sha256 of each source.
-        tasks: in the data set's order; none before it is prepared.
-    """
-
-    name: str
+    name: str  # of its card, as the next three
     title: str
     citation: str
     licence: str
-    replaces: str
-    folder: Path
-    unit: str
-    sources: tuple[dict[str, Any], ...]
-    tasks: tuple[TaskData, ...]
+    replaces: str  # the paper's data set where this one takes its place; else empty
+    folder: Path  # of the corpus
+    unit: str  # what is counted: pairs or sentences
+    sources: tuple[TextSource, ...]
+    tasks: tuple[TaskData, ...]  # in the data set's order; none before it is prepared
 
     @property
-    def overlap(self) -> list["Overlap"]:
-        """What test and training share; nothing where the text is not here."""
+    def overlap(self) -> dict[str, tuple[str, ...]]:
+        """How many test lines of each task training has too, by side; empty without the text."""
         sides = dict.fromkeys(side for task in self.tasks for side in task.shared or ())
         # Pairs come last, also where tasks have different languages.
         ordered = sorted(sides, key=lambda side: side == PAIR)
-        return [Overlap(side, tuple(_share(task, side) for task in self.tasks)) for side in ordered]
+        return {side: tuple(_share(task, side) for task in self.tasks) for side in ordered}
 
 
-def _share(task: TaskData, side: str) -> str:
-    count = (task.shared or {}).get(side)
-    return "" if count is None else f"{count:,} ({count / max(task.counts[TEST], 1):.1%})"
-
-
-def data_of(artefacts: Artefacts, paper: Paper, runs: Mapping[str, Run]) -> list[Data]:
+def data_of(artefacts: Artefacts, paper: Paper, runs: Mapping[str, Run]) -> list[PageData]:
     """Return the data sets of a paper's runs and of its tables about text.
 
     Raises:
-        FathomError: a file of a corpus is damaged.
+        FathomError: If a file of a corpus is damaged.
     """
-    project, scale = artefacts.project, artefacts.scale
-    needs = Needs(project, scale)
-    own = (project.spec(name).data.dataset for name in runs)
-    papers = {name: needs.dataset(name) for name in own}
+    needs = Needs(artefacts.project, artefacts.scale)
+    names = dict.fromkeys(artefacts.project.spec(run).data.dataset for run in runs)
     for artefact in needs.artefacts.values():
         if artefact.paper.name == paper.name:
-            papers |= {name: needs.dataset(name) for name in artefact.corpora}
-    return [_data(artefacts, here, "" if here == name else name) for name, here in papers.items()]
+            names |= dict.fromkeys(artefact.corpora)
+    return [_data(artefacts, needs.dataset(name), name) for name in names]
 
 
-def _data(artefacts: Artefacts, name: str, replaces: str) -> Data:
+def _data(artefacts: Artefacts, name: str, in_paper: str) -> PageData:
     dataset = artefacts.project.datasets[name]
     folder = artefacts.paths.corpus_named(dataset.corpus_folder(artefacts.project.sources))
     path = folder / "corpus.json"
     corpus: dict[str, Any] = {"sources": [], "tasks": {}}
     if path.is_file():
         corpus = read_record(path)
-    return Data(
+    return PageData(
         name=name,
         title=dataset.title,
         citation=dataset.citation,
         licence=dataset.licence,
-        replaces=replaces,
+        replaces="" if name == in_paper else in_paper,
         folder=folder,
         unit="pairs" if dataset.pivot or dataset.translates else "sentences",
-        sources=tuple(corpus["sources"]),
+        sources=tuple(
+            TextSource(
+                source["file"], source["licence"], source["bytes"] / MEGABYTE, source["sha256"]
+            )
+            for source in corpus["sources"]
+        ),
         tasks=tuple(
             _task(str(dataset.shown_as.get(task, task)), task, about, path)
             for task, about in corpus["tasks"].items()
@@ -135,6 +120,11 @@ def _task(called: str, task: str, about: Mapping[str, Any], record: Path) -> Tas
     return TaskData(called, counts, about["dropped"], _shared(task, about["languages"], record))
 
 
+def _share(task: TaskData, side: str) -> str:
+    count = (task.shared or {}).get(side)
+    return "" if count is None else f"{count:,} ({count / max(task.counts[TEST], 1):.1%})"
+
+
 def _shared(task: str, languages: Iterable[str], record: Path) -> dict[str, int] | None:
     """Return how many test lines are in training, by language and as pairs; None without text."""
     names = {
@@ -145,13 +135,15 @@ def _shared(task: str, languages: Iterable[str], record: Path) -> dict[str, int]
         return None
     test = list(zip(*(recorded.lines(name) for name in names[TEST]), strict=True))
     # Training text may be too large for memory: it is read past the test lines.
-    asked = [*map(set, zip(*test, strict=True)), set(test)]
-    known: list[set[Any]] = [set() for _ in asked]
+    wanted = [*map(set, zip(*test, strict=True)), set(test)]
+    found: list[set[Any]] = [set() for _ in wanted]
     for pair in zip(*(recorded.stream(name) for name in names[TRAIN]), strict=True):
-        for lines, own, line in zip(asked, known, (*pair, pair), strict=False):
+        for lines, present, line in zip(wanted, found, (*pair, pair), strict=False):
             if line in lines:
-                own.add(line)
+                present.add(line)
     shared = [*zip(*test, strict=True), test]
-    counts = [sum(line in own for line in lines) for lines, own in zip(shared, known, strict=True)]
+    counts = [
+        sum(line in present for line in lines) for lines, present in zip(shared, found, strict=True)
+    ]
     sides = [*languages, *([PAIR] if len(names[TEST]) > 1 else [])]
     return dict(zip(sides, counts, strict=False))

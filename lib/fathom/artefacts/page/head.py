@@ -1,54 +1,39 @@
-"""The head of a page: the paper, the scale, what was run, and bars of verdicts."""
+"""The head of a page and its end: the paper, what was run, bars of verdicts; how to cite it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.page.claims import bar as answers
-from fathom.artefacts.page.cost import Cost
-from fathom.artefacts.page.runs import Run
-from fathom.artefacts.page.verdicts import Share, bar
+from fathom.artefacts.page.claims import answer_bar
+from fathom.artefacts.page.runs import Cost, Run
 from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.verdicts import Share, bar, sign_of
 from fathom.config.paper import Paper
+from fathom.config.schema.paper import PaperSettings
 
 
 @dataclass(frozen=True)
 class Head:
-    """What a reader sees first.
+    """What a reader sees first."""
 
-    Attributes:
-        title, authors, venue, url: of the paper.
-        scale, scale_title: the scale, and what it cuts down.
-        runs: how many runs tables and figures show.
-        ended: how many of them have a training that has ended.
-        trainings: how many trainings have ended.
-        hours: of training, all devices.
-        devices: on which.
-        last: the day on which the last training ended; empty before the first.
-        verdicts: how many printed cells have each verdict.
-        learned: how many runs are below the unigram baseline.
-        claims: how many parts of claims have each answer on our results.
-        printed_claims: the same on the paper's own cells.
-        nats: the least and the most by which they are; empty without one.
-    """
-
-    title: str
+    title: str  # of the paper, as the next three
     authors: str
     venue: str
     url: str
     scale: str
-    scale_title: str
-    runs: int
-    ended: int
-    trainings: int
-    hours: float
+    scale_title: str  # what the scale cuts down
+    runs: int  # that tables and figures show
+    ended: int  # of them, those of which a training has ended
+    trainings: int  # that have ended
+    hours: float  # of training, all devices
     devices: tuple[str, ...]
-    last: str
-    verdicts: tuple[Share, ...]
-    learned: int
-    nats: tuple[float, ...]
-    claims: tuple[Share, ...]
-    printed_claims: tuple[Share, ...]
+    last: str  # the day on which the last training ended; empty before the first
+    verdicts: tuple[Share, ...]  # how many printed cells have each verdict
+    learned: int  # how many runs are below the unigram baseline
+    nats: tuple[float, ...]  # the least and the most by which they are; empty without one
+    claims: tuple[Share, ...]  # how many parts of claims have each answer on our results
+    printed_claims: tuple[Share, ...]  # the same on the paper's own cells
 
     @property
     def cells(self) -> int:
@@ -83,6 +68,7 @@ def head(
     files = [training.file for run in ended for training in run.ended]
     times = [str(file.attempts[-1].get("end", "")) for file in files if file and file.attempts]
     nats = sorted(run.below_unigram for run in ended if run.below_unigram is not None)
+    verdicts = [item.verdict for table in tables.values() for item in table.cells if item.verdict]
     venue = about.citation.booktitle or about.citation.journal or "Preprint"
     return Head(
         title=about.title,
@@ -97,9 +83,28 @@ def head(
         hours=sum(cost.hours for cost in costs),
         devices=tuple(cost.device for cost in costs),
         last=max(times, default="")[:10],
-        verdicts=tuple(bar(cell for table in tables.values() for cell in table.cells)),
+        verdicts=bar(map(sign_of, verdicts)),
         learned=sum(run.learned for run in ended),
         nats=tuple(dict.fromkeys((nats[0], nats[-1]))) if nats else (),
-        claims=answers(one.answer for one in claims),
-        printed_claims=answers(one.reported_answer for one in claims),
+        claims=answer_bar(claim.answer for claim in claims),
+        printed_claims=answer_bar(claim.reported_answer for claim in claims),
     )
+
+
+def bibtex(about: PaperSettings) -> str:
+    """Return the BibTeX entry of a paper."""
+    fields = about.citation.fields()
+    kind, key = fields.pop("type"), fields.pop("key")
+    entry = {"title": f"{{{about.title}}}", "author": " and ".join(about.authors), **fields}
+    entry["url"] = about.url
+    width = max(map(len, entry))
+    lines = [f"  {name:{width}} = {{{value}}}," for name, value in entry.items()]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}"])
+
+
+def software(scale: str, runs: Iterable[Run]) -> str:
+    """Return what to cite of the reproduction: version, commits and scale."""
+    files = [training.file for run in runs for training in run.ended]
+    commits = sorted({file.commit[:12] for file in files if file and file.commit})
+    sources = f", trained by commit {', '.join(commits)}" if commits else ""
+    return f"fathom {version('fathom')}, scale {scale}{sources}"

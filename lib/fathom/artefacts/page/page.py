@@ -1,4 +1,4 @@
-"""One HTML file for a paper: each part of it is a module and a template of the same name.
+"""One HTML file for a paper: tables, figures, curves, claims, deviations, data, cost, citation.
 
 The file needs no network, and no other file but those that its links name.
 """
@@ -7,18 +7,22 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fathom.artefacts import deviations
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.page import cite, deviations
 from fathom.artefacts.page.claims import OBSERVED, page_claims
-from fathom.artefacts.page.cost import ASSUMPTION, by_device, costs
-from fathom.artefacts.page.curves import table_curves
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.details import CellDetails, details
-from fathom.artefacts.page.figures import page_figures
-from fathom.artefacts.page.head import head
-from fathom.artefacts.page.runs import runs_of
-from fathom.artefacts.page.tables import PageTable, minus, page_table
+from fathom.artefacts.page.figures import page_figures, table_curves
+from fathom.artefacts.page.head import bibtex, head, software
+from fathom.artefacts.page.runs import ASSUMPTION, costs, costs_by_device, runs_of
+from fathom.artefacts.page.tables import (
+    CellDetails,
+    PageTable,
+    details,
+    minus,
+    page_table,
+    spoken,
+)
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.config.paper import Paper
@@ -39,39 +43,35 @@ def page(
         claims: the parts of its claims, judged.
 
     Raises:
-        FathomError: a file of a training, a measurement or a corpus cannot be used.
+        FathomError: If a file of a training, a measurement or a corpus cannot be used.
     """
     scale = artefacts.project.scale(artefacts.scale)
     runs = runs_of(artefacts, paper, tables)
     shown = [page_table(table, runs) for table in tables.values()]
-    listed = costs(runs.values())
-    devices = by_device(listed)
+    devices = costs_by_device(runs.values())
     home = artefacts.paths.page(paper.name).parent
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            head=head(paper, (artefacts.scale, scale.title), tables, runs, devices, claims),
-            paper=paper,
-            tables=shown,
-            cells=_by_source(shown, tables, scale.title),
-            runs=runs,
-            figures=page_figures(artefacts, paper, runs),
-            curves=table_curves(artefacts, shown, runs),
-            claims=page_claims(claims),
-            observed=OBSERVED,
-            data=data_of(artefacts, paper, runs),
-            costs=listed,
-            devices=devices,
-            assumption=ASSUMPTION,
-            deviation_parts=deviations.PARTS,
-            deviation_fragment=deviations.fragment,
-            bibtex=cite.bibtex(paper.about),
-            software=cite.software(artefacts.scale, runs.values()),
-            link=lambda path: link(path, home),
-            minus=minus,
-            inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
-        )
+    templates = environment(autoescape=True)
+    templates.filters |= {"minus": minus, "spoken": spoken}
+    return templates.get_template("page.html").render(
+        head=head(paper, (artefacts.scale, scale.title), tables, runs, devices, claims),
+        paper=paper,
+        tables=shown,
+        cells=_by_source(shown, scale.title),
+        runs=runs,
+        figures=page_figures(artefacts, paper, runs),
+        curves=table_curves(artefacts, shown, runs),
+        claims=page_claims(claims),
+        observed=OBSERVED,
+        data=data_of(artefacts, paper, runs),
+        costs=costs(runs.values()),
+        devices=devices,
+        assumption=ASSUMPTION,
+        deviation_parts=deviations.PARTS,
+        deviation_fragment=deviations.fragment,
+        bibtex=bibtex(paper.about),
+        software=software(artefacts.scale, runs.values()),
+        link=lambda path: link(path, home),
+        inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
     )
 
 
@@ -82,12 +82,10 @@ def link(path: Path, home: Path) -> str:
     return quote(Path(os.path.relpath(path, home)).as_posix())
 
 
-def _by_source(
-    shown: list[PageTable], tables: Mapping[str, ComparedTable], scale_title: str
-) -> dict[str, list[CellDetails]]:
+def _by_source(tables: list[PageTable], scale_title: str) -> dict[str, list[CellDetails]]:
     """Return the details of all cells by the run or corpus that they show."""
     cells: dict[str, list[CellDetails]] = {}
-    for table in shown:
-        for source, cell in details(table, tables[table.name], scale_title):
+    for table in tables:
+        for source, cell in details(table, scale_title):
             cells.setdefault(source, []).append(cell)
     return cells

@@ -1,42 +1,48 @@
-"""The runs of a page: trainings, settings that differ from the paper's, deviations, logs."""
+"""The runs of a page: trainings, what they took, settings that differ from the paper's, logs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.page.deviations import applying
+from fathom.artefacts.deviations import applying
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, Source
 from fathom.config.deviations import Deviation
 from fathom.config.paper import Paper
 from fathom.config.show import Setting, describe
 from fathom.config.spec import full_name
-from fathom.results import training_file
-from fathom.results.training_file import TrainingFile
+from fathom.results import training_record
+from fathom.results.training_record import TrainingRecord, device_seconds
+
+WATTS_OF_A_THREAD = 8.0
+WATTS_OF_A_GPU = 400.0
+# Power of a board by its maker's data sheet, by a word of the device's name.
+WATTS_BY_NAME = {"B200": 1000.0, "H200": 700.0, "H100": 700.0, "A100": 400.0, "V100": 300.0}
+BUILDING = 1.2  # energy of the building for each unit that computes
+HOUR = 3600
+ASSUMPTION = (
+    f"Nothing was metered. Assumed: {WATTS_OF_A_THREAD:g} W for a busy thread of a CPU; for a GPU "
+    "the power on its data sheet "
+    f"({', '.join(f'{name} {watts:g} W' for name, watts in WATTS_BY_NAME.items())}, others "
+    f"{WATTS_OF_A_GPU:g} W); times {BUILDING:g} for the building."
+)
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training of a run.
-
-    Attributes:
-        seed: its seed.
-        folder: the folder of the training.
-        file: its training.json; None before it has ended.
-        logs: what its jobs printed.
-    """
+    """One training of a run."""
 
     seed: int
     folder: Path
-    file: TrainingFile | None
-    logs: tuple[Path, ...]
+    file: TrainingRecord | None  # None before it has ended
+    logs: tuple[Path, ...]  # what its jobs printed
 
     @property
     def below_unigram(self) -> float | None:
-        """By how much the last validation NLL is below the unigram baseline, in nats a token."""
+        """By how much the last validation NLL is below the unigram baseline, in nats per token."""
         if self.file is None or self.file.validation is None:
             return None
         return self.file.unigram_nll - self.file.validation.nll
@@ -44,24 +50,14 @@ class Training:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that a table or figure of the paper shows.
+    """A run that a table or figure of the paper shows."""
 
-    Attributes:
-        name: `<paper>/<run>`.
-        identity: SHA-256 of its settings.
-        comparable: whether all of its settings are the paper's.
-        trainings: by seed.
-        differing: the settings that are not the paper's.
-        deviations: the entries that apply to it.
-        source: its measurements.
-    """
-
-    name: str
-    identity: str
-    comparable: bool
-    trainings: tuple[Training, ...]
-    differing: tuple[Setting, ...]
-    deviations: tuple[Deviation, ...]
+    name: str  # `<paper>/<run>`
+    identity: str  # SHA-256 of its settings
+    comparable: bool  # whether all of its settings are the paper's
+    trainings: tuple[Training, ...]  # by seed
+    differing: tuple[Setting, ...]  # the settings that are not the paper's
+    deviations: tuple[Deviation, ...]  # the entries that apply to it
     source: Source
 
     @property
@@ -82,8 +78,8 @@ class Run:
     @property
     def below_unigram(self) -> float | None:
         """The mean over its trainings that have a validation; None without one."""
-        known = [item.below_unigram for item in self.ended if item.below_unigram is not None]
-        return fmean(known) if known else None
+        nats = [item.below_unigram for item in self.ended if item.below_unigram is not None]
+        return fmean(nats) if nats else None
 
     @property
     def learned(self) -> bool:
@@ -97,18 +93,35 @@ class Run:
         return ", ".join(kind.replace("_", " ") for kind in kinds) or NOT_RUN
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What one or several trainings took."""
+
+    name: str  # the run, or the device
+    device: str  # what it ran on
+    trainings: int
+    seconds: float  # of all devices together; loading and validation included
+    tokens: int  # target tokens without padding
+    watt_hours: float  # of energy, under the assumption
+
+    @property
+    def hours(self) -> float:
+        """Hours of the device."""
+        return self.seconds / HOUR
+
+    @property
+    def pace(self) -> float | None:
+        """Target tokens per second."""
+        return self.tokens / self.seconds if self.seconds else None
+
+
 def runs_of(
     artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]
 ) -> dict[str, Run]:
-    """Return the runs that tables and figures of a paper show, by full name.
-
-    Args:
-        artefacts: where all files are.
-        paper: the paper.
-        tables: its tables by name.
+    """Return the runs that a paper's tables and figures show, by full name.
 
     Raises:
-        FathomError: a file of a training is damaged.
+        FathomError: If a file of a training is damaged.
     """
     shown: dict[str, list[str]] = {}
     for name, table in tables.items():
@@ -119,6 +132,25 @@ def runs_of(
         for run in figure.settings.runs:
             shown.setdefault(full_name(paper.name, run), []).append(figure.name)
     return {name: _run(artefacts, paper, name, names) for name, names in shown.items()}
+
+
+def costs(runs: Iterable[Run]) -> list[Cost]:
+    """Return what each run took, in the order of the runs; those that did not run are left out."""
+    listed = []
+    for run in runs:
+        for device in dict.fromkeys(_device(training) for training in run.ended):
+            trainings = [training for training in run.ended if _device(training) == device]
+            listed.append(_cost(run.short_name, device, trainings))
+    return listed
+
+
+def costs_by_device(runs: Iterable[Run]) -> list[Cost]:
+    """Return what all runs together took, on each device."""
+    trainings = [training for run in runs for training in run.ended]
+    return [
+        _cost(device, device, [each for each in trainings if _device(each) == device])
+        for device in dict.fromkeys(map(_device, trainings))
+    ]
 
 
 def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> Run:
@@ -139,10 +171,41 @@ def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> Run
 def _training(artefacts: Artefacts, name: str, seed: int) -> Training:
     spec, paths = artefacts.project.spec(name, artefacts.scale), artefacts.paths
     path = paths.training(spec, seed)
-    file = training_file.read(path) if path.is_file() else None
+    file = training_record.read(path) if path.is_file() else None
     # Snakemake's logs have the names of the rule, the paper, and the run's folder with the seed.
     job = f"logs/*/{spec.paper}/{spec.folder}.{seed}"
     printed = sorted((*paths.results.glob(f"{job}.log"), *paths.results.glob(f"{job}.*.log")))
-    own = path.with_name("train.log")
-    logs = [own, *printed] if own.is_file() else printed
+    log = path.with_name("train.log")
+    logs = [log, *printed] if log.is_file() else printed
     return Training(seed, path.parent, file, tuple(logs))
+
+
+def _device(training: Training) -> str:
+    """Return the device of a training in words."""
+    device = training.file.device if training.file else {}
+    threads = device.get("threads")
+    words = f"{device.get('name', 'unknown')}"
+    return f"{words}, {threads} thread{'s' if threads > 1 else ''}" if threads else words
+
+
+def _cost(name: str, device: str, trainings: Sequence[Training]) -> Cost:
+    files = [training.file for training in trainings if training.file]
+    seconds = [device_seconds(file.totals, file.device) for file in files]
+    joules = [_watts(file.device) * of_file for file, of_file in zip(files, seconds, strict=True)]
+    return Cost(
+        name=name,
+        device=device,
+        trainings=len(files),
+        seconds=sum(seconds),
+        tokens=sum(file.totals.target_tokens for file in files),
+        watt_hours=sum(joules) / HOUR,
+    )
+
+
+def _watts(device: dict) -> float:
+    """Return the power that a device is assumed to take, the building's included."""
+    if device.get("type") == "cpu":
+        return WATTS_OF_A_THREAD * (device.get("threads") or 1) * BUILDING
+    name = str(device.get("name", ""))
+    watts = (watts for word, watts in WATTS_BY_NAME.items() if word in name)
+    return next(watts, WATTS_OF_A_GPU) * BUILDING

@@ -1,184 +1,151 @@
-"""Tables on the page: in the paper's own shape, ours large and the reported number small."""
+"""Tables on the page, and the details of each cell: numbers, verdict, files, what was learned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 from fathom.artefacts.page.runs import Run
-from fathom.artefacts.page.verdicts import Sign, sign_of
-from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
+from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.notes import notes_on_cells
-from fathom.artefacts.table.verdicts import signed
-from fathom.artefacts.table.view import (
-    CellView,
-    column_labels,
-    label,
-    parts,
-    place,
-    reported_text,
-    row_labels,
-    rows_of,
-    sentences_row,
-)
-from fathom.config.reported import Reported
+from fathom.artefacts.table.results import Number, number
+from fathom.artefacts.table.sources import CORPUS
+from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference
+from fathom.artefacts.table.view import ShownCell, ShownPart, ShownRow, label, parts, place
+from fathom.config.reported import EMPTY
 
 NOTHING = "–"  # where neither we nor the paper have anything
+DIGITS = ".6g"
 
 
 @dataclass(frozen=True)
-class PageCell:
-    """A cell with what it shows.
+class Learned:
+    """How far the runs of a row are below the unigram baseline."""
 
-    Attributes:
-        fragment: the id of its details.
-        row, column: what its row and column are called.
-        item: the cell and the comparison.
-        ours: our number or words.
-        reported: the paper's cell; empty for one that the paper does not have.
-        difference: ours less the reported number, with a sign; empty where nothing is judged.
-        sign: the verdict; None where there is nothing to compare.
-    """
-
-    fragment: str
-    row: str
-    column: str
-    item: ComparedCell
-    ours: CellView
-    reported: CellView
-    difference: str
-    sign: Sign | None
-
-    @property
-    def has_number(self) -> bool:
-        """Whether we have a number here."""
-        return self.item.result.value is not None
-
-    @property
-    def spoken(self) -> str:
-        """The cell in one sentence, for readers who cannot see where it is."""
-        words = [f"{self.row}, {self.column}: ours {self.ours.full or NOTHING}"]
-        words += [f"reported {self.reported.full}"] if self.reported.text else []
-        words += [self.sign.words] if self.sign else []
-        return ", ".join(words)
-
-
-@dataclass(frozen=True)
-class PageRow:
-    """A row with its cells; `learned` has nats below the unigram baseline, from low to high."""
-
-    label: str
-    cells: tuple[PageCell, ...]
-    learned: tuple[float, ...]
-    words: str
-
-
-@dataclass(frozen=True)
-class PagePart:
-    """A part of a table; `added` says whether its columns are not in the paper."""
-
-    heading: str
-    columns: tuple[str, ...]
-    rows: tuple[PageRow, ...]
-    sentences: tuple[str, ...]
-    added: bool
+    nats: tuple[str, ...]  # from low to high; empty where no run has a number
+    share: str  # of the most in the table, in percent
+    words: str  # why there are no nats
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of the page.
+    """A table of the page."""
 
-    Attributes:
-        name: its key in tables.yaml, and the id of its section.
-        number, title: `Table 5` and the heading.
-        where: where it is in the paper.
-        caption: what a reader must know to read it; may be empty.
-        judged: whether any cell is compared with the paper's.
-        has_runs: whether its cells show runs.
-        parts: its parts.
-        notes: what a reader must know of the numbers.
-        most: the most nats that a run of it is below the unigram baseline.
-    """
-
-    name: str
-    number: str
-    title: str
-    where: str
-    caption: str
-    judged: bool
-    has_runs: bool
-    parts: tuple[PagePart, ...]
-    notes: tuple[str, ...]
+    compared: ComparedTable
+    runs: Mapping[str, Run]  # the paper's, by full name
+    parts: tuple[ShownPart, ...]
 
     @property
-    def cells(self) -> tuple[PageCell, ...]:
+    def name(self) -> str:
+        """Its key in tables.yaml, and the id of its section."""
+        return self.compared.table.name
+
+    @property
+    def number(self) -> str:
+        """`Table 5`."""
+        return label(self.name, "").partition(" · ")[0]
+
+    @property
+    def title(self) -> str:
+        """Its title, without the number."""
+        return self.compared.table.title
+
+    @property
+    def where(self) -> str:
+        """Where it is in the paper."""
+        return place(self.compared.table.section)
+
+    @property
+    def caption(self) -> str:
+        """What a reader must know to read it; may be empty."""
+        return self.compared.table.caption
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of its numbers."""
+        return tuple(notes_on_cells(self.compared))
+
+    @cached_property
+    def cells(self) -> tuple[ShownCell, ...]:
         """All of its cells."""
         return tuple(cell for part in self.parts for row in part.rows for cell in row.cells)
 
-    @property
-    def most(self) -> float:
-        """The most nats that a run of it is below the unigram baseline."""
+    @cached_property
+    def judged(self) -> bool:
+        """Whether any cell is compared with the paper's."""
+        return any(cell.sign.judged for cell in self.cells if cell.sign)
+
+    def shows_learned(self, part: ShownPart) -> bool:
+        """Return whether a part says how much its runs learned, since nothing is judged."""
+        kinds = {cell.item.result.cell.kind for cell in self.cells}
+        return "run" in kinds and not self.judged and not part.added
+
+    def learned(self, row: ShownRow) -> Learned:
+        """Return how much the runs of a row learned."""
+        names = dict.fromkeys(item.result.cell.source for item in row.items)
+        runs = [self.runs[name] for name in names if name in self.runs]
+        nats = self._nats(row)
+        words = ", ".join(dict.fromkeys(run.words for run in runs)) if not nats else ""
+        # Two numbers that read the same are one.
+        bounds = dict.fromkeys(f"{value:.2f}" for value in (nats[0], nats[-1])) if nats else ()
+        share = 100 * max(nats[-1], 0) / self._most if nats and self._most > 0 else 0
+        return Learned(tuple(map(minus, bounds)), f"{share:.0f}", words)
+
+    @cached_property
+    def _most(self) -> float:
+        """The most nats that a run of it is below the baseline."""
         rows = (row for part in self.parts for row in part.rows)
-        return max((value for row in rows for value in row.learned), default=0.0)
+        return max((nats for row in rows for nats in self._nats(row)), default=0.0)
+
+    def _nats(self, row: ShownRow) -> list[float]:
+        """Return by how much the runs of a row are below the baseline, from low to high."""
+        names = dict.fromkeys(item.result.cell.source for item in row.items)
+        nats = (self.runs[name].below_unigram for name in names if name in self.runs)
+        return sorted(value for value in nats if value is not None)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A line of a cell's details; with a file, the text is a link to it."""
+
+    name: str
+    text: str
+    file: Path | None = None
+
+
+@dataclass(frozen=True)
+class CellDetails:
+    """The details of a cell of a table."""
+
+    table: PageTable
+    cell: ShownCell
+    lines: tuple[Detail, ...]
 
 
 def page_table(compared: ComparedTable, runs: Mapping[str, Run]) -> PageTable:
-    """Return a table for the page.
+    """Return a table for the page, with the paper's runs by full name."""
+    return PageTable(compared, runs, tuple(parts(compared)))
+
+
+def details(table: PageTable, scale_title: str) -> Iterator[tuple[str, CellDetails]]:
+    """Yield the run or corpus of each cell (empty where it shows neither), and its details.
 
     Args:
-        compared: the table with all of its cells.
-        runs: the paper's runs by full name.
+        table: the table.
+        scale_title: what the scale cuts down.
     """
-    table = compared.table
-    number, _, title = label(table.name, table.title).partition(" · ")
-    signs = [sign_of(item.verdict) for item in compared.cells if item.verdict]
-    return PageTable(
-        name=table.name,
-        number=number,
-        title=title,
-        where=place(table.section),
-        caption=table.caption,
-        judged=any(sign.judged for sign in signs),
-        has_runs=any(item.result.cell.kind == "run" for item in compared.cells),
-        parts=tuple(_parts(compared, runs)),
-        notes=tuple(notes_on_cells(compared)),
-    )
+    for cell in table.cells:
+        source = cell.item.result.cell.source
+        lines = [*_comparison(cell, table.compared, scale_title), *_numbers(cell, table.compared)]
+        yield source, CellDetails(table, cell, tuple(lines))
 
 
-def _parts(compared: ComparedTable, runs: Mapping[str, Run]) -> Iterator[PagePart]:
-    for at, (heading, cells, added) in enumerate(parts(compared.cells)):
-        columns, labels = column_labels(cells, compared), row_labels(cells, compared)
-        counts = sentences_row(list(columns), cells)
-        rows = []
-        for number, (row, items) in enumerate(rows_of(cells, compared.table.vocabulary).items()):
-            start = f"{compared.table.name}-{at}-{number}"
-            shown = tuple(
-                _cell(f"{start}-{place}", labels[row], name, *items[column])
-                for place, (column, name) in enumerate(columns.items())
-            )
-            in_row = [item for item, _ in items.values()]
-            rows.append(PageRow(labels[row], shown, *_learned(in_row, runs)))
-        texts = tuple(cell.text for cell in counts.cells) if counts else ()
-        yield PagePart(heading, tuple(columns.values()), tuple(rows), texts, added)
-
-
-def _cell(fragment: str, row: str, column: str, item: ComparedCell, ours: CellView) -> PageCell:
-    sign = sign_of(item.verdict) if item.verdict else None
-    delta = item.verdict.delta if item.verdict else None
-    decimals = item.reported.decimals if item.reported else 0
-    return PageCell(
-        fragment=fragment,
-        row=row,
-        column=column,
-        item=item,
-        ours=ours,
-        reported=_printed(item.reported),
-        difference="" if delta is None else minus(signed(delta, decimals)),
-        sign=sign,
-    )
-
-
-def _printed(reported: Reported | None) -> CellView:
-    cell = reported_text(reported)
-    return CellView(minus(cell.text), cell.spread, bold=cell.bold)
+def spoken(cell: ShownCell) -> str:
+    """Return a cell in one sentence, for readers who cannot see where it is."""
+    words = [f"{cell.row}, {cell.column}: ours {cell.ours.full or NOTHING}"]
+    words += [f"reported {minus(cell.reported.full)}"] if cell.reported.text else []
+    words += [cell.sign.words] if cell.sign else []
+    return ", ".join(words)
 
 
 def minus(text: str) -> str:
@@ -186,14 +153,65 @@ def minus(text: str) -> str:
     return f"\u2212{text[1:]}" if text.startswith("-") and text[1:2].isdigit() else text
 
 
-def _learned(
-    items: Sequence[ComparedCell], runs: Mapping[str, Run]
-) -> tuple[tuple[float, ...], str]:
-    """Return the least and the most nats of a row's runs, and words where there are none."""
-    names = dict.fromkeys(item.result.cell.source for item in items)
-    own = [runs[name] for name in names if name in runs]
-    nats = sorted(run.below_unigram for run in own if run.below_unigram is not None)
-    words = ", ".join(dict.fromkeys(run.words for run in own)) if own and not nats else ""
-    # Two numbers that read the same are one.
-    bounds = {f"{value:.2f}": value for value in (nats[0], nats[-1])} if nats else {}
-    return tuple(bounds.values()), words
+def _comparison(cell: ShownCell, compared: ComparedTable, scale_title: str) -> Iterator[Detail]:
+    item, result, reported = cell.item, cell.item.result, cell.item.reported
+    if cell.sign and cell.sign.words == NOT_JUDGED:
+        yield Detail("Why", f"not the paper's own settings: {scale_title}")
+    if item.verdict and item.verdict.cause:
+        yield Detail("Cause", item.verdict.cause)
+    if item.verdict and item.verdict.delta is not None and result.cell.value is not None:
+        measurement = compared.table.vocabulary.measurement(result.cell.value)
+        within = measurement.tolerance(result.cell.task)
+        allowed = allowed_difference(within, reported and reported.number, result)
+        words = f"{minus(cell.difference)}; up to {allowed:{DIGITS}} counts as reproduced"
+        yield Detail("Difference", words)
+    if reported is None and result.cell.ours:
+        yield Detail("Reported", "not in the paper")
+    elif reported is None or reported.note == EMPTY:
+        yield Detail("Reported", "nothing: the paper's cell is empty")
+    elif reported.right:
+        yield Detail("Misprint", f"printed {reported.value}, must mean {reported.right}")
+    if reported and reported.mark:
+        yield Detail("The paper's mark", reported.mark)
+    if reported:
+        yield Detail("Printed in", reported.where)
+
+
+def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
+    result = cell.item.result
+    if result.value is not None:
+        seeds = f"mean of {result.seeds} seeds" if result.seeds > 1 else ""
+        value = result.cell.value
+        unit = value and (value.unit or compared.table.vocabulary.measurement(value).unit)
+        words = ", ".join(filter(None, (f"{result.value:{DIGITS}}", unit, seeds)))
+        yield Detail("Value", minus(words))
+    if result.value is not None and result.interval is not None:
+        low, high = result.value - result.interval, result.value + result.interval
+        yield Detail("95 % interval", f"{low:{DIGITS}} to {high:{DIGITS}}, by bootstrap")
+    if result.stderr is not None:
+        over = "seeds" if result.deviation is not None else "test sentences or checkpoints"
+        yield Detail("Standard error", f"{result.stderr:{DIGITS}} over {over}")
+    if result.sentences is not None:
+        yield Detail("Test sentences", str(result.sentences))
+    if result.note:
+        yield Detail("Note", result.note)
+    if result.cell.key:
+        yield Detail("Measurement", result.cell.key)
+    for how in result.how:
+        yield Detail("Computed", how)
+    yield from _seeds(cell, compared)
+
+
+def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
+    """Yield the number of each seed with the file that it is read from."""
+    shown = cell.item.result.cell
+    if shown.kind == "empty":
+        return
+    source = compared.sources[shown.source]
+    files = source.files(shown.key)
+    factor = shown.value.factor if shown.value else 1.0
+    for seed, reading in source.readings(shown.key):
+        value = number(shown, reading)
+        text = f"{value.value * factor:{DIGITS}}" if isinstance(value, Number) else value.words
+        name = "Corpus" if seed == CORPUS else f"Seed {seed}"
+        yield Detail(name, minus(text), files[seed] if files[seed].is_file() else None)

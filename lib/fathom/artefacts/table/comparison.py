@@ -1,4 +1,4 @@
-"""Each cell of a table with what the paper reports there, and the verdict."""
+"""Each cell of a table with what the paper reports there, and the verdict; and all of them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,42 +23,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell, what the paper reports there, and the verdict.
+    """A cell, what the paper reports there, and the verdict."""
 
-    Attributes:
-        result: our value; a difference where the paper prints one.
-        reported: the paper's cell; None for a cell that the paper does not have.
-        verdict: None where there is nothing to compare.
-        delta: our difference to another cell, where the paper prints one next to its number.
-        mark: the paper's mark of a significant gain, where our cell passes its test.
-        tested: whether there was such a test; it needs a score in both rows.
-    """
-
-    result: CellResult
-    reported: Reported | None = None
-    verdict: Verdict | None = None
+    result: CellResult  # our value; a difference where the paper prints one
+    reported: Reported | None = None  # None for a cell that the paper does not have
+    verdict: Verdict | None = None  # None where there is nothing to compare
+    # Our difference to another cell, where the paper prints one next to its number.
     delta: float | None = None
-    mark: str = ""
-    tested: bool = False
+    mark: str = ""  # the paper's mark of a significant gain, where our cell passes its test
+    tested: bool = False  # whether there was such a test; it needs a score in both rows
 
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table with all of its cells, for drawing and for the comparison.
-
-    Attributes:
-        table: the table.
-        scale: the scale of its runs.
-        cells: the cells, in their order.
-        sources: runs and corpora by name, for differences between cells.
-        warnings: what another table says of the data or the recipe of these runs.
-    """
+    """A table with all of its cells, for drawing and for the comparison."""
 
     table: Table
-    scale: str
+    scale: str  # of its runs
     cells: tuple[ComparedCell, ...]
-    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
-    warnings: tuple[str, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)  # runs and corpora
+    warnings: tuple[str, ...] = ()  # what another table says of the data of these runs
 
     @property
     def shown_as(self) -> dict[str, str]:
@@ -81,28 +65,28 @@ def compare_table(
         cells: its cells.
         reported: the paper's cells.
         sources: runs and corpora by name.
-        scale: the scale of the runs.
+        scale: of the runs.
 
     Raises:
-        FathomError: a measurement file cannot be used.
+        FathomError: If a measurement file cannot be used.
     """
     printed = {(item.row, item.column): item for item in reported}
     compared = []
     for cell in cells:
-        own = result(cell, sources)
+        ours = result(cell, sources)
         less = None
         item = None if cell.ours else printed.get((cell.id, cell.column))
         printed_as = table.marks.get(item.mark) if item else None
         if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
             base = result(_base(table.paper, cell, cells, printed_as.to), sources)
-            less = difference(own, base, sources)
+            less = difference(ours, base, sources)
         if less and printed_as and printed_as.means == DIFFERENCE:
-            own, less = less.result, None
-        verdict = _verdict(table, item, own, less, scale) if item else None
-        gains = _gains(table, own, cells, sources)
+            ours, less = less.result, None
+        verdict = _verdict(table, item, ours, less, scale) if item else None
+        gains = _gains(table, ours, cells, sources)
         mark = next((name for name, gained in gains.items() if gained), "")
         delta = less and less.result.value
-        compared.append(ComparedCell(own, item, verdict, delta, mark, bool(gains)))
+        compared.append(ComparedCell(ours, item, verdict, delta, mark, bool(gains)))
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
@@ -114,44 +98,42 @@ def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
 def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
     """Return the cell of the same block where a row or column meets the column or row of a cell."""
     places = ((to, cell.column), (cell.row, to))
-    return next(
-        (
-            other
-            for other in cells
-            if other.block == cell.block and (other.row, other.column) in places
-        ),
-        None,
+    meeting = (
+        other
+        for other in cells
+        if other.block == cell.block and (other.row, other.column) in places
     )
+    return next(meeting, None)
 
 
 def _gains(
-    table: Table, own: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
+    table: Table, ours: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
 ) -> dict[str, bool]:
     """Return the paper's marks of significant gains that can be tested, and who passes."""
-    if own.cell.value is None:
+    if ours.cell.value is None:
         return {}
     gains = {}
-    lower = table.vocabulary.measurement(own.cell.value).better == "lower"
+    lower = table.vocabulary.measurement(ours.cell.value).better == "lower"
     for name, mark in table.marks.items():
-        base = _meeting(own.cell, cells, mark.to) if mark.means == GAIN else None
-        if base in (None, own.cell):
+        base = _meeting(ours.cell, cells, mark.to) if mark.means == GAIN else None
+        if base in (None, ours.cell):
             continue
-        better = significantly_better(mark, own, result(base, sources), sources, lower)
+        better = significantly_better(mark, ours, result(base, sources), sources, lower)
         gains |= {} if better is None else {name: better}
     return gains
 
 
 def _verdict(
-    table: Table, reported: Reported, own: CellResult, less: Difference | None, scale: str
+    table: Table, reported: Reported, ours: CellResult, less: Difference | None, scale: str
 ) -> Verdict | None:
-    """Return the verdict on a cell; none where the paper's table is empty on purpose.
+    """Return the verdict on a cell; None where the paper's table is empty on purpose.
 
     A cell that is printed with a difference is reproduced if both are.
     """
-    if own.cell.value is None:
+    if ours.cell.value is None:
         return None
-    within = table.vocabulary.measurement(own.cell.value).tolerance(own.cell.task)
-    verdict = judge(reported, own, allowed_difference(within, reported.number, own), scale)
+    within = table.vocabulary.measurement(ours.cell.value).tolerance(ours.cell.task)
+    verdict = judge(reported, ours, allowed_difference(within, reported.number, ours), scale)
     if less is None or reported.difference is None:
         return verdict
     allowed = allowed_difference(within, reported.difference, less.result)

@@ -1,19 +1,22 @@
 """A cell less another one; rows that are scored on the same sentences are drawn again in pairs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fathom.artefacts.table.counts import counts_of, same_references, statistics_of, tasks_of
-from fathom.artefacts.table.results import CellResult
+from fathom.artefacts.table.results import CellResult, Number, number
 from fathom.artefacts.table.sources import Source
+from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
-from fathom.results.measurements import words_of
+from fathom.config.tables import Cell
+from fathom.io.errors import FathomError
 from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:
+    from fathom.scoring.bootstrap import Statistics
     from fathom.scoring.paired import Paired
+    from fathom.scoring.sentences import Sentences
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
 OVER_SEEDS = "95 % interval of the difference over seeds, Student's t"
@@ -21,23 +24,19 @@ OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
 NO_INTERVAL = "no interval of the difference"
 NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
 LEVEL = 0.95  # of a mark that names none
+ROUNDING = 1e-5  # scores are stored with six decimals
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell less another one.
+    """A cell less another one."""
 
-    Attributes:
-        result: the difference in place of the cell's value, `stderr` and `interval` with it. With
-            several seeds in both rows `stderr` is over seeds, as in other cells. The note says why
-            there is no interval.
-        paired: the draws of the test set, in the cell's unit; None where there is no pairing.
-        over_seeds: half of the 95 % interval over seeds; None unless both rows have several.
-    """
-
+    # The difference in place of the cell's value, `stderr` and `interval` with it. With several
+    # seeds in both rows `stderr` is over seeds, as in other cells. The note says why there is no
+    # interval.
     result: CellResult
-    paired: "Paired | None" = None
-    over_seeds: float | None = None
+    paired: "Paired | None" = None  # the draws of the test set, in the cell's unit
+    over_seeds: float | None = None  # half of the 95 % interval; None unless both have several
 
     @property
     def half(self) -> float | None:
@@ -46,7 +45,7 @@ class Difference:
 
     @property
     def method(self) -> str:
-        """What the interval is, in words; nothing without one."""
+        """What the interval is, in words; empty without one."""
         if self.half is None:
             return ""
         if self.over_seeds is not None or self.paired is None:
@@ -55,34 +54,28 @@ class Difference:
 
 
 def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]) -> Difference:
-    """Return a cell less another one.
-
-    Args:
-        cell: the cell.
-        base: what is subtracted.
-        sources: the runs of both, by name.
+    """Return a cell less another one, of runs in `sources`.
 
     Raises:
-        FathomError: counts of sentences are damaged, or are not those of the scores.
+        FathomError: If counts of sentences are damaged, or are not those of the scores.
     """
     of_base = f"{base.cell.row}: {base.note}" if base.note else ""
-    note = "; ".join(filter(None, (cell.note, of_base)))
     lost = f"{base.cell.row}: {base.lost}" if base.lost else ""
-    bare = replace(
+    less = replace(
         cell,
         value=None,
         stderr=None,
         interval=None,
         deviation=None,
-        lost="; ".join(filter(None, (cell.lost, lost))),
+        lost=_joined(cell.lost, lost),
         awaited=cell.awaited + base.awaited,
-        note=note,
+        note=_joined(cell.note, of_base),
     )
     if cell.value is None or base.value is None:
         words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
-        return Difference(replace(bare, words=words))
-    bare = replace(
-        bare,
+        return Difference(replace(less, words=words))
+    less = replace(
+        less,
         value=cell.value - base.value,
         comparable=cell.comparable and base.comparable,
         stderr=_hypotenuse(cell.stderr, base.stderr),
@@ -90,17 +83,18 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
         doubtful=cell.doubtful or base.doubtful,
     )
     over_seeds = None
-    if bare.deviation is not None and cell.stderr is not None and base.stderr is not None:
+    if less.deviation is not None and cell.stderr is not None and base.stderr is not None:
         over_seeds = half_interval([(cell.stderr, cell.seeds), (base.stderr, base.seeds)])
     if not is_score(cell) or not is_score(base):
-        return Difference(bare, over_seeds=over_seeds)
+        return Difference(less, over_seeds=over_seeds)
+
     paired = pair(cell, base, sources)
     if isinstance(paired, str):
-        note = "; ".join(filter(None, (bare.note, f"{NO_INTERVAL}: {paired}")))
-        alone = replace(bare, stderr=None, note=note)
-        return Difference(alone if over_seeds is None else bare, over_seeds=over_seeds)
-    stderr = paired.stderr if over_seeds is None else bare.stderr
-    return Difference(replace(bare, stderr=stderr, interval=paired.half), paired, over_seeds)
+        note = _joined(less.note, f"{NO_INTERVAL}: {paired}")
+        alone = replace(less, stderr=None, note=note)
+        return Difference(alone if over_seeds is None else less, over_seeds=over_seeds)
+    stderr = paired.stderr if over_seeds is None else less.stderr
+    return Difference(replace(less, stderr=stderr, interval=paired.half), paired, over_seeds)
 
 
 def pair(
@@ -120,7 +114,7 @@ def pair(
         share: the size of a draw as a share of the sentences; by default all.
 
     Raises:
-        FathomError: counts of sentences are damaged, or are not those of the scores.
+        FathomError: If counts of sentences are damaged, or are not those of the scores.
     """
     from fathom.scoring.paired import SAMPLES, Paired, paired_bootstrap
 
@@ -131,15 +125,15 @@ def pair(
     first, second = counts_of(cell.cell, sources), counts_of(base.cell, sources)
     if first is None or second is None:
         return NO_COUNTS
-    if not all(same_references([*own, *other]) for own, other in zip(first, second, strict=True)):
+    if not all(same_references([*ours, *bases]) for ours, bases in zip(first, second, strict=True)):
         return OTHER_SENTENCES
     if any(len(trainings[0].counts) < 2 for trainings in first):
         return ONE_SENTENCE
     systems = statistics_of(cell.cell, first), statistics_of(cell.cell, second)
-    drawn = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
+    paired = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
     factor = cell.cell.value.factor if cell.cell.value else 1.0
     # The difference that the cells show, so that the interval and p are about the same number.
-    return Paired((cell.value or 0.0) - (base.value or 0.0), drawn.drawn * factor)
+    return Paired((cell.value or 0.0) - (base.value or 0.0), paired.drawn * factor)
 
 
 def significantly_better(
@@ -159,9 +153,6 @@ def significantly_better(
         base: what it is compared with.
         sources: the runs of both, by name.
         lower: whether lower scores are better.
-
-    Raises:
-        FathomError: counts of sentences are damaged, or are not those of the scores.
     """
     if mark.test is None or not is_score(cell) or not is_score(base):
         return None
@@ -177,6 +168,64 @@ def is_score(item: CellResult) -> bool:
     return item.value is not None and value is not None and value.counts_sentences
 
 
+def tasks_of(cell: Cell) -> tuple[str, ...]:
+    """Return the tasks whose sentences a cell counts."""
+    return (cell.task,) if cell.task else cell.tasks
+
+
+def counts_of(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences]] | None":
+    """Return the counts of each task's sentences, by task and training with a value.
+
+    None where nothing is stored.
+
+    Raises:
+        FathomError: If the counts are damaged, or are not those of the scores.
+    """
+    source = sources[cell.source]
+    readings = [
+        (seed, reading.record)
+        for seed, reading in source.readings(cell.key)
+        if reading.record is not None and isinstance(number(cell, reading), Number)
+    ]
+    sets = []
+    for task in tasks_of(cell):
+        trainings = []
+        for seed, record in readings:
+            read = source.sentences(cell.key, seed, task)
+            if read is None:
+                return None
+            counted = read.statistics(_metric_name(cell)).value
+            measured = record.tasks[task].value
+            if abs(counted - measured) > ROUNDING:
+                raise FathomError(
+                    f"the counts of {task} give {counted:.6f}, and the measurement is {measured}",
+                    str(source.files(cell.key)[seed]),
+                    "score again: fathom score",
+                )
+            trainings.append(read)
+        sets.append(trainings)
+    return sets
+
+
+def statistics_of(cell: Cell, sets: "Iterable[Iterable[Sentences]]") -> "list[list[Statistics]]":
+    """Return the counts of a cell's metric alone."""
+    name = _metric_name(cell)
+    return [[counts.statistics(name) for counts in trainings] for trainings in sets]
+
+
+def same_references(trainings: "list[Sentences]") -> bool:
+    """Return whether all were scored on the same sentences."""
+    first, *others = [training.references for training in trainings]
+    return all(first.shape == other.shape and (first == other).all() for other in others)
+
+
+def _metric_name(cell: Cell) -> str:
+    """Return the metric's name among the counts of sentences: a tokenizer of BLEU, or chrF."""
+    from fathom.scoring import chrf
+
+    return cell.metric or chrf.NAME
+
+
 def _metric(cell: CellResult) -> tuple:
     """Return what a score was computed with: key without gates, unit, sacreBLEU's signature."""
     name, qualifiers = words_of(cell.cell.key)
@@ -186,3 +235,7 @@ def _metric(cell: CellResult) -> tuple:
 
 def _hypotenuse(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else math.hypot(first, second)
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))

@@ -1,21 +1,23 @@
-"""A table's files: csv with every digit, and md, tex and html for reading."""
+"""A table's files: csv with every digit, and md, tex and html for reading; and the terminal."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from fathom.artefacts.table.comparison import ComparedTable, write_csv
-from fathom.artefacts.table.view import BlockView, CellView, TableView
+from fathom.artefacts.rendering import environment
+from fathom.artefacts.table.comparison import ComparedTable, counts, write_csv
+from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text, view
 from fathom.io.files import write_text
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from pandas import DataFrame
 
-_TEMPLATES = Path(__file__).parent / "templates"
-# A lower-than sign before a blank, an underscore within a word, and a bracket that is no link mean
-# nothing in Markdown.
+# A lower-than sign before a blank, an underscore within a word, and a bracket that is not a link
+# mean nothing in Markdown.
 _MARKDOWN = re.compile(r"[\\*`]|<(?=[A-Za-z/!])|(?<!\w)_|_(?!\w)|~(?=~)|\[(?=[^]]*][(\[:])")
 # What begins a heading, a list, a quote or a line where it begins a paragraph.
 _BEGIN = re.compile(r"^(?:(\d+)(?=[.)]\s)|(?=[-+#>=]))")
@@ -39,11 +41,14 @@ _TEX = {
     "×": r"$\times$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
-    **{
-        letter: rf"$\{name}$"
-        for letter, name in {"α": "alpha", "β": "beta", "Σ": "Sigma", "Δ": "Delta"}.items()
-    },
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "Σ": r"$\Sigma$",
+    "Δ": r"$\Delta$",
 }
+COMPARISON = "Reported and reproduced"
+AVERAGE, DECIMALS = "avg", 2
+GAP = 2  # characters between two columns of the terminal
 
 
 def write(table: TableView, frame: "DataFrame", stem: Path) -> None:
@@ -68,7 +73,7 @@ def numbers(compared: ComparedTable) -> "DataFrame":
         "block", "row", "column", "value", "stderr", "words", "note", "interval", "seeds",
         "sentences", "mark", "measurement", "metric", "run", "scale",
     )  # fmt: skip
-    records = [
+    lines = [
         (
             own.cell.block,
             own.cell.row,
@@ -89,7 +94,7 @@ def numbers(compared: ComparedTable) -> "DataFrame":
         for item, own in ((item, item.result) for item in compared.cells)
         if own.value is not None or own.words
     ]
-    return DataFrame(records, columns=columns, dtype=object)
+    return DataFrame(lines, columns=columns, dtype=object)
 
 
 def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
@@ -100,14 +105,14 @@ def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> 
         tables: the tables.
         intro: paragraphs before the first table.
     """
-    templates = environment(autoescape=True)
-    return templates.get_template("page.html").render(title=title, tables=tables, intro=intro)
+    template = environment(autoescape=True).get_template("plain_page.html")
+    return template.render(title=title, tables=tables, intro=intro)
 
 
 def markdown(table: TableView) -> str:
     """Return a table as Markdown that also reads well in a terminal."""
     templates = environment()
-    templates.filters |= {"markdown": _markdown, "paragraph": _paragraph, "grid": grid}
+    templates.filters |= {"markdown": _markdown, "paragraph": _paragraph, "grid": _markdown_grid}
     return templates.get_template("table.md").render(table=table)
 
 
@@ -118,7 +123,138 @@ def tex(table: TableView) -> str:
     return templates.get_template("table.tex").render(table=table)
 
 
-def grid(block: BlockView) -> str:
+def terminal(block: BlockView, width: int) -> tuple[list[tuple[str, str]], bool]:
+    """Return a block as lines of text with their kind, and whether ± had no room.
+
+    Headings and words wrap between words, and numbers never. Words that neighbours share are
+    printed over all of their columns. Columns that have no room follow below. The kind of the
+    heading is "heading".
+    """
+    spreads = True
+    widths = _widths(block, width, spreads)
+    if _total(widths) > width:
+        spreads = False
+        widths = _widths(block, width, spreads)
+    count = len(block.columns)
+    if _total(widths) > width and count > 1:
+        cuts = [_some_columns(block, 0, stop) for stop in range(count - 1, 0, -1)]
+        fits = (cut for cut in cuts if _total(_widths(cut, width, spreads)) <= width)
+        first = next(fits, cuts[-1])
+        rest = _some_columns(block, len(first.columns), count)
+        (above, first_narrow), (below, rest_narrow) = terminal(first, width), terminal(rest, width)
+        return [*above, ("", "heading"), *below], first_narrow or rest_narrow
+    heading = RowView("", "heading", tuple(map(CellView, block.columns)))
+    lines = [(line, "heading") for line in _lines(heading, widths, spreads)]
+    lines.append(("─" * _total(widths), "heading"))
+    for row in block.rows:
+        lines += [(line, row.kind) for line in _lines(row, widths, spreads)]
+    return lines, not spreads
+
+
+def comparison_page(
+    references: Mapping[str, str], tables: Mapping[str, Sequence[ComparedTable]]
+) -> str:
+    """Return the comparison as an HTML page: every table in the paper's shape, with verdicts.
+
+    Args:
+        references: authors, title and year of each paper.
+        tables: the tables of each paper, in their order.
+    """
+    views = [
+        view(table, references[paper], verdicts=True)
+        for paper, of_paper in tables.items()
+        for table in of_paper
+    ]
+    return html(COMPARISON, views, _summary([*chain.from_iterable(tables.values())]))
+
+
+def average_lines(tables: Iterable[ComparedTable]) -> Iterator[str]:
+    """Yield a line for each average that was reproduced: ours, the paper's and the verdict."""
+    for table in tables:
+        for item in table.cells:
+            cell, reported = item.result.cell, item.reported
+            if cell.column == AVERAGE and reported is not None and item.result.value is not None:
+                ours = our_text(item.result, DECIMALS).full
+                theirs = reported.value or reported.outcome
+                verdict = item.verdict.words if item.verdict else ""
+                name = f"{table.table.paper} {table.table.name}"
+                yield f"{name}  {cell.id}: {ours}, paper {theirs}, {verdict}"
+
+
+def _summary(tables: Sequence[ComparedTable]) -> list[str]:
+    """Return the first paragraphs of a comparison: counts of verdicts, and what they mean."""
+    counted = counts(tables)
+    verdicts = ", ".join(f"{count} {words}" for words, count in counted.items())
+    paragraphs = [f"{sum(counted.values())} reported cells: {verdicts}."]
+    if not any(item.result.comparable for table in tables for item in table.cells):
+        paragraphs.append(
+            "No run has the paper's own settings, so no cell is compared with the paper."
+        )
+    return paragraphs
+
+
+def _widths(block: BlockView, width: int, spreads: bool) -> list[int]:
+    """Return the widths of the labels and of each column.
+
+    Columns are as wide as their text where there is room; else headings and words wrap.
+    """
+    least, best = [], []
+    for at, title in enumerate(block.columns):
+        cells = [row.cells[at] for row in block.rows if row.cells[at].span == 1]
+        texts = [title, *(cell.full if spreads else cell.text for cell in cells)]
+        whole = [cell.full for cell in cells if spreads and cell.spread]
+        words = [word for text in texts for word in text.split()]
+        least.append(max(map(len, [*words, *whole]), default=1))
+        best.append(max(map(len, texts)))
+    for row in block.rows:
+        for at, cell in enumerate(row.cells):
+            if cell.span > 1:
+                # The last column that shared words cover has the room that they lack.
+                end, gaps = at + cell.span, GAP * (cell.span - 1)
+                longest = max(map(len, cell.text.split()))
+                least[end - 1] += max(0, longest - sum(least[at:end]) - gaps)
+                best[end - 1] += max(0, len(cell.text) - sum(best[at:end]) - gaps)
+    label = max((len(row.label) for row in block.rows), default=0)
+    spare = width - _total([label, *least])
+    while spare > 0 and least != best:
+        for at, wide in enumerate(best):
+            if least[at] < wide and spare > 0:
+                least[at], spare = least[at] + 1, spare - 1
+    return [label, *least]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _some_columns(block: BlockView, start: int, stop: int) -> BlockView:
+    """Return a block with some of its columns; words are repeated that it shares with others."""
+    rows = []
+    for row in block.rows:
+        cells: list[CellView] = []
+        for at in range(start, stop):
+            first = max(left for left in range(at + 1) if row.cells[left].span)
+            span = min(first + row.cells[first].span, stop) - at
+            begins = at in (first, start)
+            cells.append(replace(row.cells[first], span=span) if begins else CellView(span=0))
+        rows.append(RowView(row.label, row.kind, tuple(cells)))
+    return BlockView(block.heading, block.columns[start:stop], tuple(rows))
+
+
+def _lines(row: RowView, widths: Sequence[int], spreads: bool) -> Iterator[str]:
+    """Yield the lines of a row: label and shared words to the left, other cells to the right."""
+    columns, pads = [[row.label]], [f"<{widths[0]}"]
+    for at, cell in enumerate(row.cells, start=1):
+        if cell.span:
+            room = sum(widths[at : at + cell.span]) + GAP * (cell.span - 1)
+            columns.append(wrap(cell.full if spreads else cell.text, max(room, 1)))
+            pads.append(f">{room}" if cell.span == 1 else f"<{room}")
+    for texts in zip_longest(*columns, fillvalue=""):
+        fields = (f"{text:{pad}}" for text, pad in zip(texts, pads, strict=True))
+        yield (" " * GAP).join(fields).rstrip()
+
+
+def _markdown_grid(block: BlockView) -> str:
     """Return a block as a Markdown table with aligned columns."""
     from pandas import DataFrame
 
@@ -133,35 +269,6 @@ def grid(block: BlockView) -> str:
     alignment = ("left", *("right" for _ in block.columns))
     frame = DataFrame(rows, columns=header, dtype=object)
     return frame.to_markdown(index=False, colalign=alignment, disable_numparse=True)
-
-
-def environment(
-    folder: Path = _TEMPLATES, autoescape: bool = False, brackets: str = "{}"
-) -> "Environment":
-    """Return what renders templates.
-
-    Args:
-        folder: where they are.
-        autoescape: whether every text is escaped for HTML.
-        brackets: what begins and ends a template's own words.
-    """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    begin, end = brackets
-    return Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=autoescape,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        block_start_string=begin + "%",
-        block_end_string="%" + end,
-        variable_start_string=begin * 2,
-        variable_end_string=end * 2,
-        comment_start_string=begin + "#",
-        comment_end_string="#" + end,
-    )
 
 
 def _markdown(text: str) -> str:

@@ -25,74 +25,48 @@ NO_NUMBER = "without a number"  # e.g. since the gates left no layer
 
 @dataclass(frozen=True)
 class Number:
-    """One number of one seed.
-
-    Attributes:
-        value, stderr: in the measurement's unit; the standard error over test sentences, or over
-            the checkpoints of a window.
-        interval: half of the 95 % interval over test sentences.
-        sentences: test sentences; of a mean, those of all its tasks.
-        how: how it was computed, e.g. sacreBLEU's signature.
-    """
+    """One number of one seed, in the measurement's unit."""
 
     value: float
-    stderr: float | None = None
-    interval: float | None = None
-    sentences: int | None = None
-    how: str = ""
+    stderr: float | None = None  # over test sentences, or over the checkpoints of a window
+    interval: float | None = None  # half of the 95 % interval over test sentences
+    sentences: int | None = None  # test sentences; of a mean, those of all its tasks
+    how: str = ""  # how it was computed, e.g. sacreBLEU's signature
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell's value over seeds.
-
-    Attributes:
-        cell: the cell.
-        value: mean over the seeds that have a value, in the unit that the cell prints.
-        stderr: of the mean over seeds; with one seed the one over test sentences. Same unit.
-        interval: half of the 95 % interval over test sentences, averaged over seeds. Same unit.
-        deviation: standard deviation over seeds (n - 1); None with fewer than two. Same unit.
-        seeds: how many seeds the value, or the words, represent.
-        of: how many seeds the run has.
-        lost: how many of several seeds ended without a number, in words: `2 of 5 seeds diverged`.
-        awaited: how many seeds have neither a number nor an outcome yet.
-        sentences: test sentences of the value; None where tokens or checkpoints are counted.
-        words: what is printed where there is no value; empty for an empty cell.
-        note: what a reader must know in addition.
-        how: how each number was computed.
-        comparable: whether the run's settings are the paper's.
-        doubtful: whether the measurement itself says that its number means little.
-    """
+    """A cell's value over seeds; all numbers are in the unit that the cell prints."""
 
     cell: Cell
-    value: float | None = None
-    stderr: float | None = None
-    interval: float | None = None
-    deviation: float | None = None
-    seeds: int = 0
-    of: int = 0
-    lost: str = ""
-    awaited: int = 0
-    sentences: int | None = None
-    words: str = ""
-    note: str = ""
-    how: tuple[str, ...] = ()
-    comparable: bool = False
-    doubtful: bool = False
+    value: float | None = None  # mean over the seeds that have a value
+    stderr: float | None = None  # of the mean over seeds; with one seed over test sentences
+    interval: float | None = None  # half of the 95 % interval over sentences, averaged over seeds
+    deviation: float | None = None  # over seeds (n - 1); None with fewer than two
+    seeds: int = 0  # how many seeds the value, or the words, represent
+    of: int = 0  # how many seeds the run has
+    lost: str = ""  # how many of several seeds ended without a number: `2 of 5 seeds diverged`
+    awaited: int = 0  # how many seeds have neither a number nor an outcome yet
+    sentences: int | None = None  # None where tokens or checkpoints are counted
+    words: str = ""  # what is printed where there is no value; empty for an empty cell
+    note: str = ""  # what a reader must know in addition
+    how: tuple[str, ...] = ()  # how each number was computed
+    comparable: bool = False  # whether the run's settings are the paper's
+    doubtful: bool = False  # whether the measurement itself says that its number means little
 
 
 def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
-    """Return the value of a cell.
+    """Return the value of a cell; an empty cell has neither value nor words.
 
     Seeds that disagree give a value if at least half of those that were trained have one; a note
     names the others.
 
     Args:
-        cell: the cell; an empty one has neither value nor words.
+        cell: the cell.
         sources: runs and corpora by name.
 
     Raises:
-        FathomError: a measurement file cannot be used.
+        FathomError: If a measurement file cannot be used.
     """
     if cell.kind == "empty":
         return CellResult(cell)
@@ -113,13 +87,14 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     if not numbers or len(numbers) < len(without):
         untrained = [Reading(words=NOT_RUN)] * (seeds - len(outcomes))
         return _without_value(bare, [*without, *untrained])
+
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {seeds} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
     records = [item.record for item in readings if item.record]
     doubts = dict.fromkeys(record.doubt for record in records if record.doubt)
-    own = _with_value(bare, numbers, "; ".join([*notes, *doubts]))
-    return replace(own, doubtful=bool(doubts))
+    valued = _with_value(bare, numbers, "; ".join([*notes, *doubts]))
+    return replace(valued, doubtful=bool(doubts))
 
 
 def number(cell: Cell, reading: Reading) -> Number | Reading:
@@ -188,14 +163,10 @@ def _mean(parts: Mapping[str, Number | Reading]) -> Number | Reading:
 
 
 def _without_value(bare: CellResult, readings: Sequence[Reading]) -> CellResult:
-    """Return a cell's words.
+    """Return a cell's words, of the readings of all seeds without a number.
 
     They are the outcome if most seeds of the run have one. Else they say what is missing: once it
     is there, the cell may have a value.
-
-    Args:
-        bare: the cell without value and words.
-        readings: of the seeds without a number.
     """
     if all(reading.words == NOT_RUN for reading in readings):
         return replace(bare, words=NOT_RUN)
@@ -204,15 +175,15 @@ def _without_value(bare: CellResult, readings: Sequence[Reading]) -> CellResult:
     kinds: dict[str, list[str]] = {}
     for reading in chosen:
         kinds.setdefault(without_update(reading.words), []).append(reading.words)
-    kind, own = max(kinds.items(), key=lambda item: len(item[1]))
-    words = own[0] if len({*own}) == 1 else kind
+    kind, alike = max(kinds.items(), key=lambda item: len(item[1]))
+    words = alike[0] if len({*alike}) == 1 else kind
     others = Counter(reading.words for reading in readings if reading.words != words)
     notes = [f"{count} of {bare.of} seeds: {other}" for other, count in others.items()]
     notes += dict.fromkeys(reading.detail for reading in readings if reading.detail)
     return replace(
         bare,
-        seeds=0 if words == NOT_RUN else len(own),
-        words=f"{words} ({len(own)} of {bare.of} seeds)" if bare.of > 1 else words,
+        seeds=0 if words == NOT_RUN else len(alike),
+        words=f"{words} ({len(alike)} of {bare.of} seeds)" if bare.of > 1 else words,
         note="; ".join(notes),
     )
 
@@ -228,8 +199,8 @@ def _with_value(bare: CellResult, numbers: Sequence[Number], note: str) -> CellR
     values = [part.value * unit for part in numbers]
     deviation = stdev(values) if len(values) > 1 else None
     stderr = _scaled(numbers[0].stderr, unit)
-    shown = numbers if value and value.counts_sentences else ()
-    counts = [part.sentences for part in shown if part.sentences is not None]
+    counted = numbers if value and value.counts_sentences else ()
+    counts = [part.sentences for part in counted if part.sentences is not None]
     return replace(
         bare,
         value=math.fsum(values) / len(values) if len(values) > 1 else values[0],
@@ -244,14 +215,15 @@ def _with_value(bare: CellResult, numbers: Sequence[Number], note: str) -> CellR
 
 
 def _average(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None
+    """Return the mean, or None where a value is missing."""
+    present = [value for value in values if value is not None]
+    return fmean(present) if present and len(present) == len(values) else None
 
 
 def _of_mean(spreads: Sequence[float | None]) -> float | None:
-    """Return the spread of a mean of independent numbers, or None where one is unknown."""
-    known = [spread for spread in spreads if spread is not None]
-    return math.hypot(*known) / len(known) if known and len(known) == len(spreads) else None
+    """Return the spread of a mean of independent numbers, or None where one is missing."""
+    present = [spread for spread in spreads if spread is not None]
+    return math.hypot(*present) / len(present) if present and len(present) == len(spreads) else None
 
 
 def _scaled(value: float | None, unit: float) -> float | None:

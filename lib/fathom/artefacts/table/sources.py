@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathom.config.measurement_keys import words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.results.measurements import FINISHED, Measurements, Record, read, words_of
+from fathom.results.measurements import FINISHED, Measurements, Record, read
 from fathom.results.recipe import stale
 
 if TYPE_CHECKING:
@@ -28,56 +29,38 @@ _HASH = re.compile(r"-[0-9a-f]{8}$")
 
 @dataclass(frozen=True)
 class Reading:
-    """What one seed has for one key: a record, or the words that take its place.
-
-    Attributes:
-        record: the measurement's record; None where there is none.
-        words: why there is no record.
-        detail: what a note adds to the words.
-        outcome: whether the words are the training's outcome.
-        stale: which stages have a newer recipe than the one that made the record.
-    """
+    """What one seed has for one key: a record, or the words that take its place."""
 
     record: Record | None = None
-    words: str = ""
-    detail: str = ""
-    outcome: bool = False
-    stale: str = ""
+    words: str = ""  # why there is no record
+    detail: str = ""  # what a note adds to the words
+    outcome: bool = False  # whether the words are the training's outcome
+    stale: str = ""  # which stages have a newer recipe than the one that made the record
 
 
 @dataclass(frozen=True)
 class Source:
-    """A run with its seeds, or a corpus, which has one folder under the seed CORPUS.
+    """A run with its seeds, or a corpus, which has one folder under the seed CORPUS."""
 
-    Attributes:
-        name: `<paper>/<run>` or a data set.
-        folders: the folder of measurement files by seed.
-        stem: file name, without suffix, of a measurement's key. The name of what depends on a
-            decoding ends in a hash of the decoding's settings.
-        identity: SHA-256 that its files must have; empty accepts any.
-        comparable: whether all of its settings are the paper's.
-        unused: further seeds with which the run was trained.
-        decoding: the folder of a decoding by seed, split and gates; None for a corpus.
-        shown_as: what tasks are called whose text is not what their name says.
-        hard_gates: which layers its hard gates leave out, in words; empty without such gates.
-        average_of: how many saved weights are averaged before they are measured.
-    """
-
-    name: str
-    folders: Mapping[int, Path]
+    name: str  # `<paper>/<run>` or a data set
+    folders: Mapping[int, Path]  # the folder of measurement files by seed
+    # File name, without suffix, of a measurement's key. The name of what depends on a decoding ends
+    # in a hash of the decoding's settings.
     stem: Callable[[str], str]
-    identity: str = ""
-    comparable: bool = False
-    unused: tuple[int, ...] = ()
+    identity: str = ""  # SHA-256 that its files must have; empty accepts any
+    comparable: bool = False  # whether all of its settings are the paper's
+    unused: tuple[int, ...] = ()  # further seeds with which the run was trained
+    # The folder of a decoding by seed, split and gates; None for a corpus.
     decoding: Callable[[int, str, str], Path] | None = None
+    # What tasks are called whose text is not what their name says.
     shown_as: Mapping[str, str] = field(default_factory=dict)
-    hard_gates: str = ""
-    average_of: int = 1
+    hard_gates: str = ""  # which layers its hard gates leave out, in words
+    average_of: int = 1  # how many saved weights are averaged before they are measured
     _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
 
     @property
     def unused_words(self) -> str:
-        """The seeds that are trained and not shown, in words; nothing without any."""
+        """The seeds that are trained and not shown, in words; empty without any."""
         names = ", ".join(map(str, self.unused))
         return f"seed {names} is trained and not shown" if names else ""
 
@@ -89,7 +72,7 @@ class Source:
         """Yield seed and reading for each seed that was run.
 
         Raises:
-            FathomError: a file is damaged, or belongs to another run or seed.
+            FathomError: If a file is damaged, or belongs to another run or seed.
         """
         for seed, path in self.files(key).items():
             reading = self._reading(seed, path, key)
@@ -97,19 +80,11 @@ class Source:
                 yield seed, reading
 
     def training(self, seed: int) -> Measurements | None:
-        """Return what the training of a seed measured by itself; None before it has ended.
-
-        Raises:
-            FathomError: the file is damaged, or belongs to another run or seed.
-        """
+        """Return what the training of a seed measured by itself; None before it has ended."""
         return self.read(self.folders[seed] / "training.json", seed)
 
     def sentences(self, key: str, seed: int, task: str) -> "Sentences | None":
-        """Return what was counted in each sentence of a score; None where nothing is stored.
-
-        Raises:
-            FathomError: the file is not the one that scoring wrote.
-        """
+        """Return what was counted in each sentence of a score; None where nothing is stored."""
         from fathom.scoring.sentences import read as read_sentences
 
         if self.decoding is None:
@@ -117,6 +92,16 @@ class Source:
         _, qualifiers = words_of(key)
         folder = self.decoding(seed, qualifiers["split"], qualifiers["gates"])
         return read_sentences(folder, task)
+
+    def read(self, path: Path, seed: int) -> Measurements | None:
+        """Return a file's content, None without a file; each file is read once.
+
+        Raises:
+            FathomError: If the file is damaged, or belongs to another run or seed.
+        """
+        if path not in self._cache:
+            self._cache[path] = self._checked(path, seed) if path.is_file() else None
+        return self._cache[path]
 
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
         file = self.read(path, seed)
@@ -131,31 +116,20 @@ class Source:
         """Say why a file is missing: the run's outcome, another decoding, or nothing was run.
 
         Raises:
-            FathomError: the training has ended, and what it measured is missing.
+            FathomError: If the training has ended, and what it measured is missing.
         """
-        own = path.with_name("training.json")
-        training = self.read(own, seed)
-        if training is None and (own.parents[1] / own.name).is_file():
-            raise FathomError("no such file", str(own), again(own))
-        if training is None and seed == CORPUS:
-            return Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
-        if training is None:
+        measured = path.with_name("training.json")
+        training = self.read(measured, seed)
+        if training is None and (measured.parents[1] / measured.name).is_file():
+            raise FathomError("no such file", str(measured), again(measured))
+        if training is None and seed != CORPUS:
             return Reading(words=NOT_RUN)
+        outcome = training and _outcome(training)
         other = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
-        if _HASH.search(path.stem) and other:
+        if training and _HASH.search(path.stem) and other:
             detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
-            return _outcome(training) or Reading(words=OTHER_DECODING, detail=detail)
-        return _outcome(training) or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
-
-    def read(self, path: Path, seed: int) -> Measurements | None:
-        """Return a file's content, None without a file; each file is read once.
-
-        Raises:
-            FathomError: the file is damaged, or belongs to another run or seed.
-        """
-        if path not in self._cache:
-            self._cache[path] = self._checked(path, seed) if path.is_file() else None
-        return self._cache[path]
+            return outcome or Reading(words=OTHER_DECODING, detail=detail)
+        return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
 
     def _checked(self, path: Path, seed: int) -> Measurements:
         file = read(path)
@@ -178,7 +152,7 @@ def stale_words(file: Measurements) -> str:
 
 
 def outcome_words(file: Measurements) -> str:
-    """Return the outcome of a training without a result as a cell prints it; nothing else."""
+    """Return the outcome of a training without a result as a cell prints it; else nothing."""
     if file.outcome in (None, FINISHED):
         return ""
     words = str(file.outcome).replace("_", " ")
@@ -196,7 +170,7 @@ def lost_words(outcomes: Iterable[str], seeds: int) -> str:
     """Return how many seeds ended without a result: `2 of 5 seeds diverged`.
 
     Args:
-        outcomes: those of the seeds without a result.
+        outcomes: of the seeds without a result.
         seeds: of the run; for a run of one seed nothing is returned.
     """
     kinds = Counter(map(without_update, outcomes)) if seeds > 1 else {}

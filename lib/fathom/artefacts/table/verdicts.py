@@ -16,6 +16,9 @@ The first that applies:
    within it. Where the paper prints a difference to another cell with its number, both must be.
 """
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fathom.artefacts.table.results import CellResult
@@ -27,21 +30,69 @@ REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
 NO_RESULT_AS_REPORTED = "no result as reported"
 NO_RESULT, RESULT = "no result (paper has one)", "result (paper has none)"
 METRIC_UNKNOWN = "metric unknown"
+NOT_JUDGED = "not judged"
+# How each is marked, in the order of a bar that counts them. What is not here is not judged.
+SIGNS = {
+    REPRODUCED: "●",
+    NO_RESULT_AS_REPORTED: "⊘",
+    HIGHER: "▲",
+    LOWER: "▼",
+    NO_RESULT: "✕",
+    RESULT: "◆",
+    METRIC_UNKNOWN: "?",
+    NOT_MEASURED: "○",
+    NOT_RUN: "–",
+    NOT_JUDGED: "◌",
+}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a reproduced cell compares with the reported one.
-
-    Attributes:
-        words: the verdict.
-        cause: why, where the words need a reason.
-        delta: reproduced less reported, in the paper's unit; None where it has no meaning.
-    """
+    """How a reproduced cell compares with the reported one."""
 
     words: str
-    cause: str = ""
-    delta: float | None = None
+    cause: str = ""  # why, where the words need a reason
+    delta: float | None = None  # reproduced less reported, in the paper's unit
+
+    @property
+    def style(self) -> str:
+        """Its words as the name of a style."""
+        return re.sub(r"\W+", "-", self.words.partition("(")[0].strip())
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A verdict, or another answer, as it is shown."""
+
+    style: str  # the name of its colour
+    sign: str  # one character
+    words: str
+
+    @property
+    def judged(self) -> bool:
+        """Whether a cell with this verdict was compared with the paper's."""
+        return self.words not in (NOT_MEASURED, NOT_RUN, NOT_JUDGED)
+
+
+def sign_of(verdict: Verdict) -> Sign:
+    """Return how a verdict is shown; cells of a smaller scale are not judged."""
+    words = verdict.words if verdict.words in SIGNS else NOT_JUDGED
+    return Sign(verdict.style, SIGNS[words], words)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a bar: how many cells or answers have a sign."""
+
+    count: int
+    sign: Sign
+
+
+def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> tuple[Share, ...]:
+    """Return how many signs there are of each kind, in an order of their words."""
+    counts = Counter(signs)
+    ordered = sorted(counts, key=lambda sign: order.index(sign.words))
+    return tuple(Share(counts[sign], sign) for sign in ordered)
 
 
 def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:

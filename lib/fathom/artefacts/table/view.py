@@ -1,4 +1,8 @@
-"""How a table reads: numbers as text, rows, headings and notes; the same for every format."""
+"""How a table reads: numbers as text, rows, headings and notes; the same for every format.
+
+`parts` lays a table out: each cell with both sides, as the page shows it. `view` prints the same
+cells in lines, as the terminal and the files show them.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +13,7 @@ from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, notes_of
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_RUN
-from fathom.artefacts.table.verdicts import Verdict, signed
+from fathom.artefacts.table.verdicts import Sign, Verdict, sign_of, signed
 from fathom.config.reported import Reported
 from fathom.config.vocabulary import Vocabulary
 
@@ -21,21 +25,13 @@ _BOLD = "bold"
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell as text.
+    """A cell as text."""
 
-    Attributes:
-        text: the number or the words in its place.
-        spread: `±0.12`, or nothing.
-        span: columns that it covers; 0 where a cell to the left covers it.
-        bold: whether the paper prints it in bold, or ours passes the test of its bold cells.
-        verdict: a word for the verdict's colour, or nothing.
-    """
-
-    text: str = ""
-    spread: str = ""
-    span: int = 1
-    bold: bool = False
-    verdict: str = ""
+    text: str = ""  # the number or the words in its place
+    spread: str = ""  # `±0.12`, or nothing
+    span: int = 1  # columns that it covers; 0 where a cell to the left covers it
+    bold: bool = False  # whether the paper prints it in bold, or ours passes that test
+    verdict: str = ""  # the verdict's style, or nothing
 
     @property
     def full(self) -> str:
@@ -45,7 +41,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class RowView:
-    """A row; `kind` is "result", "paper" (reported numbers), "verdict" or "count"."""
+    """A line; `kind` is "result", "paper" (reported numbers), "verdict" or "count"."""
 
     label: str
     kind: str
@@ -54,7 +50,7 @@ class RowView:
 
 @dataclass(frozen=True)
 class BlockView:
-    """A part of a table with its own heading, columns and rows."""
+    """A part of a table in lines, with its own heading and columns."""
 
     heading: str
     columns: tuple[str, ...]
@@ -63,21 +59,61 @@ class BlockView:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table as it is read.
+    """A table in lines."""
 
-    Attributes:
-        name: `<paper>_<table>`, to refer to it.
-        title: `Table <number> · <title>`.
-        caption: where it is in the paper, and at which scale it was reproduced.
-        blocks: its parts.
-        notes: what a reader must know, one sentence or more each.
-    """
-
-    name: str
-    title: str
-    caption: str
+    name: str  # `<paper>_<table>`, to refer to it
+    title: str  # `Table <number> · <title>`
+    caption: str  # where it is in the paper, and at which scale it was reproduced
     blocks: tuple[BlockView, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what a reader must know, one sentence or more each
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """A cell with both sides as text."""
+
+    id: str  # unique among the tables of a paper
+    row: str  # what its row and column are called
+    column: str
+    item: ComparedCell
+    ours: CellView
+    reported: CellView  # empty for a cell that the paper does not have
+
+    @property
+    def sign(self) -> Sign | None:
+        """The verdict; None where there is nothing to compare."""
+        return sign_of(self.item.verdict) if self.item.verdict else None
+
+    @property
+    def difference(self) -> str:
+        """Ours less the reported number, with a sign; empty where nothing is judged."""
+        delta = self.item.verdict.delta if self.item.verdict else None
+        decimals = self.item.reported.decimals if self.item.reported else 0
+        return "" if delta is None else signed(delta, decimals)
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """The cells of a row, one for each column."""
+
+    label: str
+    cells: tuple[ShownCell, ...]
+
+    @property
+    def items(self) -> tuple[ComparedCell, ...]:
+        """What its cells show."""
+        return tuple(cell.item for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """A part of a table, with both sides of each cell."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[ShownRow, ...]
+    sentences: tuple[str, ...]  # test sentences by column; empty where nothing counts them
+    added: bool  # whether its columns are not in the paper
 
 
 def label(name: str, title: str) -> str:
@@ -97,7 +133,7 @@ def caption(section: str, reference: str, scale: str) -> str:
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
-    """Lay a table out.
+    """Return a table in lines.
 
     Args:
         compared: the table and its cells.
@@ -105,29 +141,35 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
         verdicts: whether comparable rows are followed by a row of verdicts.
     """
     table = compared.table
-    blocks = [
-        _block(heading, cells, compared, verdicts, added)
-        for heading, cells, added in parts(compared.cells)
-    ]
     return TableView(
         name=f"{table.paper}_{table.name}",
         title=label(table.name, table.title),
         caption=caption(table.section, reference, compared.scale),
-        blocks=tuple(blocks),
+        blocks=tuple(_block(part, verdicts) for part in parts(compared)),
         notes=tuple(notes_of(compared)),
     )
 
 
-def shown(own: CellResult, decimals: int) -> CellView:
-    """Return our cell as text."""
-    if own.value is None:
-        return CellView(own.words)
-    decimals = _decimals(own, decimals)
-    spread = "" if own.stderr is None else f"±{own.stderr:.{decimals}f}"
-    mark = DOUBTFUL if own.doubtful else ""
+def parts(compared: ComparedTable) -> Iterator[ShownPart]:
+    """Yield each part of a table: as the paper has it, then the columns that it does not have.
+
+    Rows that we add are in the first part.
+    """
+    for at, (heading, items, added) in enumerate(_split(compared.cells)):
+        yield _part(at, heading, items, added, compared)
+
+
+def our_text(result: CellResult, decimals: int) -> CellView:
+    """Return our value with its spread, or the words in its place."""
+    if result.value is None:
+        return CellView(result.words)
+    decimals = _decimals(result, decimals)
+    spread = "" if result.stderr is None else f"±{result.stderr:.{decimals}f}"
+    mark = DOUBTFUL if result.doubtful else ""
     # The mean of some seeds alone must not read as that of all.
-    some = f" ({own.seeds} of {own.of} seeds)" if own.lost and own.seeds < own.of else ""
-    return CellView(f"{own.value:z.{decimals}f}{mark}{some}", spread)
+    lost = result.lost and result.seeds < result.of
+    some = f" ({result.seeds} of {result.of} seeds)" if lost else ""
+    return CellView(f"{result.value:z.{decimals}f}{mark}{some}", spread)
 
 
 def reported_text(reported: Reported | None) -> CellView:
@@ -142,70 +184,73 @@ def reported_text(reported: Reported | None) -> CellView:
     return CellView(reported.value + delta + misprint, spread, bold=reported.mark == _BOLD)
 
 
-def parts(cells: Iterable[ComparedCell]) -> Iterator[tuple[str, list[ComparedCell], bool]]:
-    """Yield each part of a table with its heading: as the paper has it, then added columns.
-
-    Rows that we add are in the first part. The last item says whether the part is not the paper's.
-    """
-    for heading, group in groupby(cells, lambda item: item.result.cell.block):
+def _split(
+    items: Iterable[ComparedCell],
+) -> Iterator[tuple[str, list[ComparedCell], bool]]:
+    """Yield heading and cells of each part, and whether it is not the paper's."""
+    for heading, group in groupby(items, lambda item: item.result.cell.block):
         block = list(group)
-        own = {item.result.cell.column for item in block if _is_added(item, block)}
-        yield heading, [item for item in block if item.result.cell.column not in own], False
-        added = [item for item in block if item.result.cell.column in own]
-        rows = {item.result.cell.row for item in added if _has_text(item)}
-        added = [item for item in added if item.result.cell.row in rows]
-        if added:
-            yield f"{heading}: {OURS.lower()}" if heading else OURS, added, True
+        added = {
+            column
+            for column, cells in _grouped(block, "column").items()
+            if all(item.result.cell.ours for item in cells)
+        }
+        yield heading, [item for item in block if item.result.cell.column not in added], False
+        further = [item for item in block if item.result.cell.column in added]
+        rows = {item.result.cell.row for item in further if _has_text(item)}
+        further = [item for item in further if item.result.cell.row in rows]
+        if further:
+            yield f"{heading}: {OURS.lower()}" if heading else OURS, further, True
 
 
-def _is_added(item: ComparedCell, cells: Iterable[ComparedCell]) -> bool:
-    """Return whether the paper's table has no column of this id."""
-    column = item.result.cell.column
-    return all(other.result.cell.ours for other in cells if other.result.cell.column == column)
-
-
-def rows_of(
-    cells: Sequence[ComparedCell], vocabulary: Vocabulary
-) -> dict[str, dict[str, tuple[ComparedCell, CellView]]]:
-    """Return the rows of a part by id: each column's cell and its text."""
-    columns = dict.fromkeys(item.result.cell.column for item in cells)
-    decimals = {column: _column_digits(column, cells, vocabulary) for column in columns}
-    rows: dict[str, dict[str, tuple[ComparedCell, CellView]]] = {}
-    for item in cells:
-        cell = item.result.cell
-        digits = 0 if _is_count(item, vocabulary) else decimals[cell.column]
-        rows.setdefault(cell.row, {})[cell.column] = (item, _shown(item, digits))
-    return rows
-
-
-def row_labels(cells: Sequence[ComparedCell], compared: ComparedTable) -> dict[str, str]:
-    """Return what the rows of a part are called; those that the paper does not have are marked.
-
-    A row has the unit of its numbers where those of a column differ.
-    """
-    columns = dict.fromkeys(item.result.cell.column for item in cells)
-    by_row = any(len(_units(_in_column(column, cells))) > 1 for column in columns)
+def _part(
+    at: int, heading: str, items: Sequence[ComparedCell], added: bool, compared: ComparedTable
+) -> ShownPart:
+    vocabulary = compared.table.vocabulary
+    by_column, by_row = _grouped(items, "column"), _grouped(items, "row")
+    columns = {
+        column: _with_unit(_called(column, compared), cells) + (FEW if _are_few(cells) else "")
+        for column, cells in by_column.items()
+    }
+    digits = {column: _column_digits(cells, vocabulary) for column, cells in by_column.items()}
+    # A row has the unit of its numbers where those of a column differ.
+    unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
     # In a part that is not the paper's every row would be marked.
-    mark = not all(_is_added(item, cells) for item in cells)
-    labels = {}
-    for row in dict.fromkeys(item.result.cell.row for item in cells):
-        items = [item for item in cells if item.result.cell.row == row]
-        name = _with_unit(_called(row, compared), items if by_row else ())
-        added = mark and all(item.result.cell.ours for item in items)
-        labels[row] = f"{name} {ADDED}" if added else name
-    return labels
+    mark = any(not item.result.cell.ours for item in items)
+    rows = []
+    for number, (row, cells) in enumerate(by_row.items()):
+        name = _with_unit(_called(row, compared), cells if unit_by_row else ())
+        if mark and all(item.result.cell.ours for item in cells):
+            name = f"{name} {ADDED}"
+        in_column = {item.result.cell.column: item for item in cells}
+        shown = (
+            ShownCell(
+                id=f"{compared.table.name}-{at}-{number}-{place}",
+                row=name,
+                column=title,
+                item=in_column[column],
+                ours=_ours(in_column[column], digits[column], vocabulary),
+                reported=reported_text(in_column[column].reported),
+            )
+            for place, (column, title) in enumerate(columns.items())
+        )
+        rows.append(ShownRow(name, tuple(shown)))
+    sentences = tuple(_sentences(cells) for cells in by_column.values())
+    return ShownPart(
+        heading, tuple(columns.values()), tuple(rows), sentences if any(sentences) else (), added
+    )
 
 
-def column_labels(cells: Sequence[ComparedCell], compared: ComparedTable) -> dict[str, str]:
-    """Return what the columns of a part are called; one with few test sentences is marked."""
-    labels = {}
-    for column in dict.fromkeys(item.result.cell.column for item in cells):
-        name = _with_unit(_called(column, compared), _in_column(column, cells))
-        labels[column] = name + (FEW if _few(column, cells) else "")
-    return labels
+def _grouped(items: Iterable[ComparedCell], axis: str) -> dict[str, list[ComparedCell]]:
+    """Return cells by their row or column."""
+    groups: dict[str, list[ComparedCell]] = {}
+    for item in items:
+        groups.setdefault(getattr(item.result.cell, axis), []).append(item)
+    return groups
 
 
 def _called(name: str, compared: ComparedTable) -> str:
+    """Return what a row or column is called; a task may have another text than its name says."""
     called = {task.lower(): words for task, words in compared.shown_as.items()}
     return called.get(name.lower(), compared.table.vocabulary.title(name))
 
@@ -218,137 +263,101 @@ def _with_unit(name: str, items: Sequence[ComparedCell]) -> str:
 
 
 def _units(items: Iterable[ComparedCell]) -> set[str]:
-    """Return the units of some cells; one that is empty is that of the measurement."""
+    """Return the units of some cells; an empty unit is that of the measurement."""
     values = [item.result.cell.value for item in items]
     return {value.unit if value.unit in _SCALED else "" for value in values if value}
-
-
-def _in_column(column: str, cells: Iterable[ComparedCell]) -> list[ComparedCell]:
-    return [item for item in cells if item.result.cell.column == column]
-
-
-def _block(
-    heading: str,
-    cells: Sequence[ComparedCell],
-    compared: ComparedTable,
-    verdicts: bool,
-    added: bool,
-) -> BlockView:
-    columns, labels = column_labels(cells, compared), row_labels(cells, compared)
-    several = any(item.result.seeds > 1 for item in cells)
-    rows: list[RowView] = []
-    for row, items in rows_of(cells, compared.table.vocabulary).items():
-        in_order = [items[column][0] for column in columns]
-        views = [items[column][1] for column in columns]
-        if several:
-            views.append(CellView(str(max(item.result.seeds for item in in_order))))
-        rows.append(RowView(labels[row], "result", tuple(_merged(views))))
-        rows += _reported_rows(in_order, verdicts and not added, several)
-    counts = sentences_row(list(columns), cells)
-    names = list(columns.values())
-    if several:
-        names.append("Seeds")
-        counts = counts and RowView(counts.label, counts.kind, (*counts.cells, CellView()))
-    return BlockView(heading, tuple(names), (*rows, counts) if counts else tuple(rows))
-
-
-def _shown(item: ComparedCell, decimals: int) -> CellView:
-    """Return our cell with its difference to another one, and its verdict's colour."""
-    cell = shown(item.result, decimals)
-    delta = f" ({signed(item.delta, decimals)})" if item.delta is not None else ""
-    bold = item.mark == _BOLD
-    return CellView(cell.text + delta, cell.spread, bold=bold, verdict=colour(item.verdict))
-
-
-def _reported_rows(items: Sequence[ComparedCell], verdicts: bool, several: bool) -> list[RowView]:
-    """Return the row of reported numbers, and that of verdicts, where there are any."""
-    rows = []
-    end = [CellView()] if several else []
-    if any(item.reported for item in items):
-        cells = _merged([reported_text(item.reported) for item in items])
-        rows.append(RowView("paper", "paper", (*cells, *end)))
-    known = {item.verdict.words for item in items if item.verdict and item.result.comparable}
-    if verdicts and known - {NOT_RUN}:
-        cells = _merged([_verdict(item.verdict) for item in items])
-        rows.append(RowView("verdict", "verdict", (*cells, *end)))
-    return rows
-
-
-def _verdict(verdict: Verdict | None) -> CellView:
-    if verdict is None:
-        return CellView()
-    delta = "" if verdict.delta is None else f"{signed(verdict.delta, 2)} "
-    return CellView(delta + verdict.words, verdict=colour(verdict))
-
-
-def colour(verdict: Verdict | None) -> str:
-    """Return the verdict's words as the name of a style."""
-    return re.sub(r"\W+", "-", verdict.words.partition("(")[0].strip()) if verdict else ""
-
-
-def _merged(cells: Sequence[CellView]) -> list[CellView]:
-    """Print words that neighbours share once, over all of their columns."""
-    merged = list(cells)
-    at = 0
-    while at < len(cells):
-        end = at + 1
-        while end < len(cells) and _is_words(cells[at].text) and cells[end].text == cells[at].text:
-            merged[end] = CellView(span=0)
-            end += 1
-        if end > at + 1:
-            first = cells[at]
-            merged[at] = CellView(first.text, span=end - at, verdict=first.verdict)
-        at = end
-    return merged
-
-
-def _is_words(text: str) -> bool:
-    return bool(text) and not any(character.isdigit() for character in text.split()[0])
-
-
-def _is_count(item: ComparedCell, vocabulary: Vocabulary) -> bool:
-    """Return whether a cell shows a number of things, none of which is a part of one."""
-    value = item.result.cell.value
-    return value is not None and value.unit is None and not vocabulary.measurement(value).decimals
-
-
-def _column_digits(column: str, cells: Iterable[ComparedCell], vocabulary: Vocabulary) -> int:
-    """Return the decimals of a column: as many as the paper prints, else the measurement's."""
-    items = [item for item in cells if item.result.cell.column == column]
-    printed = [item.reported.decimals for item in items if item.reported and item.reported.value]
-    values = [item.result.cell.value for item in items]
-    usual = [vocabulary.measurement(value).decimals for value in values if value]
-    return max(printed or usual, default=0)
-
-
-def _decimals(own: CellResult, decimals: int) -> int:
-    """Return more decimals for a scaled count that would print as 0 or 1; none for a count."""
-    value, unit = abs(own.value or 0.0), own.cell.value and own.cell.value.unit
-    if unit in _SCALED and 0 < value < 10:
-        return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
-    return 0 if unit is None and own.value == int(value) > FEW_SENTENCES else decimals
 
 
 def _has_text(item: ComparedCell) -> bool:
     return item.result.value is not None or bool(item.result.words)
 
 
-def _few(column: str, cells: Iterable[ComparedCell]) -> bool:
-    """Return whether any score of a column has few test sentences."""
-    counts = [item.result.sentences for item in cells if item.result.cell.column == column]
+def _are_few(items: Iterable[ComparedCell]) -> bool:
+    """Return whether any score has few test sentences."""
+    counts = [item.result.sentences for item in items]
     return any(count is not None and count < FEW_SENTENCES for count in counts)
 
 
-def sentences_row(columns: Sequence[str], cells: Sequence[ComparedCell]) -> RowView | None:
-    """Return the row that counts each column's test sentences."""
-    views = []
-    for column in columns:
-        counts = {
-            item.result.sentences
-            for item in cells
-            if item.result.cell.column == column and item.result.sentences is not None
+def _sentences(items: Iterable[ComparedCell]) -> str:
+    """Return how many test sentences the cells of a column have."""
+    counts = [item.result.sentences for item in items if item.result.sentences is not None]
+    bounds = sorted({min(counts), max(counts)}) if counts else []
+    return "–".join(map(str, bounds))
+
+
+def _ours(item: ComparedCell, decimals: int, vocabulary: Vocabulary) -> CellView:
+    """Return our cell with its difference to another cell, and its verdict's style."""
+    value = item.result.cell.value
+    # A number of things has no decimals, next to one in thousands either.
+    if value is not None and value.unit is None and not vocabulary.measurement(value).decimals:
+        decimals = 0
+    cell = our_text(item.result, decimals)
+    delta = f" ({signed(item.delta, decimals)})" if item.delta is not None else ""
+    style = item.verdict.style if item.verdict else ""
+    return CellView(cell.text + delta, cell.spread, bold=item.mark == _BOLD, verdict=style)
+
+
+def _column_digits(items: Sequence[ComparedCell], vocabulary: Vocabulary) -> int:
+    """Return the decimals of a column: as many as the paper prints, else the measurement's."""
+    printed = [item.reported.decimals for item in items if item.reported and item.reported.value]
+    values = [item.result.cell.value for item in items]
+    usual = [vocabulary.measurement(value).decimals for value in values if value]
+    return max(printed or usual, default=0)
+
+
+def _decimals(result: CellResult, decimals: int) -> int:
+    """Return more decimals for a scaled count that would print as 0 or 1; none for a count."""
+    value, unit = abs(result.value or 0.0), result.cell.value and result.cell.value.unit
+    if unit in _SCALED and 0 < value < 10:
+        return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
+    return 0 if unit is None and result.value == int(value) > FEW_SENTENCES else decimals
+
+
+def _block(part: ShownPart, verdicts: bool) -> BlockView:
+    """Return a part in lines: ours, the paper's numbers, and verdicts where they are asked for."""
+    columns, rows = part.columns, []
+    several = any(item.result.seeds > 1 for row in part.rows for item in row.items)
+    end = [CellView()] if several else []
+    for row in part.rows:
+        ours = [cell.ours for cell in row.cells]
+        if several:
+            ours.append(CellView(str(max(item.result.seeds for item in row.items))))
+        rows.append(RowView(row.label, "result", _merged(ours)))
+        if any(item.reported for item in row.items):
+            reported = [cell.reported for cell in row.cells]
+            rows.append(RowView("paper", "paper", _merged([*reported, *end])))
+        judged = {
+            item.verdict.words for item in row.items if item.verdict and item.result.comparable
         }
-        bounds = sorted({min(counts), max(counts)}) if counts else []
-        views.append(CellView("–".join(str(count) for count in bounds)))
-    has_any = any(cell.text for cell in views)
-    return RowView("test sentences", "count", tuple(views)) if has_any else None
+        if verdicts and not part.added and judged - {NOT_RUN}:
+            words = [_verdict(item.verdict) for item in row.items]
+            rows.append(RowView("verdict", "verdict", _merged([*words, *end])))
+    if part.sentences:
+        counts = [CellView(count) for count in part.sentences]
+        rows.append(RowView("test sentences", "count", (*counts, *end)))
+    return BlockView(part.heading, (*columns, "Seeds") if several else columns, tuple(rows))
+
+
+def _verdict(verdict: Verdict | None) -> CellView:
+    if verdict is None:
+        return CellView()
+    delta = "" if verdict.delta is None else f"{signed(verdict.delta, 2)} "
+    return CellView(delta + verdict.words, verdict=verdict.style)
+
+
+def _merged(cells: Sequence[CellView]) -> tuple[CellView, ...]:
+    """Print words that neighbours share once, over all of their columns."""
+    merged: list[CellView] = []
+    for _, group in groupby(cells, lambda cell: cell.text if _is_words(cell.text) else cell):
+        alike = list(group)
+        first = alike[0]
+        if len(alike) > 1 and _is_words(first.text):
+            merged.append(CellView(first.text, span=len(alike), verdict=first.verdict))
+            merged += [CellView(span=0)] * (len(alike) - 1)
+        else:
+            merged += alike
+    return tuple(merged)
+
+
+def _is_words(text: str) -> bool:
+    return bool(text) and not any(character.isdigit() for character in text.split()[0])

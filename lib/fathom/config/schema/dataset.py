@@ -158,7 +158,7 @@ class ByFile(Section):
 
 
 class HeldOut(Section):
-    """Sentences are held out by their hash; articles are drawn for training by their title's."""
+    """Of the sentences that are read, those with the least hashes are held out."""
 
     by: Annotated[Literal["held_out"], Doc("Some distinct sentences are held out, by hash.")]
     salt: Salt
@@ -370,7 +370,7 @@ class BuiltDataset(Dataset):
         codes = {source: {"codes": plain(codes)} for source, codes in self.sources.items()}
         return super().definition(sources) | {
             "format": self.format,
-            "sources": {source: sources[source].checksum | codes[source] for source in codes},
+            "sources": {source: sources[source].identity() | codes[source] for source in codes},
             "cleaning": self.cleaning.identity(),
             "split": self.split.identity(),
         }
@@ -587,14 +587,14 @@ class ParallelDataset(_Pairs):
 
 
 class WikipediaDataset(BuiltDataset):
-    """Sentences of Wikipedia's articles, without pairs; how many a dump has is not known before."""
+    """Sentences of Wikipedia's articles, without pairs; how many there are is not known before."""
 
-    format: Annotated[Literal["wikipedia"], Doc("Dumps of Wikipedia, one for each language.")]
+    format: Annotated[Literal["wikipedia"], Doc("The published plain text of Wikipedia.")]
     cleaning: Annotated[ArticleCleaning, Doc("What is dropped.")]
-    split: Annotated[HeldOut, Doc("By the hashes of sentences and of titles.")]
+    split: Annotated[HeldOut, Doc("By the hashes of sentences.")]
     expected: Annotated[
         dict[str, Counts],
-        Doc("How much text a task must have, where that is known of its dump."),
+        Doc("How much text a task must have, where that is known."),
     ] = Field(default_factory=dict)
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
@@ -606,13 +606,13 @@ class WikipediaDataset(BuiltDataset):
         return None if None in limits else sum(filter(None, limits))
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
-        """Yield what is wrong, also a pivot, tasks of several dumps, and limits of no task."""
+        """Yield what is wrong, also a pivot, tasks of several wikis, and limits of no task."""
         yield from super().faults(sources)
         yield from _needless_pivot(self)
         for task in self.tasks:
-            dumps = [code for source in self.sources for code in self.codes(source, task)]
-            if len(dumps) > 1:
-                what = f"{len(dumps)} dumps of '{task}': {', '.join(dumps)}"
+            wikis = [code for source in self.sources for code in self.codes(source, task)]
+            if len(wikis) > 1:
+                what = f"{len(wikis)} wikis of '{task}': {', '.join(wikis)}"
                 yield ("sources",), what, "give each task one code"
         yield from _unknown("task", self.split.train, self.tasks, "split", "train")
 

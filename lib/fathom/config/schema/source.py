@@ -1,6 +1,6 @@
 """Sources: the files that are fetched, by their cards in config/sources.
 
-A card is one source, or with `for` one for each combination: dumps of several languages.
+A card is one source, or with `for` one for each combination: text of several languages.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,46 +12,85 @@ from fathom.config.schema.section import AsTuple, Doc, Section, Text
 
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+# Of a file in its source's folder.
+FILE = "^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"
 Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
-class Source(Section):
-    """One file, with the size and the checksum it must have.
+class Checks(Section):
+    """What a file must be."""
 
-    Where nobody publishes them, those of the first file that is fetched are recorded; later ones
+    bytes: Annotated[Bytes, Doc("The published size of the file.")]
+    sha256: Annotated[Checksum, Doc("The published SHA-256 of the file.")]
+
+
+class Source(Section):
+    """What is fetched together: one file, or the files of a release.
+
+    Where nobody publishes size and checksum, those of the first fetch are recorded, and later ones
     must have the same.
     """
 
     name: Annotated[str, Doc("The name of the card's file.")]
-    title: Annotated[str, Doc("What the file holds, in one line.")]
+    title: Annotated[str, Doc("What the source holds, in one line.")]
+    licence: Annotated[str, Doc("The licence of the text; an SPDX identifier if it has one.")]
+    notice: Annotated[str, Doc("Printed when it is fetched: whose text, which terms.")]
+
+    @property
+    def contents(self) -> dict[str, Checks | None]:
+        """The name of each file, and what it must be where that is published."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes are published; None where that is not known of every file."""
+        sizes = [checks and checks.bytes for checks in self.contents.values()]
+        return None if None in sizes else sum(filter(None, sizes))
+
+    def addresses(self, file: str) -> tuple[str, ...]:
+        """Return where a file can be downloaded."""
+        return ()
+
+    def identity(self) -> dict[str, Any]:
+        """Return what identifies the text; it is hashed into the names of corpora."""
+        raise NotImplementedError
+
+
+class OneFile(Source):
+    """A source of one file."""
+
     file: Annotated[
-        str,
-        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"),
-        Doc("The file's published name; a user may put it into the by-hand folder."),
+        str, Field(pattern=FILE), Doc("The file's published name; a user may put it by hand.")
     ]
     bytes: Annotated[Bytes | None, Doc("The published size of the file.")] = None
     sha256: Annotated[Checksum | None, Doc("The published SHA-256 of the file.")] = None
-    licence: Annotated[str, Doc("The licence of the text; an SPDX identifier if it has one.")]
-    notice: Annotated[str, Doc("Printed when the file is fetched: whose text, which terms.")]
 
     @model_validator(mode="after")
-    def _publishes_both_or_none(self) -> "Source":
+    def _publishes_both_or_none(self) -> "OneFile":
         if (self.bytes is None) != (self.sha256 is None):
             raise ValueError("a size without a checksum, or the reverse; give both or none")
         return self
 
     @property
-    def checksum(self) -> dict[str, Any]:
-        """What identifies the file: its published checksum, or else its name alone."""
+    def contents(self) -> dict[str, Checks | None]:
+        """The file."""
+        if self.bytes is None or self.sha256 is None:
+            return {self.file: None}
+        return {self.file: Checks(bytes=self.bytes, sha256=self.sha256)}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the published checksum, or else the file's name alone."""
         return {"sha256": self.sha256} | ({} if self.sha256 else {"file": self.file})
 
 
-class Package(Source):
-    """A wheel that pip downloads."""
+class Package(OneFile):
+    """A wheel that pip downloads, in one version."""
 
     kind: Annotated[Literal["package"], Doc("A wheel that pip downloads.")]
     package: Annotated[
-        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"), Doc("Its name on the package index.")
+        str,
+        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
+        Doc("Its name on the package index."),
     ]
     version: Annotated[
         str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), Doc("Its version, in quotes.")
@@ -66,7 +105,7 @@ class Package(Source):
         return f"{self.package}=={self.version}"
 
 
-class Archive(Source):
+class Archive(OneFile):
     """A file at one of several addresses."""
 
     kind: Annotated[Literal["archive"], Doc("A file at one of several addresses.")]
@@ -77,12 +116,48 @@ class Archive(Source):
         Doc("Its addresses, in the order in which they are tried."),
     ]
 
+    def addresses(self, file: str) -> tuple[str, ...]:
+        """Return the mirrors."""
+        return self.mirrors
 
-class ByHand(Source):
+
+class Files(Source):
+    """The files of one revision of a published data set, below one address."""
+
+    kind: Annotated[Literal["files"], Doc("Several files below one address.")]
+    address: Annotated[
+        Address, Doc("The folder of the files, of a fixed revision: it identifies the text.")
+    ]
+    files: Annotated[
+        dict[Annotated[str, Field(pattern=FILE)], Checks | None],
+        MinLen(1),
+        Doc("The files, each with size and SHA-256, or null where these are not known."),
+    ]
+
+    @property
+    def contents(self) -> dict[str, Checks | None]:
+        """The files."""
+        return self.files
+
+    def addresses(self, file: str) -> tuple[str, ...]:
+        """Return the one address of a file."""
+        return (f"{self.address.rstrip('/')}/{file}",)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the address and the names: the revision fixes what the files are."""
+        return {"address": self.address, "files": [*self.files]}
+
+
+class ByHand(OneFile):
     """A file that no program may download: the user puts it into the by-hand folder."""
 
     kind: Annotated[Literal["by_hand"], Doc("A file that the user downloads.")]
     steps: Annotated[Text, Doc("Where it is offered, and how it is made.")]
 
 
-KINDS: dict[str, type[Source]] = {"package": Package, "archive": Archive, "by_hand": ByHand}
+KINDS: dict[str, type[Source]] = {
+    "package": Package,
+    "archive": Archive,
+    "files": Files,
+    "by_hand": ByHand,
+}

@@ -1,97 +1,234 @@
-"""Dumps of Wikipedia, one for each language: sentences of articles, without pairs.
+"""The published plain text of Wikipedia: parquet files of articles, sentences without pairs.
 
-A code is the name that a wiki gives itself, such as enwiki. dumps.py says what an article is,
-wikitext.py what is left of its text, and sentencex of Wikimedia splits paragraphs into sentences,
-by the terminators of Unicode and lists of abbreviations. A sentence is dropped for the first of:
+A code is the subdomain of a wiki, such as `en`. Row groups are read in the order of the hash of
+their file's name and their number, so that articles of all ages come first, and nothing is read
+beyond what a task needs. sentencex of Wikimedia splits paragraphs into sentences, by the
+terminators of Unicode and lists of abbreviations. What is dropped is counted as the first of:
 
-1. no_letter: nothing in it is a letter;
-2. too_long: it has more characters than the card allows.
+1. unfinished: a line that does not end as a sentence does: a heading, an item of a list;
+2. no_letter: a sentence in which nothing is a letter;
+3. too_long: a sentence with more characters than the card allows.
 
-Distinct sentences with the least hashes are validation and test; `held_out` counts what repeats one
-of them. Some articles are drawn for training (draw.py), and `not_drawn` counts the sentences of all
-others. `page_unreadable` counts pages that the parser gives up. Memory holds a few articles, and
-what is held out.
+Of the sentences that are read, the distinct ones with the least hashes are validation and test;
+`held_out` counts what repeats one of them, and `not_drawn` what is left at the end.
 """
 
+import heapq
+import re
+import tempfile
+import weakref
 from collections import Counter
-from functools import partial
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from typing import IO
 
-from mwparserfromhell.parser import ParserError
+import pyarrow
+from pyarrow.parquet import ParquetFile
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
-from fathom.config.schema.dataset import WikipediaDataset
+from fathom.config.schema.dataset import HeldOut, WikipediaDataset
 from fathom.config.vocabulary import short_code
-from fathom.data.clean import has_letter
-from fathom.data.draw import Draw
-from fathom.data.dumps import Article, Dump
+from fathom.data.clean import composed, has_letter, key
 from fathom.data.members import REMEDY
-from fathom.data.processes import mapped
+from fathom.data.split import digest
 from fathom.data.texts import Line, TaskText
-from fathom.data.wikitext import paragraphs
 from fathom.io.errors import FathomError
+from fathom.io.files import naming
+from fathom.io.integrity import Recorded
+
+COLUMNS = ("url", "text")
+# Full stops, question and exclamation marks of the 25 scripts, then closing quotes and brackets.
+_MARKS = r".!?\u2026\u3002\uff0e\uff01\uff1f\u0964\u0965\u104b\u06d4\u061f"
+_CLOSING = r"\"'\u201c\u201d\u2019\u00bb\u203a)\]\uff09\u300d\u300f\u3011"
+_END = re.compile(f"[{_MARKS}][{_CLOSING}]*$")
+# A sentence's line in the file: its hash in hexadecimal digits, a blank, its text.
+_DIGITS = 16
+_TEXT = _DIGITS + 1
 
 
-def read(files: dict[str, Path], dataset: WikipediaDataset) -> dict[str, TaskText[Line]]:
+def read(folders: dict[str, Path], dataset: WikipediaDataset) -> dict[str, TaskText[Line]]:
     """Read, clean and split the sentences of all tasks.
 
     Args:
-        files: the dump of each source; its folder gets a nameless file with the sentences.
+        folders: the folder of each source's files; it gets a nameless file with the sentences.
         dataset: tasks, codes and rules.
 
     Raises:
-        FathomError: a dump breaks off, is no dump or of another wiki, or has too few sentences.
+        FathomError: If a file cannot be read, is of another wiki or form, or has too few sentences.
     """
     return {
-        task: _task(Dump(files[source], wiki), task, dataset)
+        task: _task(folders[source], wiki, task, dataset)
         for task in dataset.tasks
         for source in dataset.sources
         for wiki in dataset.codes(source, task)
     }
 
 
-def _task(dump: Dump, task: str, dataset: WikipediaDataset) -> TaskText[Line]:
-    """Return the text of a task."""
-    split, faults, count = dataset.split, Counter[str](), 0
-    draw = Draw(dump.path.parent, split)
-    work = partial(_sentences, short_code(dataset.language(task)), dataset.cleaning.max_characters)
-    pages = ((article, dump.silent) for article in dump.articles())
-    for title, sentences, broken in mapped(work, pages):
-        draw.add(title, sentences)
-        faults += broken
-        count += len(sentences)
-    held = draw.held_out()
-    training = draw.training(split.most(task))
-    if len(held) < split.held_out or not training.left:
-        what = f"{count:,} sentences are too few to hold {split.held_out:,} out and to train"
-        raise FathomError(what, dump.path.name, REMEDY)
-    if not len(training):
-        what = f"{split.train[task]} are fewer sentences than the first article has"
-        where = f"config/datasets/{dataset.name}.yaml: split.train.{task}"
-        raise FathomError(what, where, f"raise it; the dump has {training.left:,}")
-    repeated = count - len(held) - training.left
-    dropped = faults + Counter(held_out=repeated, not_drawn=training.left - len(training))
-    dropped += Counter({f"page_{reason}": number for reason, number in dump.dropped.items()})
+def _task(folder: Path, wiki: str, task: str, dataset: WikipediaDataset) -> TaskText[Line]:
+    split, dropped = dataset.split, Counter[str]()
+    most = split.most(task)
+    sentences = _Sentences(folder, split)
+    language, longest = short_code(dataset.language(task)), dataset.cleaning.max_characters
+    for article in _articles(folder, wiki, split.salt):
+        if most is not None and sentences.for_training >= most:
+            break
+        sentences.add(_of_article(article, language, longest, dropped))
+
+    held = sentences.held_out()
+    if len(held) < split.held_out or not sentences.for_training:
+        what = f"{sentences.count:,} sentences are too few to hold {split.held_out:,} out and train"
+        raise FathomError(what, folder.name, REMEDY)
+    read = sentences.count + sum(dropped.values())
+    training = sentences.training(most)
+    dropped["held_out"] = sentences.count - sentences.for_training - len(held)
+    dropped["not_drawn"] = sentences.for_training - len(training)
     splits = {"train": training, "valid": held[: split.valid], "test": held[split.valid :]}
-    return TaskText(splits, count + faults["no_letter"] + faults["too_long"], dropped)
+    return TaskText(splits, read, dropped)
 
 
-def _sentences(
-    language: str, longest: int, page: tuple[Article, set[str]]
-) -> tuple[str, list[str], Counter[str]]:
-    """Return an article's title, its sentences, and how many each rule dropped."""
-    article, silent = page
-    sentences, faults = [], Counter[str]()
+def _articles(folder: Path, wiki: str, salt: str) -> Iterator[str]:
+    """Yield the text of each article, row group by row group."""
+    files = {name: _opened(folder / name) for name in Recorded.of(folder / "source.json").files}
+    groups = [(name, group) for name, file in files.items() for group in range(file.num_row_groups)]
+    groups.sort(key=lambda group: digest(f"{group[0]} {group[1]}", salt))
+    site = f"https://{wiki}.wikipedia.org/"
+    for name, group in groups:
+        where = f"{folder.name}/{name}"
+        try:
+            urls, texts = (
+                column.to_pylist()
+                for column in files[name].read_row_group(group, columns=[*COLUMNS]).columns
+            )
+        except (pyarrow.ArrowException, OSError) as error:
+            raise _unreadable(error, where) from None
+        for url, text in zip(urls, texts, strict=True):
+            if not str(url).startswith(site):
+                what = f"an article at {str(url)[:80]!r} is not one of {site}"
+                raise FathomError(what, where, "correct the source's files or the code")
+            yield text or ""
+
+
+def _opened(path: Path) -> ParquetFile:
+    """Open a file, which must have the columns as text."""
     try:
-        shown = [*paragraphs(article.text, silent)]
-    except ParserError:
-        return article.title, [], Counter(page_unreadable=1)
-    for paragraph in shown:
-        for sentence in map(str.strip, segment(language, paragraph)):
+        file = ParquetFile(path)
+        schema = file.schema_arrow
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _unreadable(error, f"{path.parent.name}/{path.name}") from None
+    for column in COLUMNS:
+        place = schema.get_field_index(column)
+        if place < 0 or not pyarrow.types.is_string(schema.types[place]):
+            what = f"it has no column '{column}' of text"
+            raise FathomError(what, f"{path.parent.name}/{path.name}", REMEDY)
+    return file
+
+
+def _unreadable(error: Exception, where: str) -> Exception:
+    """Return why a file cannot be read; an error of the disk as it is."""
+    if isinstance(error, OSError) and error.errno:
+        return error
+    return FathomError(f"not a readable parquet file ({type(error).__name__})", where, REMEDY)
+
+
+def _of_article(text: str, language: str, longest: int, dropped: Counter[str]) -> list[str]:
+    """Return an article's sentences; count what is dropped."""
+    sentences = []
+    for line in map(composed, text.split("\n")):
+        if not line:
+            continue
+        if not _END.search(line):
+            dropped["unfinished"] += 1
+            continue
+        for sentence in map(str.strip, segment(language, line)):
             if not has_letter(sentence):
-                faults["no_letter"] += 1
+                dropped["no_letter"] += 1
             elif len(sentence) > longest:
-                faults["too_long"] += 1
+                dropped["too_long"] += 1
             else:
                 sentences.append(sentence)
-    return article.title, sentences, faults
+    return sentences
+
+
+class _Sentences:
+    """The sentences of a task, in a nameless file: too many for memory but for those held out."""
+
+    def __init__(self, folder: Path, split: HeldOut):
+        self.count = 0
+        # How many do not equal one that is held out, but for case and punctuation.
+        self.for_training = 0
+        self.folder, self._split = folder, split
+        self.file = _nameless(folder)
+        weakref.finalize(self, _close, self.file)
+        # The least hashes; heapq keeps the smallest number first, so they are negative.
+        self._least: list[int] = []
+        # By hash: the first sentence that has it, and how many have it.
+        self._held: dict[int, str] = {}
+        self._repeats = Counter[int]()
+
+    def add(self, sentences: Collection[str]) -> None:
+        """Add the sentences of an article."""
+        for sentence in sentences:
+            number = digest(key(sentence), self._split.salt)
+            self._hold(number, sentence)
+            with naming(self.folder):
+                self.file.write(f"{number:0{_DIGITS}x} {sentence}\n")
+        self.count += len(sentences)
+
+    def _hold(self, number: int, sentence: str) -> None:
+        """Remember a sentence while its hash is one of the least; of equal ones the first."""
+        if number not in self._held:
+            if len(self._held) < self._split.held_out:
+                heapq.heappush(self._least, -number)
+            elif number < -self._least[0]:
+                above = -heapq.heapreplace(self._least, -number)
+                del self._held[above]
+                self.for_training += self._repeats.pop(above)
+            else:
+                self.for_training += 1
+                return
+            self._held[number] = sentence
+        self._repeats[number] += 1
+
+    def held_out(self) -> list[Line]:
+        """Return the distinct sentences with the least hashes, in the order of these."""
+        return [Line(sentence) for _, sentence in sorted(self._held.items())]
+
+    def training(self, most: int | None) -> "_Training":
+        """Return the sentences for training, at most as many as `most`."""
+        with naming(self.folder):
+            self.file.flush()
+        held = {f"{number:0{_DIGITS}x}" for number in self._held}
+        count = self.for_training if most is None else min(most, self.for_training)
+        return _Training(self, held, count)
+
+
+class _Training(Collection[Line]):
+    """Sentences for training, read from the file at each pass, one pass at a time."""
+
+    def __init__(self, sentences: _Sentences, held: Collection[str], count: int):
+        self._sentences, self._held, self._count = sentences, held, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Line]:
+        file = self._sentences.file
+        file.seek(0)
+        kept = (line for line in file if line[:_DIGITS] not in self._held)
+        return (Line(line[_TEXT:-1]) for line in islice(kept, self._count))
+
+    def __contains__(self, line: object) -> bool:
+        return any(own == line for own in self)
+
+
+def _nameless(folder: Path) -> IO[str]:
+    """Open a file that vanishes when it is closed."""
+    return tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)
+
+
+def _close(file: IO[str]) -> None:
+    """Close a file that nobody reads again; a full disk no longer matters."""
+    with suppress(OSError):
+        file.close()

@@ -1,0 +1,354 @@
+"""Download one file over HTTP: resumed where it stopped, and never mixed from two versions.
+
+The bytes received so far are in `<file>.part`; `<file>.part.json` records their address and version
+(ETag or date). A download is resumed only if the server confirms that version.
+"""
+
+import re
+import ssl
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from http.client import responses
+from itertools import chain
+from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests.exceptions as of_requests
+import urllib3.exceptions as of_urllib3
+from requests import Response, Session
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
+
+from fathom.io.errors import FathomError, without_secrets
+from fathom.io.files import read_json, write_json
+
+Report = Callable[[str], None]
+
+CHUNK = 1 << 18  # bytes
+PROGRESS = 1 << 25  # bytes between two lines for the user
+HEAD = 512  # bytes in which a web page is noticed
+# Answers of a server that is busy, which is asked again.
+_BUSY = (429, 502, 503, 504)
+_NOT_ASKED = "the server answers with a part that was not asked for"
+_OTHER = "try another address, or put the file by hand"
+# What requests and urllib3 raise; a redirect to no address is a ValueError.
+_FAILURES = (OSError, of_urllib3.HTTPError, ValueError)
+# Their causes in words; the first that fits counts: a proxy that refuses the connection is the
+# proxy's fault.
+_CAUSES = (
+    (of_requests.TooManyRedirects, "the server redirects in a circle, or too often"),
+    (of_requests.InvalidSchema, "the server redirects to an address that is not http or https"),
+    (of_requests.InvalidProxyURL, "the proxy's address is wrong (HTTP_PROXY, HTTPS_PROXY)"),
+    (ValueError, "the address, or one that it redirects to, is not a web address"),
+    (of_urllib3.ProxyError, "the proxy cannot be used (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"),
+    (ssl.SSLCertVerificationError, "the certificate of '{host}' is not accepted ({reason})"),
+    (of_requests.SSLError, "no secure connection can be made"),
+    (of_urllib3.NameResolutionError, "the host '{host}' is not known"),
+    (ConnectionRefusedError, "the host '{host}' refuses the connection"),
+    (of_requests.ConnectTimeout, "the host '{host}' does not answer"),
+    (of_urllib3.NewConnectionError, "the host '{host}' cannot be reached"),
+    (of_requests.Timeout, "the server does not answer"),
+    ((of_urllib3.TimeoutError, TimeoutError), "the server stopped sending"),
+    (of_requests.ConnectionError, "the server ended the connection, or its answer is not HTTP"),
+    (of_urllib3.HTTPError, "the connection ended"),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a download may take."""
+
+    drops: int = 20  # connections that may end early
+    pause: float = 1.0  # seconds before the first attempt after a drop; each next is twice as long
+    longest_pause: float = 30.0  # seconds
+    connect: float = 15.0  # seconds to connect
+    silence: float = 60.0  # seconds without a byte
+    rate: float = 1000.0  # bytes per second that must arrive …
+    rate_over: float = 300.0  # … measured over these seconds
+
+
+LIMITS = Limits()
+
+
+class Failed(Exception):
+    """There is no answer, or not all of it; the text is the cause."""
+
+
+class TooSlow(Failed):
+    """Bytes arrive below the minimum rate."""
+
+
+class _Changed(Exception):
+    """The server has another version than the part that was received."""
+
+
+def download(
+    address: str, part: Path, size: int | None, report: Report, limits: Limits = LIMITS
+) -> None:
+    """Download a file to `part`, resuming where possible; its checksum is left to the caller.
+
+    Args:
+        address: the file's address.
+        part: the path to write.
+        size: the published size in bytes; None where nobody publishes it. Then it is what the
+            server says, or else the file ends with the answer.
+        report: takes a line for the user.
+        limits: of attempts and time.
+
+    Raises:
+        FathomError: If the address has no file or another one, the connection drops without
+            progress or too often, or the server is too slow.
+    """
+    place = without_secrets(address)
+    changes = drops = 0
+    while size is None or _length(part) != size:
+        before = _length(part)
+        try:
+            return _receive(address, part, size, report, limits)
+        except _Changed:
+            changes += 1
+            forget(part)
+            if changes > 1:
+                raise FathomError(_NOT_ASKED, place, _OTHER) from None
+            report(f"{place} has changed: starting again")
+        except Failed as failed:
+            drops += 1
+            now = _length(part)
+            what = f"{failed} at {now:,}{_of(size)}"
+            if now <= before or drops > limits.drops or isinstance(failed, TooSlow):
+                what += f", resumed {drops - 1} times before" if drops > 1 else ""
+                if _noted(part, address):
+                    raise FathomError(what, place, "run it again to resume") from None
+                forget(part)
+                raise FathomError(what, place, f"run it again, {_OTHER}") from None
+            report(f"{place}: {what}; resuming")
+            time.sleep(min(limits.longest_pause, limits.pause * 2 ** (drops - 1)))
+
+
+def forget(part: Path) -> None:
+    """Delete a part and the note of its version."""
+    part.unlink(missing_ok=True)
+    _note(part).unlink(missing_ok=True)
+
+
+def _receive(address: str, part: Path, size: int | None, report: Report, limits: Limits) -> None:
+    """Make one request and append the bytes of its answer."""
+    place, version = without_secrets(address), _noted(part, address)
+    # A compressed answer would have other bytes than the checksum.
+    headers = {"Accept-Encoding": "identity"}
+    if version:
+        headers |= {"Range": f"bytes={_length(part)}-", "If-Range": version}
+    with closing(_answer(address, headers, limits)) as answer:
+        response = next(answer)
+        start, told = _extent(response, version, _length(part), size, place)
+        first = b""
+        while len(first) < (1 if start else HEAD) and (chunk := next(answer, b"")):
+            first += chunk
+        head = first.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+        if start == 0 and head.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
+            what = "the server answers with a web page instead of the file"
+            raise FathomError(what, place, _OTHER)
+        if told is not None and size not in (None, told):
+            raise FathomError(f"{told:,} bytes, not the published {size:,}", place, _OTHER)
+        size = told if size is None else size
+        if start:
+            report(f"{place}: resuming at {start:,}{_of(size)}")
+        else:
+            forget(part)
+            if version := _version(response):
+                write_json(_note(part), {"address": place, "version": version})
+        _append(part, chain([first], answer), size, place, report)
+    if size is not None and _length(part) < size:
+        raise Failed("the connection ended")
+
+
+def _append(
+    part: Path, chunks: Iterable[bytes], size: int | None, place: str, report: Report
+) -> None:
+    """Write chunks as they arrive; stop at the first byte beyond the published size."""
+    with open(part, "ab") as stream:
+        count = stream.tell()
+        for chunk in chunks:
+            count += len(chunk)
+            if size is not None and count > size:
+                forget(part)
+                raise FathomError(f"more than the published {size:,} bytes", place, _OTHER)
+            stream.write(chunk)
+            if count // PROGRESS > (count - len(chunk)) // PROGRESS:
+                report(f"{place}: {count:,}{_of(size)}")
+
+
+def _extent(
+    response: Response, version: str | None, length: int, size: int | None, place: str
+) -> tuple[int, int | None]:
+    """Return the byte at which an answer starts, and the size that the server says the file has.
+
+    Raises:
+        _Changed: If it is a part of another version, or not the part that was asked for.
+        FathomError: If the server refuses.
+    """
+    status = response.status_code
+    if status == 206 and not version:
+        raise FathomError(_NOT_ASKED, place, _OTHER)
+    if status == 206:
+        says = response.headers.get("Content-Range", "")
+        match = re.fullmatch(rf"bytes {length}-([0-9]{{1,18}})/([0-9]{{1,18}})", says)
+        whole = match is not None and int(match[1]) + 1 == int(match[2])
+        if not whole or _version(response) not in (None, version):
+            raise _Changed
+        if size not in (None, int(match[2])):
+            raise _Changed
+        return length, int(match[2])
+    if version and status == 416:
+        raise _Changed
+    if status != 200:
+        # Not the server's own words: they may be anything.
+        what = f"the server answers {status} {responses.get(status, '')}".rstrip()
+        raise FathomError(what, place, _OTHER)
+    says = response.headers.get("Content-Length", "")
+    return 0, int(says) if re.fullmatch("[0-9]{1,18}", says) else None
+
+
+def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generator[Any]:
+    """Yield the answer to a GET request, then its bytes as they arrive, not decoded.
+
+    A server may send the head of its answer, or what follows its last byte, one byte at a time
+    without end, and a look-up of a host has no time limit. So another thread sends the request and
+    reads; if it hangs, it ends with the program.
+
+    Raises:
+        Failed: If there is no answer or not all of it, or it is below the minimum rate.
+    """
+    queue: Queue[Any] = Queue(maxsize=4)
+    unwanted = Event()
+
+    def run() -> None:
+        try:
+            for item in _exchange(address, headers, limits):
+                _put(queue, item, unwanted)
+                if unwanted.is_set():
+                    return
+        except _FAILURES as error:
+            _put(queue, Failed(_cause(error)), unwanted)
+        _put(queue, None, unwanted)
+
+    Thread(target=run, name="download", daemon=True).start()
+    begun, count = time.monotonic(), 0
+    try:
+        while (item := queue.get(timeout=4 * limits.connect + limits.silence)) is not None:
+            if isinstance(item, Failed):
+                raise item
+            yield item
+            seconds = time.monotonic() - begun
+            count += len(item) if isinstance(item, bytes) else 0
+            if seconds > limits.rate_over:
+                if count < limits.rate * seconds:
+                    what = f"only {count:,} bytes came in {seconds:,.0f} seconds"
+                    raise TooSlow(f"the server is too slow: {what}")
+                begun, count = time.monotonic(), 0
+    except Empty:
+        raise Failed("the server stopped sending") from None
+    finally:
+        # Nothing else: a signal may have left the queue's lock held.
+        unwanted.set()
+
+
+def _put(queue: Queue[Any], item: Any, unwanted: Event) -> None:
+    """Wait for room, until nobody wants the item any more."""
+    while not unwanted.is_set():
+        with suppress(Full):
+            return queue.put(item, timeout=1)
+
+
+class _Session(Session):
+    """A session that reads nothing of a redirect but its head: requests would read all of it."""
+
+    def get_redirect_target(self, resp: Response) -> str | None:
+        target = super().get_redirect_target(resp)
+        if target:
+            resp.close()
+        return target
+
+
+def _exchange(address: str, headers: Mapping[str, str], limits: Limits) -> Iterator[Any]:
+    """Yield the answer, then its bytes. A host that is busy or not reached is asked again."""
+    retry = Retry(
+        connect=2,
+        read=False,
+        other=0,
+        status=3,
+        status_forcelist=_BUSY,
+        backoff_factor=limits.pause,
+        respect_retry_after_header=False,
+        raise_on_status=False,
+    )
+    with _Session() as session:
+        for scheme in ("https://", "http://"):
+            session.mount(scheme, HTTPAdapter(max_retries=retry))
+        seconds = (limits.connect, limits.silence)
+        with session.get(address, headers=headers, stream=True, timeout=seconds) as response:
+            yield response
+            # `read1` gives what has arrived; `read` and `stream` wait for a full chunk.
+            while chunk := response.raw.read1(CHUNK, decode_content=False):
+                yield chunk
+
+
+def _cause(error: Exception) -> str:
+    """Return why a request failed, without the error's text: it may hold a user's password."""
+    links: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None:
+        links.append(link)
+        link = link.__cause__ or link.__context__
+    request = getattr(error, "request", None)
+    host = urlsplit(request.url).hostname if request is not None else None
+    refused = [item for item in links if isinstance(item, ssl.SSLCertVerificationError)]
+    reason = refused[0].verify_message if refused else ""
+    for kind, words in _CAUSES:
+        # A wrong number in an answer is a ValueError as well, further down.
+        if any(isinstance(item, kind) for item in (links[:1] if kind is ValueError else links)):
+            return words.format(host=host, reason=reason)
+    return f"the request failed ({type(error).__name__})"
+
+
+def _length(part: Path) -> int:
+    """Return the number of bytes received."""
+    return part.stat().st_size if part.exists() else 0
+
+
+def _note(part: Path) -> Path:
+    return part.with_name(f"{part.name}.json")
+
+
+def _noted(part: Path, address: str) -> str | None:
+    """Return the version of a part, if a note says that it came from this address."""
+    try:
+        note = read_json(_note(part))
+    except FathomError:
+        return None
+    same = note.get("address") == without_secrets(address)
+    return _usable(note.get("version")) if same and _length(part) else None
+
+
+def _version(response: Response) -> str | None:
+    """Return the version of a file: a strong ETag, else its date."""
+    tag = response.headers.get("ETag", "")
+    if tag and not tag.startswith("W/"):
+        return _usable(tag)
+    return _usable(response.headers.get("Last-Modified"))
+
+
+def _usable(version: object) -> str | None:
+    """Return a version if the header of a request can hold it."""
+    if isinstance(version, str) and re.fullmatch(r"[!-~]([ -~]*[!-~])?", version):
+        return version
+    return None
+
+
+def _of(size: int | None) -> str:
+    return " bytes" if size is None else f" of {size:,} bytes"

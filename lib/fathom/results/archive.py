@@ -1,0 +1,372 @@
+"""A finished run, or all results of a scale, in one file: a tar with a record of SHA-256.
+
+The record comes first. Files are hashed for it, and hashed again as they are packed and as they are
+unpacked: all of an archive is written, or nothing. A run is accepted by another tree of results
+where it has the same identity, the same text to the byte and today's recipe.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Literal
+
+from pydantic import BaseModel, Field
+
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.schema.section import Section
+from fathom.config.spec import Spec
+from fathom.io.commands import again
+from fathom.io.errors import FathomError, nearest
+from fathom.io.files import read_json, replacing, sha256
+from fathom.io.hashes import identity
+from fathom.io.integrity import CHANGED, OWN, read_record
+from fathom.results import training_record
+from fathom.results.measurements import SCHEMA, checked
+from fathom.results.recipe import RECIPE
+from fathom.results.training_record import WEIGHTS
+from fathom.results.tree import Tree
+from fathom.results.verify import verify
+
+RECORD = "archive.json"
+SUFFIX = ".tar.gz"
+AGAIN = "copy the archive again, or pack again"
+_BLOCK = 1 << 20  # bytes that are copied at once
+_OF_A_PROCESS = ("lock", "lock.holder")
+# Of a run: how it was trained, its series, measurements and hypotheses.
+_OF_A_RUN = (
+    "training.json", "spec.yaml", "attempts.json", "metrics.tsv", "times.tsv",
+    "diagnostics/**/*", "measurements/**/*", "decodings/**/*", "window/**/*",
+)  # fmt: skip
+# Of a corpus: what was counted. Its text has licences, and everyone can prepare it.
+_OF_A_CORPUS = ("corpus.json", "statistics.json")
+
+
+class PackedRun(Section):
+    """The run of an archive."""
+
+    name: str  # <paper>/<run>
+    run_identity: str
+    seed: int = Field(ge=0)
+    tensors_sha256: str  # of the tensors.json of its text
+
+
+class Archive(BaseModel):
+    """The record of an archive."""
+
+    model_config = Section.model_config
+
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
+    scale: str
+    recipe: dict[str, int]  # of the training, or of the code that packed all results
+    run: PackedRun | None = None  # None for all results of a scale
+    files: dict[str, str]  # SHA-256 by path from the folder of the run, or of the results
+
+
+# Packing
+
+
+def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> Archive:
+    """Write a finished run to an archive.
+
+    Logs, series, measurements, translations and the weights that may be decoded are in it; states
+    from which a training resumes are not.
+
+    Raises:
+        FathomError: the training has not ended, or some file is not the one that was recorded.
+    """
+    folder = paths.run(spec, seed)
+    training = training_record.read(paths.training(spec, seed))
+    for finding in verify([folder]).in_order(paths.results):
+        raise finding
+    names = sorted(_files_of(folder, training.files))
+    record = Archive(
+        scale=paths.scale,
+        recipe={"training": training.recipe},
+        run=PackedRun(
+            name=spec.name,
+            run_identity=spec.identity,
+            seed=seed,
+            tensors_sha256=training.tensors_sha256,
+        ),
+        files={name: sha256(folder / name) for name in names},
+    )
+    _write(archive, record, folder)
+    return record
+
+
+def _files_of(folder: Path, recorded: Mapping[str, str]) -> Iterator[str]:
+    """Yield the files of a run that another tree needs."""
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in Path(name).parts)
+        state = name.startswith(WEIGHTS) and name not in recorded
+        if path.is_file() and not (hidden or state or name in _OF_A_PROCESS):
+            yield name
+
+
+def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> Archive:
+    """Write results of a scale to an archive; `names` are paths from the folder of results.
+
+    Raises:
+        FathomError: a file is not the one that was recorded.
+    """
+    files = {name: sha256(results / name) for name in names}
+    for name in files:
+        if name.endswith(".json"):
+            _require_recorded(results, name, files)
+    record = Archive(scale=scale, recipe=dict(RECIPE), files=files)
+    _write(archive, record, results)
+    return record
+
+
+def _require_recorded(results: Path, name: str, files: Mapping[str, str]) -> None:
+    """Compare the packed files of a record with what it says of them."""
+    path = results / name
+    if OWN not in read_json(path, again(path)):
+        return
+    recorded = read_record(path).get("files", {})
+    for inner, digits in recorded.items() if isinstance(recorded, dict) else ():
+        packed = (path.parent / inner).relative_to(results).as_posix()
+        if files.get(packed, digits) != digits:
+            raise FathomError(CHANGED, str(results / packed), again(path))
+
+
+def _write(archive: Path, record: Archive, folder: Path) -> None:
+    """Write an archive atomically, with the times of files, which Snakemake compares."""
+    content = record.model_dump(mode="json", by_alias=True)
+    text = json.dumps(content | {"sha256": identity(content)}, indent=1).encode()
+    with (
+        replacing(archive, "wb") as stream,
+        tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as tar,
+    ):
+        entry = tarfile.TarInfo(RECORD)
+        entry.size = len(text)
+        tar.addfile(entry, io.BytesIO(text))
+        for name, digits in record.files.items():
+            entry, path = tarfile.TarInfo(name), folder / name
+            with open(path, "rb") as source:
+                status = os.fstat(source.fileno())
+                entry.size, entry.mtime = status.st_size, status.st_mtime
+                hashing = _Hashing(source)
+                tar.addfile(entry, hashing)
+            if hashing.digest.hexdigest() != digits:
+                raise FathomError("changed while it was packed", str(path), "pack again")
+
+
+class _Hashing:
+    """A file that is hashed as it is read."""
+
+    def __init__(self, stream: IO[bytes]):
+        self.stream, self.digest = stream, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        block = self.stream.read(size)
+        self.digest.update(block)
+        return block
+
+
+def files_of_scale(project: Project, paths: Paths) -> tuple[list[str], list[str]]:
+    """Return the files of a scale that readers need, by their path from the folder of results.
+
+    Runs are those that the scale has, with all their seeds. Weights, states, text, dictionaries and
+    logs are left out.
+
+    Returns:
+        The files, and the folders of trainings that have not ended, whose series may still grow.
+    """
+    specs = [project.spec(name, paths.scale) for name in project.entries]
+    runs = dict.fromkeys(paths.run(spec, 0).parent for spec in specs)
+    trainings = [seed for run in runs for seed in sorted(run.glob("*/"))]
+    ended = [seed for seed in trainings if (seed / "training.json").is_file()]
+    corpora = {paths.corpus(spec.data) for spec in specs}
+    corpora |= {paths.pieces_corpus(spec.data) for spec in specs}
+    corpora |= {
+        paths.corpus_named(data.corpus_folder(project.sources))
+        for data in project.datasets.values()
+    }
+    read = [
+        *(path for training in ended for path in _fitting(training, _OF_A_RUN)),
+        *(path for corpus in corpora for path in _fitting(corpus, _OF_A_CORPUS)),
+        *_fitting(paths.top, ("**/*",)),
+    ]
+    names = {path.relative_to(paths.results) for path in read}
+    left_out = (path.relative_to(paths.results) for path in trainings if path not in ended)
+    return (
+        sorted(name.as_posix() for name in names if _is_for_readers(name, paths.scale)),
+        [path.as_posix() for path in left_out],
+    )
+
+
+def _fitting(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    return (path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
+
+
+def _is_for_readers(name: Path, scale: str) -> bool:
+    """Return whether a file is for readers, and not hidden, a log or of a process."""
+    hidden = any(part.startswith(".") for part in name.parts)
+    return not hidden and name.name not in _OF_A_PROCESS and name.parts[:2] != (scale, "logs")
+
+
+# Reading
+
+
+def read(archive: Path) -> Archive:
+    """Return the record of an archive.
+
+    Raises:
+        FathomError: the file is missing or damaged, or not an archive of `fathom pack`.
+    """
+    if not archive.is_file():
+        raise FathomError("no such file", str(archive), "give an archive of `fathom pack`")
+    with _opened(archive) as tar:
+        entry = tar.next()
+        stream = tar.extractfile(entry) if entry is not None and entry.name == RECORD else None
+        text = stream.read() if stream else b""
+    try:
+        content = json.loads(text)
+        matches = content.pop("sha256") == identity(content)
+    except (ValueError, KeyError, AttributeError, TypeError):
+        matches, content = False, {}
+    if not matches:
+        raise _not_an_archive(archive)
+    record = checked(Archive, content, archive, AGAIN)
+    for name in record.files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            raise FathomError(f"'{name}' points outside the archive", str(archive), AGAIN)
+    return record
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[tarfile.TarFile]:
+    """Open an archive to be read from beginning to end.
+
+    Raises:
+        FathomError: it is damaged, or not an archive.
+    """
+    try:
+        with tarfile.open(archive, "r|gz") as tar:
+            yield tar
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the file system, such as a full disk
+        raise _not_an_archive(archive) from None
+
+
+def _not_an_archive(archive: Path) -> FathomError:
+    what = "damaged, or not an archive of `fathom pack`"
+    return FathomError(what, str(archive), "copy it again, or give one of `fathom pack`")
+
+
+def unpack(archive: Path, record: Archive, folder: Path) -> None:
+    """Write the files of an archive to a folder that does not exist, all of them or nothing.
+
+    Raises:
+        FathomError: a file is missing, is not the one that was packed, or was not expected.
+    """
+    waiting = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(waiting, ignore_errors=True)
+    waiting.mkdir(parents=True)
+    missing = dict(record.files)
+    try:
+        with _opened(archive) as tar:
+            for entry in tar:
+                if entry.name == RECORD:
+                    continue
+                # Nothing is written that the record does not name.
+                digits, path = missing.pop(entry.name, None), waiting / entry.name
+                stream = tar.extractfile(entry) if entry.isreg() and digits else None
+                if stream is None or _copied(stream, path) != digits:
+                    what = f"'{entry.name}' is not a file that was packed"
+                    raise FathomError(what, str(archive), AGAIN)
+                os.utime(path, (entry.mtime, entry.mtime))
+        if missing:
+            raise FathomError(f"'{min(missing)}' is missing", str(archive), AGAIN)
+        waiting.rename(folder)
+    finally:
+        shutil.rmtree(waiting, ignore_errors=True)
+
+
+def _copied(stream: IO[bytes], path: Path) -> str:
+    """Write what a stream has to a file, and return its SHA-256."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    with open(path, "wb") as target:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+            target.write(block)
+    return digest.hexdigest()
+
+
+def place(project: Project, paths: Paths, archive: Path, record: Archive) -> Path:
+    """Return the folder to which the run of an archive belongs.
+
+    Raises:
+        FathomError: it has no run, or its run does not fit this project and these results.
+    """
+    run, where = record.run, str(archive)
+    if run is None:
+        raise FathomError("not an archive of a run", where, "give one of `fathom pack <run>`")
+    if run.name not in project.entries:
+        raise FathomError(f"no run '{run.name}'", where, nearest(run.name, project.entries))
+    spec = project.spec(run.name, paths.scale)
+    if spec.identity != run.run_identity:
+        what = f"{run.name} has other settings here at scale {paths.scale}"
+        raise FathomError(what, where, "give --scale, or use the config it was trained with")
+    made = record.recipe.get("training")
+    if made != RECIPE["training"]:
+        what = f"trained by recipe {made}, today's code has {RECIPE['training']}"
+        raise FathomError(what, where, "use the version of fathom that trained it")
+    tensors = paths.tensors(spec.data) / "tensors.json"
+    if tensors.is_file() and sha256(tensors) != run.tensors_sha256:
+        what = f"trained on other text than that in {tensors.parent}"
+        raise FathomError(what, where, f"compare sources: fathom verify {run.name}")
+    folder = paths.run(spec, run.seed)
+    if folder.exists():
+        raise FathomError(
+            "the run is here already", str(folder), "delete this folder to replace it"
+        )
+    return folder
+
+
+def unpack_results(archive: Path, record: Archive, folder: Path) -> None:
+    """Write all results of an archive to a folder that is new or empty.
+
+    Raises:
+        FathomError: the folder has files, or the archive is damaged.
+    """
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+    if os.path.lexists(folder):
+        what = "there is such a folder" if folder.is_dir() else "there is such a file"
+        raise FathomError(what, str(folder), "name a new folder with --results")
+    unpack(archive, record, folder)
+
+
+@contextmanager
+def opened_tree(path: Path) -> Iterator[Tree]:
+    """Open a folder of results, or an archive of all results in a temporary folder.
+
+    Raises:
+        FathomError: there are no results, or the archive is damaged.
+    """
+    if path.is_dir() or not path.exists():
+        yield Tree.at(path)
+        return
+    record = read(path)
+    if record.run is not None:
+        remedy = "give one of all results: fathom pack without a run"
+        raise FathomError("the archive of a single run", str(path), remedy)
+    with tempfile.TemporaryDirectory(prefix="fathom-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary) / "results"
+        unpack(path, record, folder)
+        yield Tree.at(folder)

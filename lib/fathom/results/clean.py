@@ -1,0 +1,82 @@
+"""What may be deleted below a folder of results, without losing a result of today's config."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.io.errors import FathomError
+from fathom.io.files import leftovers
+from fathom.results import training_record
+from fathom.results.training_record import WEIGHTS
+
+DAMAGED = "*.damaged"
+
+
+@dataclass(frozen=True)
+class Deletable:
+    """A file or folder that may be deleted."""
+
+    path: Path
+    bytes: int  # on disk
+
+    def delete(self) -> None:
+        """Delete it; of a link, the link alone."""
+        if self.path.is_dir() and not self.path.is_symlink():
+            shutil.rmtree(self.path)
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def states(_: Project, results: Path) -> Iterator[Path]:
+    """Yield states from which ended trainings would resume, and weights that nothing decodes."""
+    for ended in sorted(results.glob("runs/*/*/*/training.json")):
+        try:
+            recorded = training_record.read(ended).weights
+        except FathomError:
+            continue
+        folder = ended.parent / WEIGHTS
+        yield from sorted(path for path in folder.glob("*.pt") if path.name not in recorded)
+
+
+def parts(_: Project, results: Path) -> Iterator[Path]:
+    """Yield what killed writers left, and damaged files that were set aside."""
+    yield from sorted({*leftovers(results), *results.rglob(DAMAGED)})
+
+
+def unused(project: Project, results: Path) -> Iterator[Path]:
+    """Yield runs and text that no run of today's config has, at any scale."""
+    places: set[Path] = set()
+    for scale in project.scales:
+        paths = Paths(results, scale)
+        for name in project.entries:
+            spec = project.spec(name, scale)
+            data = spec.data
+            places |= {paths.run(spec, 1).parent, paths.tensors(data), paths.subwords(data)}
+            places |= {paths.corpus(data), paths.pieces_corpus(data)}
+    for dataset in project.datasets.values():
+        places.add(Paths(results, "").corpus_named(dataset.corpus_folder(project.sources)))
+    for pattern in ("runs/*/*", "tensors/*", "subwords/*", "corpora/*"):
+        yield from sorted(path for path in results.glob(pattern) if path not in places)
+
+
+# By the name that a user gives.
+KINDS: dict[str, Callable[[Project, Path], Iterator[Path]]] = {
+    "states": states,
+    "parts": parts,
+    "unused": unused,
+}
+
+
+def deletable(kind: str, project: Project, results: Path) -> list[Deletable]:
+    """Return what may be deleted of a kind; the project's config says what is used."""
+    return [Deletable(path, _bytes(path)) for path in KINDS[kind](project, results)]
+
+
+def _bytes(path: Path) -> int:
+    folder = path.is_dir() and not path.is_symlink()
+    files = [file for file in path.rglob("*") if file.is_file()] if folder else [path]
+    return sum(os.lstat(file).st_size for file in files)

@@ -1,0 +1,376 @@
+"""Two trees of results compared: each is values by group, place and name.
+
+A place is what a line of the answer is about: a cell, a claim, a run, a measurement of a run. All
+columns of csv files are compared but those that repeat others in words. Our number in a changed
+cell of a table is not named again for compare.csv. Files of a run that have the same recorded hash
+in both trees are not read.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from fathom.config import yaml_values
+from fathom.io import metrics
+from fathom.io.errors import FathomError, nearest
+from fathom.results.tree import RunResults, Tree, read_run, rows
+from fathom.results.values import Difference, Places, Values, differences, flat, only_in
+
+# In this order they are printed.
+GROUPS = (
+    "scales", "artefacts", "runs", "settings", "recipe", "data", "outcomes", "cells", "figures",
+    "claims", "verdicts", "measurements", "series", "costs",
+)  # fmt: skip
+# Many runs have the same line.
+_SHARED = ("recipe", "data", "code")
+_HOUR = 3600
+
+# What is compared of training.json, by group.
+_OF_TRAINING = {
+    ("outcome", "kind"): "outcomes",
+    ("outcome", "update"): "outcomes",
+    ("totals", "updates"): "outcomes",
+    ("totals", "target_tokens"): "outcomes",
+    ("corpus_sha256",): "data",
+    ("tensors_sha256",): "data",
+    ("commit",): "code",
+    ("versions",): "code",
+    ("device",): "code",
+    ("totals", "seconds"): "costs",
+}
+
+# What finds a line of a csv file, by group.
+_KEYS = {
+    "claims": ("paper", "claim", "part"),
+    "verdicts": ("paper", "table", "row", "column"),
+    "cells": ("block", "row", "column"),
+}
+# Columns that repeat other columns, config, or the name of the folder.
+_REPEATED = ("note", "sentence", "section", "scale")
+# Our numbers of a cell in its table and in compare.csv, and what follows from them there.
+_OF_CELL, _OF_VERDICT = ("value", "stderr", "seeds"), ("reproduced", "stderr", "seeds")
+_FROM_CELL = {"reproduced", "stderr", "seeds", "delta", "cause", "run"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between two trees."""
+
+    differences: tuple[Difference, ...]  # in results, by group
+    apart: tuple[Difference, ...]  # in code, packages, devices and costs
+    counts: dict[str, int]  # how much was compared, by what it is
+
+    @property
+    def equal(self) -> bool:
+        """Whether the results are the same."""
+        return not self.differences
+
+    def lines(self) -> Iterator[str]:
+        """Yield what a reader sees: a line for each difference, in groups, then counts."""
+        for group, items in groupby(self.differences, lambda item: item.group):
+            of_group = list(items)
+            yield f"{group} ({len(of_group)})"
+            yield from (f"  {item.line}" for item in of_group)
+        if self.apart:
+            yield "no results, and not counted"
+            yield from (f"  {item.group}: {item.line}" for item in self.apart)
+        compared = ", ".join(
+            f"{count} {name.removesuffix('s') if count == 1 and ',' not in name else name}"
+            for name, count in self.counts.items()
+        )
+        if self.equal:
+            yield f"equal: {compared}"
+        else:
+            groups = Counter(item.group for item in self.differences)
+            parts = ", ".join(f"{groups[group]} {group}" for group in GROUPS if groups[group])
+            yield f"{len(self.differences)} differences: {parts}; compared: {compared}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same for programs."""
+        return {
+            "equal": self.equal,
+            "compared": self.counts,
+            "counts": dict(Counter(item.group for item in self.differences)),
+            "differences": [asdict(item) for item in self.differences],
+            "apart": [asdict(item) for item in self.apart],
+        }
+
+
+def compare(
+    first: Tree,
+    second: Tree,
+    tolerance: float = 0.0,
+    *,
+    table: str = "",
+    scale: str = "",
+    costs: bool = False,
+) -> Comparison:
+    """Compare two trees of results.
+
+    Args:
+        first: a tree.
+        second: another tree.
+        tolerance: how far two numbers may be apart, in their unit.
+        table: a table or figure that is compared alone, `<paper>_<name>`; all if empty.
+        scale: whose tables, figures, claims and verdicts are compared alone; all if empty.
+        costs: whether other times are differences.
+
+    Raises:
+        FathomError: a file is damaged, or no tree has the table or the scale.
+    """
+    shared = {*first.files} & {*second.files}
+    if table or scale:
+        chosen = _chosen(first, second, table, scale)
+        found = sorted(_artefacts(first, second, tolerance, chosen), key=_group_order)
+        return Comparison(tuple(found), (), {"files": len(shared.intersection(chosen))})
+    pairs, found = _pairs(first, second)
+    of_runs: list[Difference] = []
+    for name, own, other in pairs:
+        of_runs += _of_pair(name, own, other, tolerance)
+    found += _artefacts(first, second, tolerance)
+    spent = [item for item in of_runs if item.group == "costs"]
+    code = [item for item in of_runs if item.group == "code"]
+    found += _gathered(item for item in of_runs if item.group not in ("costs", "code"))
+    found += spent if costs else []
+    found.sort(key=_group_order)
+    apart = [*_gathered(code), *([] if costs else _in_all(spent))]
+    counts = {"runs": len(pairs), "tables, figures and lists": len(shared)}
+    return Comparison(tuple(found), tuple(apart), counts)
+
+
+def _group_order(item: Difference) -> int:
+    return GROUPS.index(item.group)
+
+
+def _chosen(first: Tree, second: Tree, table: str, scale: str) -> list[str]:
+    """Return the files of a table or figure, of a scale, or of both."""
+    where = f"{first.folder}, {second.folder}"
+    names = list(dict.fromkeys((*first.files, *second.files)))
+    if scale:
+        scales = dict.fromkeys((*first.scales, *second.scales))
+        if scale not in scales:
+            raise FathomError(f"no scale '{scale}'", where, nearest(scale, scales))
+        names = [name for name in names if name.startswith(f"{scale}/")]
+    if table:
+        targets = {name: name.partition("/")[2].replace("/", "_", 1) for name in names}
+        names = [name for name in names if targets[name] == table]
+        if not names:
+            valid = {target for name, target in targets.items() if name.count("/") > 1}
+            raise FathomError(f"no table or figure '{table}'", where, nearest(table, sorted(valid)))
+    return names
+
+
+# Csv files
+
+
+def _artefacts(
+    first: Tree, second: Tree, tolerance: float, chosen: Collection[str] | None = None
+) -> Iterator[Difference]:
+    """Yield what differs between tables, figures, claims and verdicts; `chosen` alone if given."""
+    names = dict.fromkeys([*first.files, *second.files])
+    if chosen is None:
+        alone = {*first.scales} ^ {*second.scales}
+        for scale in sorted(alone):
+            yield only_in("scales", scale, scale in first.scales)
+        chosen = [name for name in names if name.partition("/")[0] not in alone]
+    several = len({*first.scales, *second.scales}) > 1
+    named: set[tuple[str, ...]] = set()  # the numbers of changed cells
+    # Verdicts come last: they leave out what tables name.
+    for name in sorted(chosen, key=lambda name: name.endswith("/compare")):
+        scale, _, artefact = name.partition("/")
+        title = name if several else artefact
+        if name not in first.files or name not in second.files:
+            yield only_in("artefacts", title, name in first.files)
+            continue
+        lines = [rows(tree.files[name]) for tree in (first, second)]
+        group = _group(artefact, lines[0] or lines[1])
+        own, other = (_places(group, title, of_tree) for of_tree in lines)
+        if group == "cells":
+            for place in {*own, *other}:
+                pair = own.get(place, {}), other.get(place, {})
+                if pair[0] != pair[1]:
+                    named.add((name, *_numbers(pair, _OF_CELL)))
+        if group == "verdicts":
+            own, other = _without_named(own, other, scale, named)
+        yield from differences(group, own, other, tolerance)
+
+
+def _group(artefact: str, lines: list[dict[str, str]]) -> str:
+    """Return what the lines of a file are: cells, claims, verdicts, or the points of figures."""
+    if artefact in ("claims", "compare"):
+        return "claims" if artefact == "claims" else "verdicts"
+    return "cells" if {*_KEYS["cells"]} <= {*(lines or [{}])[0]} else "figures"
+
+
+def _places(group: str, title: str, lines: list[dict[str, str]]) -> Places:
+    """Return the values of a csv file's lines by place; the second line of a place is numbered.
+
+    An empty field is like a column that a file does not have.
+    """
+    values = [
+        {name: text for name, text in line.items() if text and name not in _REPEATED}
+        for line in lines
+    ]
+    if group == "figures":
+        points = {
+            f"line {number} {name}": text
+            for number, line in enumerate(values, start=2)
+            for name, text in line.items()
+        }
+        return {title: {"lines": len(values), **points}}
+    places: dict[str, Values] = {}
+    times: Counter[str] = Counter()
+    for line, of_line in zip(lines, values, strict=True):
+        named = {**line, "row": f"“{line.get('row', '')}”"}
+        key = [named.get(name, "") for name in _KEYS[group]]
+        place = " ".join(filter(None, [title, *key] if group == "cells" else key))
+        times[place] += 1
+        places[f"{place} {times[place]}" if times[place] > 1 else place] = of_line
+    return places
+
+
+def _numbers(pair: tuple[Values, Values], names: tuple[str, ...]) -> tuple[str, ...]:
+    column = next((line["column"] for line in pair if "column" in line), "")
+    return (column, *(line.get(name, "") for line in pair for name in names))
+
+
+def _without_named(
+    own: Places, other: Places, scale: str, named: Collection[tuple[str, ...]]
+) -> tuple[Places, Places]:
+    """Return the lines of compare.csv, without our numbers that a changed cell of a table has."""
+    left = dict(own), dict(other)
+    for place in {*own} & {*other}:
+        pair = own[place], other[place]
+        table = f"{scale}/{pair[0].get('paper', '')}/{pair[0].get('table', '')}"
+        if (table, *_numbers(pair, _OF_VERDICT)) in named:
+            for places, line in zip(left, pair, strict=True):
+                places[place] = {key: line[key] for key in line if key not in _FROM_CELL}
+    return left
+
+
+# Runs
+
+
+def _pairs(
+    first: Tree, second: Tree
+) -> tuple[list[tuple[str, RunResults, RunResults]], list[Difference]]:
+    """Return the trainings that ended in both trees, and those that a tree has alone.
+
+    Runs are found by name, so that one run with two settings is a pair. Where a tree has several
+    runs of a name, which scales have, the identity finds them too.
+    """
+    counts = [Counter(map(_name, tree.run_folders)) for tree in (first, second)]
+    several = {name for count in counts for name in count if count[name] > 1}
+    own, other = (
+        {_name(folder, _name(folder) in several): folder for folder in tree.run_folders}
+        for tree in (first, second)
+    )
+    pairs, alone = [], []
+    for name in dict.fromkeys([*own, *other]):
+        if name not in own or name not in other:
+            alone.append(only_in("runs", name, name in own))
+            continue
+        runs = read_run(own[name]), read_run(other[name])
+        if runs[0] and runs[1]:
+            pairs.append((name, *runs))
+        elif runs[0] or runs[1]:
+            alone.append(Difference("runs", name, f"has not ended in {'B' if runs[0] else 'A'}"))
+    return pairs, alone
+
+
+def _name(folder: Path, with_hash: bool = False) -> str:
+    """Return what lines call a training: `<paper>/<run>`, and its seed if that is not 1."""
+    run, _, digits = folder.parent.name.rpartition("-")
+    name = f"{folder.parts[-3]}/{run}-{digits}" if with_hash else f"{folder.parts[-3]}/{run}"
+    return name if folder.name == "1" else f"{name}, seed {folder.name}"
+
+
+def _of_pair(
+    name: str, own: RunResults, other: RunResults, tolerance: float
+) -> Iterator[Difference]:
+    """Yield what differs between two trainings, its code and costs included."""
+    files = own.training.files, other.training.files
+    equal = {path for path, digits in files[0].items() if files[1].get(path) == digits}
+    trees = [_of_run(name, run, equal, tolerance) for run in (own, other)]
+    for group, places in trees[0].items():
+        yield from differences(group, places, trees[1][group], tolerance)
+    if trees[0]["settings"] == trees[1]["settings"]:
+        digits = ({name: {"identity": run.identity}} for run in (own, other))
+        yield from differences("settings", *digits, tolerance)
+
+
+def _of_run(
+    name: str, run: RunResults, equal: Collection[str], tolerance: float
+) -> dict[str, Places]:
+    """Return what is compared of a training, by group.
+
+    Args:
+        name: what lines call it.
+        run: the training.
+        equal: its files that are the same in both trees.
+        tolerance: above 0, diagnostics are not compared, of which only hashes are known.
+    """
+    changed = {path: digits for path, digits in run.training.files.items() if path not in equal}
+    groups: dict[str, dict[str, Values]] = {
+        "settings": {name: _settings(run.folder) if "spec.yaml" in changed else {}},
+        "recipe": {name: run.recipe},
+        "measurements": {
+            f"{name}, {key}": {".".join(at): value for at, value in flat(record.model_dump())}
+            for key, record in run.measurements.items()
+        },
+    }
+    record = run.training.model_dump()
+    for keys, group in _OF_TRAINING.items():
+        values = {key: value for key, value in flat(record) if key[: len(keys)] == keys}
+        of_group = groups.setdefault(group, {name: {}})
+        of_group[name] = {**of_group[name], **{" ".join(key): values[key] for key in values}}
+    series: dict[str, Any] = {}
+    if "metrics.tsv" in changed:
+        series |= _points(run.folder / "metrics.tsv")
+    if not tolerance:
+        series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
+    return groups | {"series": {name: series}}
+
+
+def _settings(folder: Path) -> Values:
+    """Return a run's settings by their path."""
+    path = folder / "spec.yaml"
+    if not path.is_file():
+        return {}
+    read = yaml_values.read(path, folder.parent).plain
+    return {".".join(key): value for key, value in flat(read)}
+
+
+def _points(path: Path) -> Values:
+    """Return the numbers of metrics.tsv; a column without numbers has none."""
+    return {
+        f"update {row['update'] or 0:g} {column}": value
+        for row in (metrics.read(path) if path.is_file() else [])
+        for column, value in row.items()
+        if value is not None
+    }
+
+
+def _gathered(differences: Iterable[Difference]) -> Iterator[Difference]:
+    """Yield differences; those that many runs share in equal words become one line."""
+    shared: dict[tuple[str, str], list[Difference]] = {}
+    for item in differences:
+        if item.group in _SHARED:
+            shared.setdefault((item.group, item.what), []).append(item)
+        else:
+            yield item
+    for same in shared.values():
+        place = same[0].place if len(same) == 1 else f"{len(same)} runs"
+        yield Difference(same[0].group, place, same[0].what, same[0].first, same[0].second)
+
+
+def _in_all(spent: list[Difference]) -> Iterator[Difference]:
+    """Yield the costs of all runs that took other times."""
+    if spent:
+        own, other = sum(item.first for item in spent), sum(item.second for item in spent)
+        place = f"{len(spent)} runs" if len(spent) > 1 else spent[0].place
+        words = f"{own / _HOUR:.2f} hours of training in A, {other / _HOUR:.2f} in B"
+        yield Difference("costs", place, words, own, other)

@@ -1,0 +1,209 @@
+"""training.json: how a training ended, and what it measured by itself."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from fathom.config.schema.section import Section
+from fathom.config.spec import Spec
+from fathom.io.commands import again
+from fathom.io.errors import FathomError
+from fathom.io.integrity import Recorded, read_record, write_record
+from fathom.results import measurements
+from fathom.results.measurements import (
+    FINISHED,
+    SCHEMA,
+    Measurements,
+    Number,
+    Outcome,
+    Record,
+    checked,
+)
+
+NATS = "nats"
+WEIGHTS = "checkpoints/"
+
+
+class Ended(Section):
+    """How a training ended."""
+
+    kind: Outcome  # each is a result
+    update: int  # of Θ, at which it ended
+    reason: str  # what shows that it ended so
+
+    @property
+    def finished(self) -> bool:
+        """Whether it made all its updates and learnt something."""
+        return self.kind == FINISHED
+
+    @property
+    def words(self) -> str:
+        """The kind and the reason in words."""
+        return f"{self.kind.replace('_', ' ')} ({self.reason})"
+
+
+class Validation(Section):
+    """The last validation: NLL in nats per token over all tasks, and by task."""
+
+    nll: float
+    by_task: dict[str, float]
+
+
+class Totals(Section):
+    """What all attempts together took; target tokens without padding."""
+
+    updates: int
+    target_tokens: int
+    seconds: float
+
+
+def device_seconds(totals: Totals, device: Mapping[str, Any]) -> float:
+    """Return the seconds of all devices that shared a training, by their number at its end."""
+    return totals.seconds * device.get("count", 1)
+
+
+class TrainingRecord(BaseModel):
+    """The content of training.json."""
+
+    model_config = Section.model_config
+
+    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
+    outcome: Ended
+    recipe: int  # the lowest of its attempts (results/recipe.py)
+    commit: str | None  # of the sources when it began; None outside a clone
+    sources_sha256: str
+    parameters: dict[str, int]  # counts by part
+    validation: Validation | None  # a run that diverged may have none
+    unigram_nll: float  # of the unigram baseline on the same targets, in nats per token
+    totals: Totals
+    device: dict[str, Any]  # what it ran on, by property
+    versions: dict[str, str]  # of packages
+    attempts: list[dict[str, Any]]  # where each began and how it ended, the oldest first
+    corpus_sha256: str  # of the corpus.json of the text that was encoded
+    tensors_sha256: str  # of tensors.json, which names and hashes the encoded text
+    files: dict[str, str]  # SHA-256 of settings, series and, where it finished, weights
+
+    @property
+    def weights(self) -> dict[str, str]:
+        """SHA-256 of each file of weights that may be decoded, by its name in checkpoints/."""
+        return {
+            name.removeprefix(WEIGHTS): digest
+            for name, digest in self.files.items()
+            if name.startswith(WEIGHTS)
+        }
+
+
+def read(path: Path) -> TrainingRecord:
+    """Read a training.json.
+
+    Raises:
+        FathomError: the file is missing or damaged, or has another schema.
+        Findings: keys or values that do not fit.
+    """
+    return checked(TrainingRecord, read_record(path), path, again(path))
+
+
+def unfit_weights(path: Path, record: TrainingRecord) -> dict[str, str]:
+    """Return why files of weights cannot be used, by their path from the run's folder."""
+    recorded = Recorded(path, record.files)
+    reasons = {f"{WEIGHTS}{name}": recorded.unfit(f"{WEIGHTS}{name}") for name in record.weights}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def already_ended(path: Path) -> str | None:
+    """Return a line that says how a training ended; None where it must train or train again.
+
+    It must, where training.json or the weights are missing or not those that were recorded.
+    """
+    try:
+        record = read(path)
+    except FathomError:
+        return None
+    if unfit_weights(path, record):
+        return None
+    if not record.outcome.finished:
+        return f"already ended: {record.outcome.words}; see {path}"
+    nll = f" (validation NLL {record.validation.nll:.2f})" if record.validation else ""
+    return f"already finished{nll}; see {path}"
+
+
+def write_ended(path: Path, content: dict[str, Any], spec: Spec, seed: int) -> None:
+    """Write what a training measured by itself, and its training.json last.
+
+    Args:
+        path: of training.json.
+        content: all of TrainingRecord's keys but `schema`.
+        spec: the run.
+        seed: of the training.
+    """
+    record = checked(TrainingRecord, content | {"schema": SCHEMA}, path, "report this")
+    measurements.write(_measured_path(path), measured(record, spec, seed))
+    write_record(path, record.model_dump(by_alias=True))
+
+
+def restore_measured(path: Path, spec: Spec, seed: int) -> None:
+    """Write again what an ended training measured, where that file is lost or damaged."""
+    expected, place = measured(read(path), spec, seed), _measured_path(path)
+    try:
+        same = measurements.read(place) == expected
+    except FathomError:
+        same = False
+    if not same:
+        measurements.write(place, expected)
+
+
+def _measured_path(path: Path) -> Path:
+    return path.parent / "measurements" / "training.json"
+
+
+def measured(training: TrainingRecord, spec: Spec, seed: int) -> Measurements:
+    """Return what a training measures by itself: parameters, last validation, unigram baseline.
+
+    Parameters are there whatever the outcome.
+    """
+    total, validation = float(training.parameters["total"]), training.validation
+    parts = {name: float(count) for name, count in training.parameters.items() if name != "total"}
+    records = {"parameters": Record(all=Number(value=total), parts=parts)}
+    if training.outcome.finished:
+        records["unigram_nll"] = Record(unit=NATS, all=Number(value=training.unigram_nll))
+        if validation:
+            tasks = {task: Number(value=value) for task, value in validation.by_task.items()}
+            every = Number(value=validation.nll)
+            records["last_validation"] = Record(unit=NATS, tasks=tasks, all=every)
+    return of_training(training, spec, seed, "training", records)
+
+
+def of_training(
+    training: TrainingRecord,
+    spec: Spec,
+    seed: int,
+    rule: str,
+    records: dict[str, Record],
+    recipe: Mapping[str, int] | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Measurements:
+    """Return the content of a measurement file of a training, with its outcome.
+
+    Args:
+        training: its training.json.
+        spec: the run.
+        seed: of the training.
+        rule: what measured.
+        records: by key; none where the training has no result.
+        recipe: of each stage after the training.
+        settings: what the rule was run with.
+    """
+    return Measurements(
+        rule=rule,
+        recipe={"training": training.recipe, **(recipe or {})},
+        run=spec.name,
+        identity=spec.identity,
+        seed=seed,
+        outcome=training.outcome.kind,
+        update=training.outcome.update,
+        reason="" if training.outcome.finished else training.outcome.reason,
+        settings=settings or {},
+        measurements=records,
+    )

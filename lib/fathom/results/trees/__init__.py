@@ -1,1 +1,0 @@
-"""Trees of results: compared with each other, and packed into one file."""

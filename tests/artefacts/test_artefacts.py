@@ -1,0 +1,265 @@
+"""What tables and figures need, and what they are drawn from, with few or no results."""
+
+from pathlib import Path
+
+import pytest
+
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.needs import Needs
+from fathom.artefacts.table.comparison import counts
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.io.errors import FathomError
+from fathom.results.measurements import Measurements, Number, Record, write
+from tests.support.own_project import own_project
+from tests.support.papers import PAPERS
+from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
+from tests.support.refused import refused, says
+from tests.support.small_project import GATED, write_config
+from tests.support.small_project import RUN as STATIC
+
+KEY = "bleu.test.plain.13a"
+RUN = "latent_depth/m2o_diverse_12_12"
+TWO = ("table5", "table9")
+
+
+@pytest.fixture(scope="module")
+def project():
+    return own_project()
+
+
+@pytest.fixture
+def artefacts(project, tmp_path):
+    """The artefacts at the tiny scale, without results."""
+    return Artefacts(project, Paths(tmp_path, "tiny"))
+
+
+def drawn(artefacts, paper, name):
+    """Return a paper and its table or figure."""
+    paper = artefacts.project.papers[paper]
+    return paper, (paper.tables | paper.figures)[name]
+
+
+def write_scores(artefacts, name, value=20.0):
+    """Write the scores of a run's first seed, all equal."""
+    spec = artefacts.project.spec(name, artefacts.scale)
+    (seed, path), *_ = artefacts.source(name).files(KEY).items()
+    record = Record(tasks={task: Number(value=value) for task in spec.data.tasks}, how="tok:13a")
+    for rule, stem, records in (
+        ("scores", path.stem, {KEY: record}),
+        ("training", "training", {}),
+    ):
+        file = Measurements(
+            rule=rule,
+            recipe={"training": 1, "scoring": 1},
+            run=name,
+            identity=spec.identity,
+            seed=seed,
+            outcome="finished",
+            measurements=records,
+        )
+        write(path.with_name(f"{stem}.json"), file)
+
+
+def test_a_runs_measurements_are_where_paths_has_them(artefacts):
+    source = artefacts.source(RUN)
+    spec = artefacts.project.spec(RUN, "tiny")
+    (path,) = source.files(KEY).values()
+    assert path == artefacts.paths.measurements(spec, 1, path.stem)
+    assert path.stem.startswith("scores.test.plain-")
+    assert (source.identity, source.comparable) == (spec.identity, False)
+
+
+def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_path):
+    own, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
+    write_scores(Artefacts(project, Paths(tmp_path, "tiny"), (4,)), RUN)
+    assert list(own.source(RUN).files(KEY)) == [1]
+    assert own.source(RUN).unused == (4,)
+    assert list(every.source(RUN).files(KEY)) == [1, 4]
+    assert every.source(RUN).unused == ()
+    compared = own.compared(*drawn(own, "latent_depth", "table5"))
+    assert compared.sources[RUN].unused == (4,)
+
+
+def test_a_corpus_is_that_which_the_scale_uses(artefacts):
+    source = artefacts.source("ted8_diverse")
+    (path,) = source.files("pairs.train").values()
+    assert path.name == "statistics.json"
+    assert path.parent.name.startswith("po_wheels_diverse-")
+    assert not source.comparable
+
+
+def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, project, tmp_path):
+    full = Artefacts(project, Paths(tmp_path, "paper"))
+    for name in ("domains6", "lamgd/domains_lamgd"):
+        assert artefacts.source(name).shown_as["law"] == "LAW~places"
+        assert full.source(name).shown_as == {}
+    table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
+    assert table.shown_as["law2"] == "LAW2~places"
+
+
+def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
+    tables = [
+        artefacts.compared(paper, table)
+        for paper in map(artefacts.project.papers.get, PAPERS)
+        for table in paper.tables.values()
+    ]
+    assert len(tables) == 22
+    printed = [item for table in tables for item in table.cells if item.reported]
+    assert len(printed) == 814
+    assert sum(counts(tables).values()) == 806  # 8 cells are N/A as printed
+    assert set(counts(tables)) == {"not run", "not measured"}
+
+
+def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_in_its_band(
+    project, tmp_path
+):
+    paper_scale = Artefacts(project, Paths(tmp_path / "results", "paper"))
+    for name, warns in {"table5": False, "table6": True, "table3": False, "table2": False}.items():
+        compared = paper_scale.compared(*drawn(paper_scale, "latent_depth", name))
+        assert bool(compared.warnings) == warns, name
+    for name, warns in {"figure7": True, "figure8": False}.items():
+        inputs = paper_scale.inputs(*drawn(paper_scale, "latent_depth", name))
+        assert bool(inputs.warnings) == warns, name
+
+
+def test_one_table_shows_a_run_that_others_share(artefacts):
+    write_scores(artefacts, RUN)
+    compared = artefacts.compared(*drawn(artefacts, "latent_depth", "table5"))
+    values = {
+        (item.result.cell.row, item.result.cell.column): item.result.value
+        for item in compared.cells
+    }
+    assert values["12/12", "avg"] == values["12/12", "kor"] == 20.0
+    assert values["6/6", "avg"] is None
+
+
+def test_a_figure_gets_its_runs_and_tables(artefacts):
+    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure4"))
+    assert (list(inputs.tables), dict(inputs.runs)) == (["table5"], {})
+    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure6"))
+    assert list(inputs.runs) == ["beta_0", "beta_1", "beta_10"]
+    assert inputs.runs["beta_0"].name == "latent_depth/beta_0"
+    assert (
+        inputs.runs["beta_0"].updates
+        == artefacts.project.spec("latent_depth/beta_0", "tiny").training.updates
+    )
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "missing", "verb"),
+    [
+        ("latent_depth", "table5", "latent_depth/m2o_diverse_6_6 seed 1", "table"),
+        ("lamgd", "table2", "ted8_related", "table"),
+        ("latent_depth", "figure4", "latent_depth/m2o_diverse_6_6 seed 1", "figure"),
+        ("latent_depth", "figure6", "latent_depth/beta_0 seed 1", "figure"),
+    ],
+)
+def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, missing, verb):
+    with pytest.raises(FathomError) as caught:
+        artefacts.require(*drawn(artefacts, paper, name))
+    assert missing in caught.value.what
+    target = f"{paper}_{name}"
+    results = artefacts.paths.results
+    assert f"snakemake {target} --config scale=tiny results={results}`" in caught.value.remedy
+    draw = f"fathom {verb} {target} --scale tiny --results {results} --partial"
+    assert draw in caught.value.remedy
+
+
+def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_path):
+    asked = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
+    with refused("not in", ..., tmp_path / "my results") as caught:
+        asked.require(*drawn(asked, "latent_depth", "table5"))
+    folder = f"{tmp_path}/my results"
+    remedy = caught.value.remedy
+    assert f"latent_depth_table5 --config scale=tiny 'results={folder}' seeds=5-5`" in remedy
+    assert f"--scale tiny --results '{folder}' --seeds 5-5 --partial" in remedy
+
+
+def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = Artefacts(project, Paths(Path("resutls"), "tiny"))
+    with refused("not a folder", ..., tmp_path / "resutls"):
+        asked.require(*drawn(asked, "latent_depth", "table5"))
+    (tmp_path / "resutls").mkdir()
+    with refused("not in", ..., tmp_path / "resutls") as caught:
+        asked.require(*drawn(asked, "latent_depth", "table5"))
+    assert not says("not a folder").matches(caught.value)
+
+
+def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):
+    asked = Artefacts(planned(project), Paths(tmp_path, "paper"))
+    with refused("not made yet", where=NOT_BUILT) as caught:
+        asked.require(*drawn(asked, "latent_depth", "table1"))
+    assert "snakemake" not in caught.value.remedy
+    assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory):
+    """What a small project's artefacts need."""
+    return Needs(load(write_config(tmp_path_factory.mktemp("small"))), "small")
+
+
+@pytest.fixture(scope="module")
+def of_papers(project):
+    """What the papers' artefacts need at the tiny scale."""
+    return Needs(project, "tiny")
+
+
+def test_a_table_needs_the_measurements_that_its_cells_show_and_a_figure_those_of_its_table(needs):
+    table, figure = needs.artefacts["sample_table1"], needs.artefacts["sample_figure1"]
+    assert (table.verb, figure.verb) == ("table", "figure")
+    assert table.keys[f"sample/{STATIC}"] == ("bleu.test.plain.13a", "parameters")
+    assert set(table.keys[f"sample/{GATED}"]) == {
+        "bleu.test.soft.13a",
+        "bleu.test.hard.13a",
+        "parameters",
+        "depth.decoder",
+    }
+    assert set(figure.runs) == set(table.runs)
+    assert (table.tables, figure.tables, table.series) == (("table1",), ("table1",), ())
+
+
+def test_the_runs_of_a_row_are_those_of_its_cells(needs):
+    rows = {"Static": (f"sample/{STATIC}",), "Gated": (f"sample/{GATED}",)}
+    assert needs.artefacts["sample_table1"].rows == rows
+
+
+def test_a_run_is_decoded_as_all_tables_together_ask(needs, of_papers):
+    assert needs.decodings(f"sample/{STATIC}") == (("test", "plain"),)
+    assert set(needs.decodings(f"sample/{GATED}")) == {("test", "soft"), ("test", "hard")}
+    assert ("valid", "soft") in of_papers.decodings("latent_depth/inner_2")
+    run = "latent_depth/m2o_diverse_ll_d_24_24"
+    assert {("test", "soft"), ("test", "hard")} <= set(of_papers.decodings(run))
+    keys = {name: of_papers.artefacts[f"latent_depth_{name}"].keys[run] for name in TWO}
+    assert "bleu.test.soft.13a" in keys["table5"]
+    assert "bleu.test.hard.13a" in keys["table9"]
+
+
+def test_a_masked_language_model_has_no_decodings(of_papers):
+    run = "latent_depth/masked_lm_24"
+    assert of_papers.decodings(run) == ()
+    keys = ("parameters", "perplexity.valid.plain")
+    assert of_papers.artefacts["latent_depth_table2"].keys[run] == keys
+
+
+def test_a_figure_of_what_trainings_recorded_names_their_runs(of_papers):
+    figure = of_papers.artefacts["latent_depth_figure6"]
+    assert figure.series == tuple(f"latent_depth/beta_{beta}" for beta in (0, 1, 10))
+    assert figure.tables == ()
+
+
+def test_a_table_of_a_corpus_needs_no_run(of_papers):
+    table = of_papers.artefacts["lamgd_table2"]
+    assert (table.runs, table.corpora) == ((), ("ted8_related", "ted8_diverse"))
+    assert of_papers.dataset("ted8_related") == "po_wheels_related"
+
+
+def test_what_cannot_be_made_says_of_how_many_runs_and_why(of_papers, project):
+    paper = Needs(planned(project), "paper")
+    reason = paper.not_built(paper.artefacts[NOT_BUILT])
+    runs = len(paper.artefacts[NOT_BUILT].runs)
+    assert reason == f"{runs} of {runs} runs: data set {DATASET}: {REASON}"
+    for name in ("table3", "table4", "table5", "table7"):
+        assert of_papers.not_built(of_papers.artefacts[f"latent_depth_{name}"]) == ""

@@ -1,0 +1,188 @@
+"""Learning curves: points, the unigram baseline, pictures, numbers, and events for TensorBoard."""
+
+import sys
+import xml.etree.ElementTree as ElementTree
+from struct import unpack
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.artefacts.curves import (
+    POINTS,
+    Curve,
+    SeedCurve,
+    curve,
+    pictures,
+    rows,
+    run_labels,
+    svg,
+    write_events,
+)
+from fathom.artefacts.table.sources import Source
+from fathom.io.integrity import hashes, write_record
+from fathom.io.metrics import Metrics, read
+from tests.support.refused import refused
+from tests.support.run_files import training
+
+COLUMNS = ("update", "nll", "valid_nll")
+FALLING = tuple((float(at), 8.0 - at / 100 + 0.2 * (at % 7)) for at in range(1, 401))
+
+
+def source_of(folder, kind="finished", ended=True):
+    """Return a run of one seed with two rows of metrics."""
+    run = folder / "1"
+    (run / "measurements").mkdir(parents=True)
+    lines = ["\t".join(COLUMNS), "25\t7.0\t", "50\t6.0\t6.5", ""]
+    (run / "metrics.tsv").write_text("\n".join(lines), encoding="utf-8")
+    if ended:
+        write_record(run / "training.json", training(kind, files=hashes(run, "metrics.tsv")))
+    return Source("p/run", {1: run / "measurements"}, lambda key: key)
+
+
+def test_a_curve_has_both_series_and_the_baseline(tmp_path):
+    drawn = curve("Row", source_of(tmp_path), 50)
+    (seed,) = drawn.seeds
+    assert seed.training == ((25.0, 7.0), (50.0, 6.0))
+    assert seed.validation == ((50.0, 6.5),)
+    assert (seed.unigram, drawn.last) == (6.06, 6.5)
+    assert "unigram baseline 6.06" in drawn.words
+
+
+def test_a_run_that_failed_has_its_baseline_and_outcome(tmp_path):
+    (seed,) = curve("Row", source_of(tmp_path, "failed_to_train"), 50).seeds
+    assert seed.unigram == 6.06
+    assert "failed to train" in seed.words
+
+
+def test_a_training_under_way_is_drawn_without_a_baseline(tmp_path):
+    (seed,) = curve("Row", source_of(tmp_path, ended=False), 50).seeds
+    assert (seed.unigram, seed.words) == (None, "has not ended")
+    assert seed.training
+
+
+def curve_of(*seeds):
+    return Curve("Row", "p/run", seeds)
+
+
+def seed_of(number, nll, words="", validation=True):
+    points = ((25.0, 9.0), (50.0, nll)) if validation else ()
+    return SeedCurve(number, (), points, 6.06, words)
+
+
+def test_several_seeds_have_their_mean_and_their_number():
+    """The first seed alone was printed, without its number."""
+    drawn = curve_of(seed_of(1, 4.0), seed_of(2, 5.0), seed_of(3, 6.0))
+    assert drawn.last == 5.0
+    assert drawn.words == (
+        "validation NLL 5.00 nats at update 50, mean of 3 seeds, unigram baseline 6.06"
+    )
+
+
+def test_seeds_without_a_result_are_named_and_not_in_the_mean():
+    diverged = seed_of(2, 90.0, words="diverged (the loss is not finite)")
+    drawn = curve_of(seed_of(1, 4.0), diverged, seed_of(3, 5.0))
+    assert drawn.last == 4.5
+    assert "mean of 2 seeds" in drawn.words
+    assert drawn.words.endswith(", seed 2 diverged (the loss is not finite)")
+    assert drawn.record["seeds_averaged"] == [1, 3]
+    assert [seed["reason"] != "" for seed in drawn.record["seeds"]] == [False, True, False]
+
+
+def test_a_run_without_any_result_has_all_its_validations():
+    drawn = curve_of(seed_of(1, 8.0, "diverged"), seed_of(2, 9.0, "diverged"))
+    assert (drawn.last, drawn.record["seeds_averaged"]) == (8.5, [1, 2])
+    untried = curve_of(seed_of(1, 0.0, "has not ended", validation=False))
+    assert (untried.last, untried.words) == (None, "has not ended")
+    assert untried.record["last_validation"] is None
+    assert (curve_of().words, pictures([curve_of()])) == ("not run", [])
+
+
+def test_a_run_is_called_after_its_row_its_block_and_the_column_where_that_decides():
+    def cell(row, column, source, block="", kind="run"):
+        return SimpleNamespace(row=row, column=column, source=source, block=block, kind=kind)
+
+    cells = [cell("Deep", "avg", "p/a"), cell("Deep", "bos", "p/a"), cell("Wide", "avg", "p/b")]
+    assert run_labels(cells) == {"p/a": "Deep", "p/b": "Wide"}
+    cells = [cell("Deep", "6", "p/a"), cell("Deep", "12", "p/b"), cell("x", "y", "", kind="empty")]
+    assert run_labels(cells) == {"p/a": "Deep, 6", "p/b": "Deep, 12"}
+    assert run_labels([cell("Deep", "avg", "p/a", "Related")]) == {"p/a": "Related: Deep"}
+
+
+def drawn_lines(picture):
+    """Return the text of a picture, and the points of each of its lines."""
+    root = ElementTree.fromstring(picture)
+    texts = [part.text.strip() for part in root.iter() if part.text and part.text.strip()]
+    paths = [part.attrib["d"].split() for part in root.iter() if part.tag.endswith("}path")]
+    lines = [d for d in paths if d[0] == "M" and d[-1] != "z" and set(d) & {"L"}]
+    return texts, [(len(d) // 3, float(d[2]), float(d[-1])) for d in lines]
+
+
+def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinned():
+    curves = [
+        Curve("a", "p/a", (SeedCurve(1, FALLING, FALLING[-1:], 7.0, ""),)),
+        Curve("b", "p/b", (SeedCurve(1, FALLING[:9], (), 7.0, ""),)),
+    ]
+    shown = {drawn.label: drawn_lines(picture) for drawn, picture in pictures(curves)}
+    nats = {name: [text for text in texts if text in "45678"] for name, (texts, _) in shown.items()}
+    assert nats == {"a": ["4", "5", "6", "7", "8"], "b": ["4", "5", "6", "7", "8"]}
+    assert "400" in shown["a"][0]
+    count, top, bottom = max(shown["a"][1])
+    assert 2 < count <= POINTS
+    assert top < bottom  # the NLL falls, and heights count downwards
+
+
+def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_bytes(tmp_path):
+    curves = [curve("Row <1> $x$", source_of(tmp_path), 50)]
+    drawn = svg("<Table> & $more$", curves)
+    texts, _ = drawn_lines(drawn)
+    assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
+    assert drawn == svg("<Table> & $more$", curves)
+
+
+def test_the_numbers_are_all_there(tmp_path):
+    frame = rows([curve("Row", source_of(tmp_path), 50)])
+    assert list(frame["series"]) == ["nll.train", "nll.train", "nll.valid", "unigram"]
+    assert list(frame["nll"]) == [7.0, 6.0, 6.5, 6.06]
+
+
+@pytest.fixture
+def metrics(tmp_path):
+    """Two rows of metrics.tsv."""
+    written = Metrics(tmp_path / "metrics.tsv", ("update", "loss", "valid_nll"))
+    written.cut(0)
+    written.append({"update": 25, "loss": 6.5, "valid_nll": None})
+    written.append({"update": 50, "loss": 5.25, "valid_nll": 6.0})
+    return read(tmp_path / "metrics.tsv")
+
+
+def scalars(folder):
+    """Return update, name and value of each scalar of the folder's event files."""
+    events = pytest.importorskip("tensorboardX.proto.event_pb2")
+    found = []
+    for path in sorted(folder.iterdir()):
+        data = path.read_bytes()
+        while data:
+            (length,) = unpack("<Q", data[:8])
+            record, data = data[12 : 12 + length], data[16 + length :]
+            event = events.Event.FromString(record)
+            found += [(event.step, v.tag, v.simple_value) for v in event.summary.value]
+    return found
+
+
+def test_tensorboard_gets_each_number_once_also_from_a_second_export(tmp_path, metrics):
+    pytest.importorskip("tensorboardX")
+    write_events(metrics, tmp_path / "run" / "1")
+    assert scalars(tmp_path / "run" / "1") == [
+        (25, "loss", 6.5),
+        (50, "loss", 5.25),
+        (50, "valid_nll", 6.0),
+    ]
+    write_events(metrics[:1], tmp_path / "run" / "1")
+    assert scalars(tmp_path / "run" / "1") == [(25, "loss", 6.5)]
+
+
+def test_without_tensorboardx_a_message_says_how_to_install_it(tmp_path, metrics, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    with refused("package missing", "tensorboardX"):
+        write_events(metrics, tmp_path / "1")
+    assert not (tmp_path / "1").exists()

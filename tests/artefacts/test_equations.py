@@ -1,0 +1,153 @@
+"""The index of equations, on a small library with one paper."""
+
+import textwrap
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.artefacts.equations import Place, entries, line, markdown
+from fathom.config.paper import Paper
+from fathom.config.schema.paper import PaperSettings
+from tests.support.own_project import own_project
+from tests.support.refused import refused
+
+PAPER = {
+    "title": "A deep paper",
+    "authors": ["A. Author"],
+    "url": "https://example.org",
+    "citation": {"type": "misc", "key": "author2020", "year": "2020"},
+    "equations": {
+        "Eq. 1": {"title": "Sum"},
+        "Eq. 2": {"title": "Bound", "reason": "intractable"},
+        "Eq. 12": {"title": "Product"},
+        "Alg. 1": {"title": "Training"},
+        "L_K": {"title": "Depth"},
+    },
+}
+GATES = '''
+    """Gates; the module's own docstring has a tag as well [deep Eq. 1]."""
+
+
+    def total():
+        """Add [deep Eq. 1], as [deeper Eq. 12] does."""
+
+
+    class Trainer:
+        """Train.
+
+        [deep Alg. 1 l. 3]
+        """
+
+        def update(self):
+            """Multiply [deep Eq. 12]."""
+
+
+    def depth():
+        """Measure [deep L_K], and not [deep L_Kx]."""
+'''
+TESTS = '''
+    def test_first():
+        """[deep Eq. 1]"""
+
+
+    # [deep Eq. 12] holds for both.
+    @pytest.mark.parametrize("value", [1, 2])
+    def test_second(value):
+        """Also [deep Eq. 1]."""
+        assert value  # [deep Eq. 12]
+'''
+
+
+@pytest.fixture
+def project(tmp_path):
+    files = {"lib/fathom/methods/gates.py": GATES, "tests/methods/test_gates.py": TESTS}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+    about = PaperSettings.model_validate(PAPER, strict=False)
+    paper = Paper("deep", tmp_path, about, {}, {}, (), {})
+    return replace(own_project(), root=tmp_path, contents=SimpleNamespace(papers={"deep": paper}))
+
+
+def places(project, number):
+    (entry,) = entries(project, "deep", number)
+    return entry.functions, entry.tests
+
+
+def test_a_function_is_found_by_the_tag_in_its_docstring(project):
+    functions, _ = places(project, "Eq. 1")
+    assert functions == (Place("lib/fathom/methods/gates.py", 4, "total"),)
+
+
+@pytest.mark.parametrize("number", ["1", "Eq. 1", "Eq.1", "eq 1", "(1)", "Equation 1"])
+def test_a_number_is_found_in_each_usual_form(project, number):
+    assert [entry.name for entry in places(project, number)[0]] == ["total"]
+
+
+def test_a_method_and_a_class_count_too(project):
+    assert [entry.name for entry in places(project, "12")[0]] == ["update"]
+    assert [entry.name for entry in places(project, "Alg. 1")[0]] == ["Trainer"]
+    assert [entry.name for entry in places(project, "L_K")[0]] == ["depth"]
+
+
+def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(project):
+    assert [entry.name for entry in places(project, "1")[1]] == ["test_first", "test_second"]
+    assert [entry.name for entry in places(project, "12")[1]] == ["test_second"]
+    assert places(project, "Alg. 1")[1] == ()
+
+
+def test_without_a_number_all_equations_come_in_the_papers_order(project):
+    assert [entry.name for entry in entries(project, "deep")] == [*PAPER["equations"]]
+
+
+@pytest.mark.parametrize("number", ["3", "Eq. 3", "0", "one"])
+def test_an_unknown_equation_is_refused(project, number):
+    with refused("unknown", "equation", number, where="deep"):
+        entries(project, "deep", number)
+
+
+def test_an_unknown_paper_has_the_nearest(project):
+    with refused("unknown", "paper", "deap", nearest="deep"):
+        entries(project, "deap")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (
+            "12",
+            "[deep Eq. 12] Product: lib/fathom/methods/gates.py:14 update;"
+            " tested at tests/methods/test_gates.py:7",
+        ),
+        ("2", "[deep Eq. 2] Bound: not computed: intractable"),
+    ],
+)
+def test_an_entry_is_one_line(project, number, text):
+    (entry,) = entries(project, "deep", number)
+    assert line(entry) == text
+
+
+def test_an_equation_whose_tag_is_nowhere_has_a_reason(project):
+    (project.root / "lib/fathom/methods/gates.py").unlink()
+    (entry,) = entries(project, "deep", "1")
+    assert "not computed: no function has its tag" in line(entry)
+
+
+def test_the_page_links_files_from_docs_without_lines_that_move(project):
+    rows = markdown(project).split("\n")
+    assert rows[0] == "# Equations"
+    assert "## A deep paper" in rows
+    product = "[update](../lib/fathom/methods/gates.py)"
+    proof = "[test_second](../tests/methods/test_gates.py)"
+    assert f"| Eq. 12 | Product | {product} | {proof} |" in rows
+    assert "| Eq. 2 | Bound | *intractable* |  |" in rows
+    assert markdown(project).endswith("|\n")
+
+
+def test_the_projects_own_page_has_every_equation_of_every_paper():
+    project = own_project()
+    rows = [row for row in markdown(project).split("\n") if row.startswith("| ")]
+    amount = sum(len(paper.about.equations) for paper in project.papers.values())
+    assert len(rows) == amount + len(project.papers)
+    assert all(row.count(" | ") == 3 for row in rows)

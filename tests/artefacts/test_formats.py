@@ -1,0 +1,241 @@
+"""A table's files and its lines: all digits, and text that no format mistakes for markup."""
+
+import csv
+import re
+from dataclasses import replace
+
+import pytest
+from jinja2 import UndefinedError
+
+from fathom.artefacts.rendering import environment
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.formats import (
+    average_lines,
+    comparison_page,
+    html,
+    markdown,
+    numbers,
+    terminal,
+    tex,
+    write,
+)
+from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, view
+from fathom.cli.table import print_table
+from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
+
+SUFFIXES = ("csv", "md", "tex", "html")
+NASTY = "a|b_c & <i>x</i> 5 % [1] ±½α ^~\\{}$#*`"
+
+
+def compared_table(folder, comparable=True):
+    folder.mkdir(exist_ok=True)
+    drawn = table(folder, "table1")
+    printed = (reported("6/6", "bos", "22.0", mark="bold"), reported("6/6", "avg", "29.5"))
+    sources = typical(folder / "results", comparable).sources
+    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, "paper")
+
+
+@pytest.fixture
+def compared(tmp_path):
+    return compared_table(tmp_path)
+
+
+@pytest.fixture
+def small():
+    """A table of one row with every kind of cell, and text full of markup."""
+    cells = (CellView("1.0", "±0.1", bold=True), CellView("diverged", span=2), CellView(span=0))
+    rows = (RowView(NASTY, "result", cells), RowView("paper", "paper", (CellView("9"),) * 3))
+    block = BlockView("A block", ("c_1", "c|2", "c3"), rows)
+    return TableView("p_table1", "Table 1 · T", NASTY, (block,), (NASTY,))
+
+
+def test_every_format_is_written_and_twice_as_the_same_bytes(compared, tmp_path):
+    for name in ("first", "second"):
+        write(view(compared, "P"), numbers(compared), tmp_path / name / "table1")
+        written = sorted(path.name for path in (tmp_path / name).iterdir())
+        assert written == sorted(f"table1.{suffix}" for suffix in SUFFIXES)
+    for suffix in SUFFIXES:
+        first, second = (tmp_path / name / f"table1.{suffix}" for name in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_the_csv_has_all_digits_and_where_they_are_from(compared, tmp_path):
+    write(view(compared, "P"), numbers(compared), tmp_path / "table1")
+    with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
+        rows = {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
+    avg = rows["6/6", "avg"]
+    assert (float(avg["value"]), avg["seeds"], avg["sentences"]) == (29.5, "2", "1000")
+    assert (avg["measurement"], avg["metric"]) == ("bleu.test.plain.13a", SIGNATURE)
+    assert (avg["run"], avg["scale"]) == ("p/small", "paper")
+    assert rows["24/24", "bos"]["words"] == "diverged at update 122"
+    assert rows["24/24", "bos"]["value"] == ""
+    assert ("6/6", "avg_hard") not in rows
+
+
+def test_html_escapes_text_and_needs_nothing_from_the_network(small):
+    page = html("T", [small])
+    assert "<i>x" not in page
+    assert "&lt;i&gt;x&lt;/i&gt;" in page
+    assert not re.search(r"<script|(src|href)=|@import|url\(", page)
+
+
+def test_html_reads_on_a_phone_and_to_a_screen_reader(small):
+    page = html("T", [small])
+    for text in (
+        'name="viewport" content="width=device-width, initial-scale=1"',
+        "overflow-x: auto",
+        "position: sticky; left: 0",
+        "<caption>A block</caption>",
+        '<th scope="col">c_1</th>',
+        '<th scope="row">paper</th>',
+    ):
+        assert text in page
+
+
+def test_html_has_a_cell_for_each_column_and_one_for_a_shared_outcome(small):
+    page = html("T", [small])
+    first, second = re.findall(r"<tr class=\"(?:result|paper)\">.*?</tr>", page, re.DOTALL)
+    assert '<td><b>1.0</b> <small>±0.1</small></td><td colspan="2">diverged</td>' in first
+    assert second.count("<td>") == 3
+
+
+def test_a_page_of_several_tables_has_a_heading_and_an_anchor_for_each(small):
+    page = html("All", [small, small], ["Five cells."])
+    assert page.count('<h2 id="p_table1">Table 1 · T</h2>') == 2
+    assert "<p>Five cells.</p>" in page
+    assert "<h2" not in html("Table 1 · T", [small])
+
+
+def test_the_comparison_counts_verdicts_and_says_when_nothing_is_compared(compared, tmp_path):
+    page = comparison_page({"p": "A paper. 2020"}, {"p": [compared]})
+    assert "<p>2 reported cells: 1 reproduced, 1 lower.</p>" in page
+    assert 'class="verdict"' in page
+    other = compared_table(tmp_path / "other", comparable=False)
+    page = comparison_page({"p": "A paper. 2020"}, {"p": [other]})
+    assert "no cell is compared with the paper" in page
+    assert 'class="verdict"' not in page
+
+
+def test_each_average_that_was_reproduced_has_a_line(compared):
+    assert [*average_lines([compared])] == [
+        "p table1  6/6: 29.50 ±0.50, paper 29.5, reproduced",
+    ]
+
+
+def test_markdown_has_one_line_per_row_and_escapes_text(small):
+    lines = markdown(small).split("\n")
+    rows = [line for line in lines if line.startswith("|")]
+    assert [len(re.findall(r"(?<!\\)\|", line)) for line in rows] == [5, 5, 5, 5]
+    assert len({len(line) for line in rows}) == 1
+    assert r"a\|b_c & \<i>x\</i> 5 %" in rows[2]
+    assert "**1.0 ±0.1**" in rows[2]
+    assert lines[0] == "# Table 1 · T"
+
+
+MARKDOWN = {
+    "[a](javascript:b)": "\\[a](javascript:b)",
+    "![a](b)": "!\\[a](b)",
+    "[a][b]": "\\[a][b]",
+    "[1] [8, 9]": "[1] [8, 9]",
+    "~~a~~": "\\~~a\\~~",
+    "a\n\n# b": "a # b",
+    "# a": "\\# a",
+    "> a": "\\> a",
+    "- a": "\\- a",
+    "1. a": "1\\. a",
+    "1.5 a": "1.5 a",
+    "```": "\\`\\`\\`",
+}
+
+
+@pytest.mark.parametrize(("text", "escaped"), MARKDOWN.items())
+def test_a_caption_in_markdown_is_one_paragraph_of_plain_text(small, text, escaped):
+    lines = markdown(replace(small, caption=text, notes=(text,))).split("\n")
+    assert lines[2] == escaped
+    assert f"- {escaped}" in lines
+
+
+def test_tex_escapes_text_and_has_balanced_braces(small):
+    text = tex(small)
+    assert r"a$|$b\_c \& $<$i$>$x$<$/i$>$ 5 \% {[}1{]} $\pm$$\frac{1}{2}$$\alpha$" in text
+    assert r"\multicolumn{2}{c}{diverged}" in text
+    assert r"\textbf{1.0 $\pm$0.1}" in text
+    bare = re.sub(r"\\[{}\\]", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert text.count(r"\begin") == text.count(r"\end")
+    # An empty line ends the argument of \caption with an error.
+    assert ". a b}" in tex(replace(small, caption="a\n\nb"))
+
+
+def test_tex_gives_each_row_a_field_for_each_column(small):
+    body = tex(small).split(r"\midrule")[1].split(r"\bottomrule")[0]
+    rows = [line for line in body.split("\n") if line.endswith(r"\\")]
+    assert [len(re.findall(r"(?<!\\)&", line)) for line in rows] == [2, 3]
+
+
+def block(*rows, columns=("Avg.", "bos", "fra")):
+    """Return a block of rows, each a label and cells; text alone is a cell."""
+    views = [
+        RowView(label, "result", tuple(c if isinstance(c, CellView) else CellView(c) for c in row))
+        for label, *row in rows
+    ]
+    return BlockView("", columns, tuple(views))
+
+
+def lines_of(drawn, width):
+    lines, without_spreads = terminal(drawn, width)
+    return [line for line, _ in lines], without_spreads
+
+
+def test_words_that_neighbours_share_are_printed_over_their_columns_in_a_terminal():
+    """They were wrapped inside the first of them."""
+    shared = (CellView("not measured", span=3), CellView(span=0), CellView(span=0))
+    lines, _ = lines_of(block(("6/6", "1.2", "3.4", "5.6"), ("24/24", *shared)), 40)
+    assert lines[-2:] == ["6/6     1.2  3.4  5.6", "24/24  not measured"]
+
+
+def test_a_terminal_wraps_between_words_and_leaves_out_spreads_where_it_is_narrow():
+    rows = [("6/6", CellView("1.2", "±0.1"), CellView("no layer is left"), "5")]
+    wide, without = lines_of(block(*rows), 60)
+    assert (wide[-1].split("  ")[0], without) == ("6/6", False)
+    assert wide[-1].endswith("1.2 ±0.1  no layer is left    5")
+    narrow, without = lines_of(block(*rows), 21)
+    assert without
+    assert not any("±" in line for line in narrow)
+    assert all(len(line) <= 21 for line in narrow)
+    assert [line.split() for line in narrow[2:]] == [
+        ["6/6", "1.2", "no", "5"], ["layer"], ["is"], ["left"],
+    ]  # fmt: skip
+
+
+def test_columns_without_room_follow_below_and_repeat_the_words_that_they_share():
+    cells = ("12345678", CellView("diverged", span=2), CellView(span=0))
+    lines, _ = lines_of(block(("6/6", *cells)), 18)
+    assert [line.split() for line in lines if "6/6" in line] == [
+        ["6/6", "12345678"], ["6/6", "diverged"],
+    ]  # fmt: skip
+    lines, _ = lines_of(block(("6/6", cells[1], cells[2], "12345678")), 12)
+    assert sum("diverged" in line for line in lines) == 2
+
+
+def test_a_terminal_of_eighty_columns_shows_every_column_and_says_where_spreads_are(
+    monkeypatch, capsys
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    columns = tuple(f"{what} {side}." for side in ("enc", "dec") for what in ("E[L]", "Σp", "|a|"))
+    numbers = ("2.50", "4.45", "0.04", "4.88", "3.19", "0.14")
+    cells = (CellView("1.84", "±0.43"), *(CellView(number, "±0.1234") for number in numbers))
+    drawn = block(("LL-Both, 24/24", *cells), columns=("Avg., hard", *columns))
+    print_table(TableView("t", "T", "c", (drawn,), ()))
+    printed = capsys.readouterr().out
+    assert all(number in printed for number in ("1.84", *numbers))
+    assert "±0" not in printed
+    assert "narrow" in printed
+
+
+def test_templates_escape_text_and_refuse_names_that_they_do_not_get():
+    templates = environment(autoescape=True)
+    text = templates.from_string("{{ text }}").render(text='<b a="&">')
+    assert text == "&lt;b a=&#34;&amp;&#34;&gt;"
+    with pytest.raises(UndefinedError):
+        templates.from_string("{{ nothing }}").render()

@@ -1,0 +1,455 @@
+"""The page of a paper: each part of it, and the whole page of the project's own papers."""
+
+from base64 import b64decode
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.evidence import Evidence
+from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.page.claims import SHOWN, SIGNS, answer_bar, answer_sign, page_claims
+from fathom.artefacts.page.data import data_of
+from fathom.artefacts.page.figures import page_figures, table_curves
+from fathom.artefacts.page.head import bibtex, head, software
+from fathom.artefacts.page.page import link, page
+from fathom.artefacts.page.runs import ASSUMPTION, Cost, costs, costs_by_device, runs_of
+from fathom.artefacts.page.tables import details, minus, page_table, spoken
+from fathom.artefacts.table.comparison import compare_table
+from fathom.config.paths import Paths
+from fathom.io.integrity import hashes, write_record
+from tests.support.html_page import check, parsed
+from tests.support.own_project import own_project
+from tests.support.papers import PAPERS
+from tests.support.run_files import write_training
+from tests.support.small_tables import KNOWN, reported, table, typical
+
+PRINTED = (
+    reported("6/6", "avg", "29.5"),
+    reported("6/6", "bos", "22", stderr="0.1"),
+    reported("6/6", "fra", "38.0", mark="bold"),
+    reported("6/6", "params", "224", right="66.3"),
+    reported("24/24", "avg", note="diverged"),
+    reported("24/24", "params", "90"),
+    reported("LL-D, 6/12", "bos", note="diverged"),
+)
+CPU = {"type": "cpu", "name": "x86_64", "threads": 2}
+GPU = {"type": "cuda", "name": "NVIDIA H200", "threads": None}
+
+
+@pytest.fixture
+def compare(tmp_path):
+    """A function that compares a small table, with the paper's settings or without."""
+
+    def compared(comparable=True):
+        drawn = table(tmp_path)
+        sources = typical(tmp_path / "results", comparable).sources
+        return compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")
+
+    return compared
+
+
+@pytest.fixture
+def lay_out(compare):
+    """A function that lays the same table out for the page."""
+
+    def laid_out(comparable=True):
+        nats = {"p/small": 1.5, "p/deep": None, "p/gated": -0.1, "p/control": None}
+        runs = {
+            name: SimpleNamespace(below_unigram=value, words="diverged")
+            for name, value in nats.items()
+        }
+        return page_table(compare(comparable), runs)
+
+    return laid_out
+
+
+@pytest.fixture
+def lines_of(lay_out):
+    """A function that returns the details of a cell by name."""
+
+    def lines(row, column, comparable=True):
+        return next(
+            {line.name: line for line in item.lines}
+            for _, item in details(lay_out(comparable), "small: half of all")
+            if item.cell.row == row and item.cell.column.startswith(column)
+        )
+
+    return lines
+
+
+@pytest.fixture
+def artefacts(tmp_path):
+    """The project's artefacts, without results."""
+    return Artefacts(own_project(), Paths(tmp_path, "tiny"))
+
+
+def paper_runs(artefacts, paper, *names):
+    """Return the runs of some tables of a paper, and of its figures."""
+    paper = own_project().papers[paper]
+    tables = {name: artefacts.compared(paper, paper.tables[name]) for name in names}
+    return runs_of(artefacts, paper, tables)
+
+
+# Tables and details.
+
+
+def test_a_cell_can_be_read_aloud(lay_out):
+    shown = {(cell.row, cell.column): cell for cell in lay_out().cells}
+    text = spoken(shown["6/6", "Avg."])
+    assert text == "6/6, Avg.: ours 29.5 ±0.5, reported 29.5, reproduced"
+
+
+def test_a_table_is_judged_only_with_the_papers_settings(lay_out):
+    assert lay_out().judged
+    small = lay_out(comparable=False)
+    assert not small.judged
+    assert {cell.sign.words for cell in small.cells if cell.sign} == {"not judged"}
+    assert not any(cell.difference for cell in small.cells)
+
+
+def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ended(lay_out):
+    small = lay_out(comparable=False)
+    first, added = small.parts
+    learned = {row.label: small.learned(row) for row in first.rows}
+    assert (learned["6/6"].nats, learned["6/6"].share) == (("1.50",), "100")
+    assert (learned["LL-D, 6/12"].nats, learned["LL-D, 6/12"].share) == (("\u22120.10",), "0")
+    assert learned["24/24"].words == "diverged"
+    assert small.shows_learned(first)
+    assert not small.shows_learned(added)
+    assert not lay_out().shows_learned(lay_out().parts[0])
+
+
+def test_minus_is_as_wide_as_plus():
+    assert (minus("-1.5"), minus("-residuals"), minus("2")) == ("\u22121.5", "-residuals", "2")
+
+
+def test_every_cell_has_details_with_its_run(lay_out):
+    shown = list(details(lay_out(), ""))
+    assert [item.cell.id for _, item in shown] == [cell.id for cell in lay_out().cells]
+    assert {source for source, _ in shown} >= {"p/small", "p/deep", "p/gated", "p/control"}
+
+
+def test_numbers_intervals_and_seeds_are_given_with_their_files(lines_of):
+    lines = lines_of("6/6", "bos")
+    assert lines["Value"].text == "20.5, BLEU, mean of 2 seeds"
+    assert lines["95 % interval"].text.startswith("19.5 to 21.5")
+    assert lines["Standard error"].text == "0.5 over seeds"
+    assert lines["Seed 1"].text == "20"
+    assert lines["Seed 2"].file.is_file()
+    assert lines["Computed"].text.startswith("nrefs:1")
+    assert lines["Measurement"].text == "bleu.test.plain.13a"
+
+
+def test_details_say_what_a_reader_must_know_of_the_comparison(lines_of):
+    assert lines_of("6/6", "Avg")["Difference"].text.startswith("0.0; up to ")
+    assert lines_of("6/6", "Params")["Misprint"].text == "printed 224, must mean 66.3"
+    assert "small: half of all" in lines_of("6/6", "Avg", comparable=False)["Why"].text
+    assert lines_of("Control *", "Avg")["Reported"].text == "not in the paper"
+
+
+# Head and citation.
+
+
+def counted(ended, all_of=1, nats=None):
+    """Return a run with some of its trainings ended."""
+    attempts = [{"end": f"2026-01-0{number + 1}T00:00:00+00:00"} for number in range(ended)]
+    trainings = tuple(
+        SimpleNamespace(file=SimpleNamespace(attempts=[attempt])) for attempt in attempts
+    )
+    learned = nats is not None and nats > 0
+    return SimpleNamespace(
+        ended=trainings, trainings=("",) * all_of, below_unigram=nats, learned=learned
+    )
+
+
+def test_the_head_counts_runs_cells_and_claims(compare):
+    paper = next(iter(own_project().papers.values()))
+    nats = {"a": (1, 1, 0.5), "b": (2, 2, -0.5), "c": (1, 2, 1.5), "d": (0,)}
+    runs = {name: counted(*parts) for name, parts in nats.items()}
+    answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
+    listed = [Cost("x", "cpu", 4, 7200.0, 9, 1.0)]
+    top = head(paper, ("half", "half: of all"), {"table1": compare()}, runs, listed, answers)
+    assert (top.runs, top.ended, top.trainings, top.hours) == (4, 3, 4, 2.0)
+    assert (top.learned, top.nats, top.last) == (2, (-0.5, 1.5), "2026-01-02")
+    assert (top.cells, top.judged, top.scale_title) == (7, 7, "of all")
+    assert [share.count for share in top.claims] == [3]
+    assert top.printed_claims[0].sign.words == "fails"
+
+
+def test_without_results_the_head_judges_nothing(compare):
+    paper = next(iter(own_project().papers.values()))
+    tables = {"table1": compare(comparable=False)}
+    top = head(paper, ("half", "half"), tables, {"d": counted(0)}, [], [])
+    assert (top.judged, top.nats, top.last, top.claims) == (0, (), "", ())
+
+
+def test_a_paper_is_cited_with_all_given_fields():
+    for paper in own_project().papers.values():
+        entry = bibtex(paper.about)
+        assert entry.startswith(f"@{paper.about.citation.type}{{{paper.about.citation.key},")
+        assert entry.endswith("\n}")
+        assert f"{{{{{paper.about.title}}}}}" in entry
+        assert " and ".join(paper.about.authors) in entry
+        assert entry.count("{") == entry.count("}")
+
+
+def test_the_reproduction_is_cited_with_the_commits_of_its_trainings():
+    files = [SimpleNamespace(file=SimpleNamespace(commit=name)) for name in ("a" * 40, "a" * 40)]
+    cited = software("tiny", [SimpleNamespace(ended=files)])
+    assert cited.endswith(f"scale tiny, trained by commit {'a' * 12}")
+    assert "commit" not in software("tiny", [])
+
+
+# Claims.
+
+FACT = Evidence("table “a” 3 > 2", "holds")
+CLAIM = Judged(
+    paper="p",
+    name="deeper_is_better",
+    part="de",
+    sentence="Deeper is <better>",
+    section="§4",
+    expression='t["a", "x"] > t["b", "x"]',
+    guard="",
+    scale="tiny",
+    answer="holds",
+    evidence=(FACT,),
+    comparable=True,
+    reported_answer="not printed",
+    reported_evidence=(),
+    artefacts=("t",),
+)
+
+
+def test_parts_of_a_claim_are_one_row():
+    fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
+    other = replace(CLAIM, name="wider_is_better", part="")
+    first, second = page_claims([CLAIM, fails, other])
+    shares = [(share.sign.words, share.count) for share in first.ours.shares]
+    assert shares == [("holds", 1), ("fails", 1)]
+    assert [part.name for part in first.ours.parts] == ["de", "cs"]
+    assert (first.against, second.against) == (True, False)
+    assert first.expressions[1].endswith(", if trained(t)")
+
+
+def test_runs_of_another_scale_are_no_evidence():
+    (claim,) = page_claims([replace(CLAIM, comparable=False)])
+    assert not claim.ours.evidence
+    assert claim.printed.evidence
+
+
+def test_many_numbers_of_a_claim_are_cut_and_counted():
+    (claim,) = page_claims([replace(CLAIM, evidence=(FACT,) * (SHOWN + 3))])
+    (part,) = claim.ours.parts
+    assert len(part.numbers) == SHOWN + 1
+    assert part.numbers[-1].startswith("and 3 ")
+
+
+def test_answers_have_a_sign_each_and_a_bar_has_one_order():
+    assert len(set(SIGNS.values())) == len(SIGNS)
+    assert (answer_sign("not run").style, answer_sign("not run").sign) == ("not-run", "–")
+    words = [share.sign.words for share in answer_bar(["fails", "not run", "holds", "fails"])]
+    assert words == ["holds", "fails", "not run"]
+
+
+# Runs and what they took.
+
+
+def test_runs_that_were_not_trained_say_so_and_those_of_figures_are_there_too(artefacts):
+    runs = paper_runs(artefacts, "lamgd", "table3")
+    for run in runs.values():
+        assert (run.ended, run.below_unigram, run.learned) == ((), None, False)
+        assert run.words == "not run"
+    of_figures = paper_runs(artefacts, "lamgd")
+    assert set(of_figures) < set(paper_runs(artefacts, *("lamgd", "table3", "table4")))
+
+
+def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
+    paper = own_project().papers["lamgd"]
+    tables = {"table3": artefacts.compared(paper, paper.tables["table3"])}
+    name = next(iter(runs_of(artefacts, paper, tables)))
+    spec, paths = own_project().spec(name, "tiny"), artefacts.paths
+    write_training(spec, paths)
+    log = paths.training(spec, 1).with_name("train.log")
+    jobs = paths.results / "logs" / "train_run" / spec.paper
+    jobs.mkdir(parents=True)
+    log.touch()
+    for seed in (1, 11):
+        (jobs / f"{spec.folder}.{seed}.log").touch()
+    run = runs_of(artefacts, paper, tables)[name]
+    assert run.below_unigram == pytest.approx(6.06 - 4.5)
+    assert run.learned
+    assert run.trainings[0].logs == (log, jobs / f"{spec.folder}.1.log")
+
+
+def test_settings_that_a_scale_changes_are_listed_and_deviations_apply(artefacts):
+    run = next(iter(paper_runs(artefacts, "lamgd", "table3").values()))
+    assert not run.comparable
+    changed = {setting.path for setting in run.differing}
+    assert {"model.width", "data.dataset", "training.updates"} <= changed
+    assert run.deviations
+
+
+def timed(name, *devices, seconds=1800.0):
+    """Return a run with a training of half an hour on each device."""
+    totals = SimpleNamespace(seconds=seconds, target_tokens=1000)
+    files = (SimpleNamespace(device=device, totals=totals) for device in devices)
+    trainings = tuple(SimpleNamespace(file=file) for file in files)
+    return SimpleNamespace(short_name=name, ended=trainings)
+
+
+def test_each_run_has_hours_tokens_and_energy():
+    (cost,) = costs([timed("a", CPU, CPU)])
+    assert (cost.name, cost.device, cost.trainings) == ("a", "x86_64, 2 threads", 2)
+    assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)
+    assert cost.watt_hours == pytest.approx(2 * 8 * 1.2)
+
+
+def test_devices_are_summed_apart():
+    runs = [timed("a", CPU), timed("b", GPU), timed("c", GPU, CPU), timed("d")]
+    sums = {cost.device: (cost.trainings, cost.hours) for cost in costs_by_device(runs)}
+    assert sums == {"x86_64, 2 threads": (2, 1.0), "NVIDIA H200": (2, 1.0)}
+
+
+def test_a_gpu_takes_the_power_of_its_data_sheet_and_all_that_share_a_training_count():
+    (listed,) = costs([timed("a", GPU, seconds=3600)])
+    (other,) = costs([timed("a", GPU | {"name": "Other"}, seconds=3600)])
+    assert listed.watt_hours == pytest.approx(700 * 1.2)
+    assert other.watt_hours == pytest.approx(400 * 1.2)
+    (four,) = costs([timed("a", GPU | {"count": 4}, seconds=3600)])
+    assert (four.hours, four.watt_hours) == (4, pytest.approx(4 * listed.watt_hours))
+    assert all(number in ASSUMPTION for number in ("8 W", "H200 700 W", "400 W", "1.2"))
+
+
+# Data.
+
+TRANSPARENT = "transparent_attention"
+
+
+def data(results):
+    """Return the data of one run at tiny scale."""
+    artefacts = Artefacts(own_project(), Paths(results, "tiny"))
+    runs = dict.fromkeys([f"{TRANSPARENT}/en_de_transformer_plain_6"])
+    (item,) = data_of(artefacts, own_project().papers[TRANSPARENT], runs)
+    return item
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    """A corpus of four lines in the place of the run's."""
+    folder = data(tmp_path).folder
+    text = {
+        "train": (["eins", "zwei", "drei"], ["one", "two", "three"]),
+        "valid": (["vier"], ["four"]),
+        "test": (["eins", "zwei"], ["one", "another"]),
+    }
+    for split, sides in text.items():
+        for language, lines in zip(("deu", "eng"), sides, strict=True):
+            path = folder / "deu" / f"{split}.{language}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    splits = {split: {"pairs": len(sides[0]), "words": {}} for split, sides in text.items()}
+    task = {"languages": ["deu", "eng"], "dropped": {"no_letter": 1200}, "splits": splits}
+    content = {"files": hashes(folder, "*/*.*"), "sources": [], "tasks": {"deu": task}}
+    write_record(folder / "corpus.json", content)
+    return folder
+
+
+def test_data_that_is_not_prepared_has_its_licence_and_what_it_replaces(tmp_path):
+    item = data(tmp_path)
+    assert item.name != item.replaces
+    assert item.licence
+    assert (item.tasks, item.overlap) == ((), {})
+
+
+def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path, prepared):
+    item = data(tmp_path)
+    assert item.tasks[0].counts == {"train": 3, "valid": 1, "test": 2}
+    assert item.tasks[0].reasons == "no letter 1,200"
+    counts = {"deu": ("2 (100.0%)",), "eng": ("1 (50.0%)",), "both sides": ("1 (50.0%)",)}
+    assert item.overlap == counts
+    (prepared / "deu/train.eng").unlink()
+    without_text = data(tmp_path)
+    assert (without_text.tasks[0].counts["test"], without_text.overlap) == (2, {})
+
+
+# Figures and curves.
+
+
+def figures(artefacts):
+    paper = own_project().papers[TRANSPARENT]
+    runs = runs_of(artefacts, paper, {})
+    return {figure.name: figure for figure in page_figures(artefacts, paper, runs)}
+
+
+def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefacts):
+    assert all(figure.picture == "" and figure.missing for figure in figures(artefacts).values())
+    name = f"{TRANSPARENT}/{own_project().papers[TRANSPARENT].figures['figure1'].settings.runs[0]}"
+    spec, paths = own_project().spec(name, "tiny"), artefacts.paths
+    write_training(spec, paths)
+    (paths.training(spec, 1).parent / "metrics.tsv").unlink()
+    drawn = figures(artefacts)["figure1"]
+    assert (drawn.number, drawn.csv) == ("Figure 1", None)
+    assert b64decode(drawn.picture).startswith(b"\x89PNG")
+    assert name.rpartition("/")[2] not in drawn.missing
+
+
+def test_a_run_has_its_curves_in_the_first_table_that_shows_it(lay_out, compare):
+    sources = compare().sources
+    runs = {name: SimpleNamespace(source=source) for name, source in sources.items()}
+    artefacts = SimpleNamespace(updates=lambda name: 100)
+    first, second = table_curves(artefacts, [lay_out(), lay_out()], runs)
+    assert first.elsewhere == ()
+    assert second.elsewhere == ("6/6", "24/24", "LL-D, 6/12", "Control")
+    assert second.pictures == ()
+
+
+# The whole page.
+
+
+@pytest.fixture(scope="module", params=PAPERS)
+def made(request, tmp_path_factory):
+    """The paper, its compared tables and its page."""
+    artefacts = Artefacts(own_project(), Paths(tmp_path_factory.mktemp("results"), "tiny"))
+    paper = own_project().papers[request.param]
+    tables = {name: artefacts.compared(paper, table) for name, table in paper.tables.items()}
+    return paper, tables, parsed(page(artefacts, paper, tables, ()))
+
+
+def test_the_page_is_well_formed_and_loads_nothing(made):
+    check(made[2])
+
+
+def test_every_table_and_figure_has_its_section_in_the_papers_order(made):
+    paper, _, drawn = made
+    names = [part.attributes.get("id") for part in drawn.all("section", "artefact")]
+    assert [name for name in names if name] == [*paper.tables, *paper.figures]
+
+
+def test_every_cell_of_every_table_is_a_link_to_its_details(made):
+    _, tables, drawn = made
+    cells = [anchor for cell in drawn.all("td", "cell") for anchor in cell.all("a")]
+    links = [anchor.attributes["href"][1:] for anchor in cells]
+    articles = {part.attributes["id"]: part for part in drawn.all("article")}
+    assert sorted(links) == sorted(articles)
+    printed = [item for table in tables.values() for item in table.cells if item.reported]
+    assert len(links) >= len(printed)
+    assert all(article.all("tr") for article in articles.values())
+
+
+def test_what_was_easy_and_hard_deviations_and_citation_are_there(made):
+    paper, _, drawn = made
+    summary = drawn.named("summary").text
+    assert paper.about.summary.easy
+    assert paper.about.summary.hard
+    for text in (*paper.about.summary.easy, *paper.about.summary.hard):
+        assert " ".join(text.split()) in summary
+    assert len(drawn.named("deviations").all("details")) == len(paper.deviations)
+    assert paper.about.citation.key in drawn.named("cite").text
+
+
+def test_links_lead_from_the_page_to_the_results(tmp_path):
+    home, file = tmp_path / "results/tiny", tmp_path / "results/runs/p/a run-1234/train.log"
+    assert link(file, home) == "../runs/p/a%20run-1234/train.log"

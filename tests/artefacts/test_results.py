@@ -1,0 +1,337 @@
+"""Cells over seeds: what is read, means, spreads, units, and what takes the place of a value."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from fathom.artefacts.table.results import result
+from fathom.artefacts.table.sources import lost_words
+from fathom.results import measurements
+from fathom.results.measurements import Number, Record
+from fathom.results.recipe import RECIPE
+from tests.support.refused import refused
+from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
+
+BLEU = "bleu.test.plain.13a"
+
+
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path)
+
+
+@pytest.fixture
+def cell(tmp_path):
+    """A function from table, row and column to the cell's value."""
+
+    def resolved(results, row, column, name="table1", block=""):
+        (one,) = [
+            cell
+            for cell in KNOWN.cells(table(tmp_path, name))
+            if (cell.row, cell.column) == (row, column) and block in ("", cell.block)
+        ]
+        return result(one, results.sources)
+
+    return resolved
+
+
+def test_a_task_has_its_own_score(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    own = cell(results, "24/24", "bos")
+    assert (own.value, own.stderr, own.interval, own.seeds) == (20.0, 0.5, 1.0, 1)
+    assert (own.sentences, own.how, own.words) == (500, (SIGNATURE,), "")
+
+
+def test_a_mean_is_over_the_tasks_and_counts_all_their_sentences(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0, n=60)})
+    own = cell(results, "24/24", "avg")
+    assert (own.value, own.sentences) == (29.0, 120)
+    assert own.stderr == pytest.approx(0.5 / math.sqrt(2))
+    assert own.interval == pytest.approx(1 / math.sqrt(2))
+
+
+def test_a_mean_is_over_the_tasks_of_its_block(results, cell):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    assert cell(results, "deep", "avg", "table4", "A").value == 20.0
+    assert cell(results, "deep", "avg", "table4", "B").value == 38.0
+
+
+def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
+    for seed, bos in ((1, 20.0), (2, 22.0)):
+        results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.seeds, own.interval) == (21.0, 2, 1.0)
+    assert own.deviation == pytest.approx(math.sqrt(2))
+    assert own.stderr == pytest.approx(1.0)
+
+
+def test_a_value_needs_half_of_the_seeds_and_a_note_names_the_others(results, cell):
+    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    results.write("p/small", {}, 2, outcome="diverged")
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.seeds) == (20.0, 1)
+    assert own.note == "1 of 2 seeds: diverged at update 122"
+
+
+@pytest.fixture
+def of_seeds(results):
+    """A function from what each seed of a run has (a score, words or nothing) to its cell."""
+
+    def resolved(*seeds):
+        for seed, what in enumerate(seeds, start=1):
+            if isinstance(what, float):
+                results.write("p/small", {BLEU: scores(what, what)}, seed)
+            elif what is not None:
+                outcome = "finished" if what == "unscored" else what
+                results.write("p/small", {}, seed, outcome=outcome)
+        folders = {seed: results.path("p/small", seed) for seed in range(1, len(seeds) + 1)}
+        source = replace(results.sources["p/small"], folders=folders)
+        cells = KNOWN.cells(table(results.folder))
+        (own,) = [one for one in cells if (one.row, one.column) == ("6/6", "bos")]
+        return result(own, {"p/small": source})
+
+    return resolved
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words", "shown"),
+    [
+        (("diverged", "unscored", "unscored"), "not measured (2 of 3 seeds)", 2),
+        (("diverged", None, None), "not run (2 of 3 seeds)", 0),
+        (("diverged", "unscored", 20.0, "unscored"), "not measured (2 of 4 seeds)", 2),
+        (("diverged", "diverged", None), "diverged at update 122 (2 of 3 seeds)", 2),
+        (("diverged", "diverged", 20.0), "diverged at update 122 (2 of 3 seeds)", 2),
+        (("diverged", "diverged", 20.0, None), "not run (1 of 4 seeds)", 0),
+        ((None, None), "not run", 0),
+    ],
+)
+def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(of_seeds, seeds, words, shown):
+    own = of_seeds(*seeds)
+    assert (own.value, own.words, own.seeds) == (None, words, shown)
+    lost = seeds.count("diverged")
+    assert own.lost == (f"{lost} of {len(seeds)} seeds diverged" if lost else "")
+    if "diverged" not in words and lost:
+        assert f"{lost} of {len(seeds)} seeds: diverged at update 122" in own.note
+
+
+def test_seeds_without_a_result_are_counted_next_to_the_value_of_the_others(of_seeds):
+    own = of_seeds("diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
+    assert (own.value, own.seeds, own.of, own.awaited) == (22.0, 3, 7, 2)
+    assert own.lost == "1 of 7 seeds diverged, 1 of 7 seeds failed to train"
+    complete = of_seeds(20.0, 22.0)
+    assert (complete.value, complete.lost, complete.awaited) == (21.0, "", 0)
+
+
+def test_seeds_that_diverged_at_different_updates_diverged(results, of_seeds):
+    for seed, update in ((1, 122), (2, 300)):
+        results.write("p/small", {}, seed, outcome="diverged")
+        path = results.path("p/small", seed) / "training.json"
+        file = measurements.read(path)
+        measurements.write(path, file.model_copy(update={"update": update}))
+    own = of_seeds(None, None)
+    assert own.words == "diverged (2 of 2 seeds)"
+    assert "1 of 2 seeds: diverged at update 300" in own.note
+
+
+def test_a_seed_whose_gates_leave_no_layer_has_no_number(results):
+    hard = "bleu.test.hard.13a"
+    results.write("p/gated", {hard: scores(fra=39.5, missing=("bos",))}, 1)
+    results.write("p/gated", {hard: scores(20.0, 38.0)}, 2)
+    text = "t: {title: T, section: S, columns: [bos], gates: hard, rows: {a: gated}}"
+    (only,) = KNOWN.cells(table(results.folder, "t", text))
+    folders = {seed: results.path("p/gated", seed) for seed in (1, 2)}
+    own = result(only, {"p/gated": replace(results.sources["p/gated"], folders=folders)})
+    assert (own.value, own.lost) == (20.0, "1 of 2 seeds without a number")
+
+
+@pytest.mark.parametrize("column", ["bos", "avg", "fra"])
+def test_an_outcome_is_in_every_score_column_means_included(tmp_path, cell, column):
+    """Field fault 15."""
+    assert cell(typical(tmp_path), "24/24", column).words == "diverged at update 122"
+
+
+def test_a_diverged_run_has_its_parameters_in_the_units_of_the_column(tmp_path, cell):
+    assert cell(typical(tmp_path), "24/24", "params").value == pytest.approx(66.3)
+
+
+def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(tmp_path, cell):
+    results = Results(tmp_path)
+    record = Record(
+        unit="nats",
+        tasks={"bos": Number(value=1.0), "fra": Number(value=9.0)},
+        all=Number(value=math.log(2) * 2),
+    )
+    results.write("p/small", {"nll.valid.plain": record})
+    text = "t: {title: T, section: S, columns: [nll_valid], rows: {a: small}}"
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
+    assert result(only, results.sources).value == pytest.approx(2.0)  # bits
+
+
+def test_a_number_over_all_tasks_is_not_taken_where_a_block_shows_some(tmp_path, cell):
+    results = Results(tmp_path)
+    tasks = {"bos": Number(value=20.0), "fra": Number(value=38.0)}
+    results.write("p/deep", {BLEU: Record(tasks=tasks, all=Number(value=29.0))})
+    assert cell(results, "deep", "avg", "table4", "A").value == 20.0
+    assert cell(results, "24/24", "avg").value == 29.0
+
+
+def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):
+    results = Results(tmp_path)
+    record = Record(all=Number(value=27.3, spread=0.08, n=21))
+    results.write("p/small", {"bleu.test.plain.window.13a": record})
+    text = "t: {title: T, section: S, columns: [avg], value: bleu.window, rows: {a: small}}"
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
+    own = result(only, results.sources)
+    assert (own.value, own.stderr, own.interval) == (27.3, 0.08, None)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "column"),
+    [
+        ("bleu.test.plain.window.13a", "bleu.window", "avg"),
+        ("nll.valid.plain", "nll.valid", "nll_valid"),
+    ],
+)
+def test_checkpoints_and_tokens_are_not_counted_as_sentences(tmp_path, key, value, column):
+    results = Results(tmp_path)
+    results.write("p/small", {key: Record(all=Number(value=27.3, n=21))})
+    text = f"t: {{title: T, section: S, columns: [{column}], value: {value}, rows: {{a: small}}}}"
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
+    own = result(only, results.sources)
+    assert own.value is not None
+    assert own.sentences is None
+
+
+def test_a_task_that_gates_left_without_a_layer_says_so(tmp_path, cell):
+    own = cell(typical(tmp_path), "LL-D, 6/12", "avg_hard")
+    assert own.words == "no layer is left for bos"
+
+
+def test_many_tasks_without_a_score_are_counted_rather_than_named(tmp_path):
+    tasks = tuple("abcdef")
+    numbers = dict.fromkeys(tasks[:3], Number(value=1.0))
+    missing = dict.fromkeys(tasks[3:], "no layer is left with hard gates")
+    results = Results(tmp_path)
+    results.write("p/gated", {"bleu.test.hard.13a": Record(tasks=numbers, missing=missing)})
+    text = "t: {title: T, section: S, columns: [avg], gates: hard, rows: {a: gated}}"
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
+    only = replace(only, tasks=tasks)
+    assert result(only, results.sources).words == "no layer is left (3 of 6 tasks)"
+
+
+def test_a_value_that_a_run_cannot_have_is_an_empty_cell(tmp_path, cell):
+    own = cell(typical(tmp_path), "6/6", "avg_hard")
+    assert (own.value, own.words) == (None, "")
+
+
+def test_a_measurement_that_its_file_lacks_is_not_measured(results, cell):
+    results.write("p/gated", {"abs_alpha.decoder": Record(all=Number(value=0.1))})
+    own = cell(results, "LL-D, 6/12", "depth_decoder")
+    assert (own.words, own.note) == ("not measured", "p/gated: depth.decoder")
+
+
+def test_a_corpus_has_values_without_seeds(tmp_path, cell):
+    results = Results(tmp_path)
+    results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
+    own = cell(results, "train", "bos", "table3")
+    assert (own.value, own.deviation) == (5.64, None)
+
+
+def test_a_doubt_of_one_seed_is_that_of_the_cell(results, cell):
+    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    doubtful = scores(22.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
+    results.write("p/small", {BLEU: doubtful}, 2)
+    own = cell(results, "6/6", "bos")
+    assert (own.value, own.doubtful, own.note) == (21.0, True, "equal hypotheses")
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    assert not cell(results, "24/24", "bos").doubtful
+
+
+def readings(results, run="p/deep", key=BLEU):
+    return [reading for _, reading in results.sources[run].readings(key)]
+
+
+def test_a_file_that_is_missing_is_not_measured_and_the_key_is_named(results):
+    results.write("p/deep", {})
+    (reading,) = readings(results)
+    assert (reading.words, reading.detail) == ("not measured", f"p/deep: {BLEU}")
+
+
+def test_scores_of_other_settings_are_never_shown(results):
+    """Field fault 18."""
+    results.write("p/deep", {BLEU: scores(20.0)})
+    path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
+    path.rename(path.with_name("scores.test.plain-00000000.json"))
+    (reading,) = readings(results)
+    assert (reading.record, reading.words) == (None, "other decoding")
+    assert "scores.test.plain-00000000" in reading.detail
+    assert "scores.test.plain-abcd1234" in reading.detail
+
+
+def test_the_other_gates_of_a_run_are_no_other_decoding(results):
+    results.write("p/gated", {"bleu.test.soft.13a": scores(20.0)})
+    (reading,) = readings(results, "p/gated", "bleu.test.hard.13a")
+    assert reading.words == "not measured"
+
+
+def test_a_score_with_another_tokenizer_is_not_measured(results):
+    results.write("p/deep", {BLEU: scores(20.0)})
+    (reading,) = readings(results, key="bleu.test.plain.none")
+    assert reading.words == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [("diverged", "diverged at update 122"), ("failed_to_train", "failed to train")],
+)
+def test_a_run_without_a_result_gives_its_outcome_whatever_was_measured(results, outcome, words):
+    results.write("p/deep", {"nll.valid.plain": scores(4.0)}, outcome=outcome)
+    for key in (BLEU, "nll.valid.plain", "bleu.valid.plain.13a"):
+        (reading,) = readings(results, key=key)
+        assert (reading.record, reading.words, reading.outcome) == (None, words, True)
+
+
+@pytest.mark.parametrize("stage", RECIPE)
+def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
+    """Field fault 18."""
+    results.write("p/deep", {BLEU: scores(20.0)})
+    before = RECIPE[stage]
+    monkeypatch.setitem(RECIPE, stage, before + 1)
+    (reading,) = readings(results)
+    assert reading.stale == f"{stage}: recipe {before} is older than {before + 1}"
+
+
+def test_files_of_another_run_are_refused(results):
+    """Field fault 18."""
+    results.write("p/deep", {BLEU: scores(20.0)}, identity="0" * 64)
+    with refused("not of this run", "p/deep seed 1"):
+        readings(results)
+
+
+def test_a_damaged_file_is_refused(results):
+    results.write("p/deep", {BLEU: scores(20.0)})
+    (results.path("p/deep") / "scores.test.plain-abcd1234.json").write_text("{", "utf-8")
+    with refused("not JSON"):
+        readings(results)
+
+
+def test_a_training_that_lost_its_own_measurements_names_the_command(results):
+    folder = results.path("p/deep").parent
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "training.json").touch()
+    with refused("no such file", where="measurements/training.json"):
+        readings(results, key="parameters")
+    # Of the one that did not train, nothing is missing.
+    assert readings(results, "p/small", "parameters") == []
+
+
+def test_seeds_without_a_result_are_counted_by_how_they_ended():
+    ended = ["diverged at update 3", "failed to train", "diverged at update 9"]
+    assert lost_words(ended, 5) == "2 of 5 seeds diverged, 1 of 5 seeds failed to train"
+    assert (lost_words([], 5), lost_words(["diverged"], 1)) == ("", "")
+
+
+def test_a_corpus_without_statistics_is_not_measured(results):
+    (reading,) = readings(results, "text", "pairs.train")
+    assert (reading.words, reading.detail) == ("not measured", "text: pairs.train")

@@ -1,0 +1,364 @@
+"""Tables next to what the paper reports: verdicts, text of cells, headings, marks, notes."""
+
+from dataclasses import replace
+
+import pytest
+
+from fathom.artefacts.table.comparison import compare_table, counts, lines, write_csv
+from fathom.artefacts.table.formats import numbers
+from fathom.artefacts.table.notes import notes_of
+from fathom.artefacts.table.view import CellView, caption, label, parts, view
+from fathom.config.schema.table import Mark
+from fathom.results.measurements import Number, Record
+from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
+
+BLEU = "bleu.test.plain.13a"
+MARK = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=1000, share=0.5)
+PRINTED = (
+    reported("6/6", "avg", "29.5"),
+    reported("6/6", "bos", "22", stderr="0.1"),
+    reported("6/6", "fra", "38.0", mark="bold"),
+    reported("6/6", "params", "66.3"),
+    reported("24/24", "params", "224", right="287"),
+    reported("24/24", "avg", note="diverged"),
+    reported("24/24", "bos", note="diverged"),
+    reported("24/24", "fra", note="diverged"),
+    reported("LL-D, 6/12", "bos", "22", mark="bold"),
+)
+
+
+def compared(folder, results=None, printed=PRINTED, name="table1", scale="paper", **changes):
+    """Return a table with its cells compared; sources may have changes."""
+    results = results or typical(folder / "results")
+    drawn = table(folder, name)
+    sources = {key: replace(source, **changes) for key, source in results.sources.items()}
+    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, scale)
+
+
+def laid_out(*args, verdicts=False, **options):
+    """Return a table in lines."""
+    return view(compared(*args, **options), "A. Author: A paper. 2020", verdicts)
+
+
+def item(table, row, column):
+    """Return one compared cell."""
+    (found,) = [
+        part
+        for part in table.cells
+        if (part.result.cell.row, part.result.cell.column) == (row, column)
+    ]
+    return found
+
+
+def row(block, label, kind="result"):
+    """Return the cells of the line of a kind that follows a label, by column."""
+    labels = [part.label for part in block.rows]
+    part = next(part for part in block.rows[labels.index(label) :] if part.kind == kind)
+    return dict(zip(block.columns, part.cells, strict=False))
+
+
+@pytest.fixture
+def usual(tmp_path):
+    return compared(tmp_path)
+
+
+@pytest.fixture
+def main(tmp_path):
+    return laid_out(tmp_path).blocks[0]
+
+
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path / "results")
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "words"),
+    [
+        ("6/6", "avg", "reproduced"),
+        ("6/6", "bos", "lower"),
+        ("6/6", "params", "reproduced"),
+        ("24/24", "avg", "no result as reported"),
+        ("LL-D, 6/12", "bos", "reproduced"),
+    ],
+)
+def test_each_reported_cell_has_a_verdict(usual, row, column, words):
+    assert item(usual, row, column).verdict.words == words
+
+
+def test_a_cell_of_ours_has_no_verdict(usual):
+    for row, column in (("LL-D, 6/12", "depth_decoder"), ("Control", "bos")):
+        assert (item(usual, row, column).reported, item(usual, row, column).verdict) == (None, None)
+
+
+def test_the_verdict_is_by_run_and_not_by_the_scales_name(tmp_path):
+    results = typical(tmp_path / "results", comparable=False)
+    other = compared(tmp_path, results, scale="my")
+    assert item(other, "6/6", "avg").verdict.words == "not comparable (my)"
+
+
+def test_the_cell_of_a_task_has_a_wider_tolerance_than_a_mean(tmp_path, results):
+    results.write("p/deep", {BLEU: scores(20.0, 20.0)})
+    printed = (reported("24/24", "avg", "20.9"), reported("24/24", "bos", "20.9"))
+    small = compared(tmp_path, results, printed)
+    assert item(small, "24/24", "avg").verdict.words == "lower"
+    assert item(small, "24/24", "bos").verdict.words == "reproduced"
+
+
+def test_a_cell_that_the_paper_prints_as_a_difference_is_a_difference(tmp_path, results):
+    for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
+        results.write(run, {"parameters": Record(all=Number(value=size))})
+    printed = (reported("deep", "params", "13", mark="added"),)
+    cell = item(compared(tmp_path, results, printed, "table2"), "deep", "params")
+    assert cell.result.value == pytest.approx(13.0)
+    assert cell.verdict.words == "reproduced"
+
+
+def test_a_difference_printed_next_to_a_number_leaves_the_number(tmp_path, results):
+    results.write("p/deep", {BLEU: scores(61.0, 60.4)})
+    printed = (reported("deep", "fra", "60.4", mark="delta", note="-0.6"),)
+    both = compared(tmp_path, results, printed, "table2")
+    cell = item(both, "deep", "fra")
+    assert (cell.result.value, cell.delta) == (60.4, pytest.approx(-0.6))
+    assert cell.verdict.words == "reproduced"
+    drawn = view(both, "P")
+    assert row(drawn.blocks[0], "deep")["fra"].text == "60.4 (-0.6)"
+    assert row(drawn.blocks[0], "deep", "paper")["fra"].text == "60.4 (-0.6)"
+    assert any("“delta”" in note and "to bos" in note for note in drawn.notes)
+
+
+def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path, results):
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.score("p/control", texts(0.4, seed=2))
+    drawn = table(tmp_path, marks={"bold": MARK})
+    own = compare_table(drawn, KNOWN.cells(drawn), PRINTED, results.sources, "paper")
+    marks = {row: item(own, row, "bos").mark for row in ("6/6", "24/24", "Control")}
+    assert marks == {"6/6": "", "24/24": "bold", "Control": ""}
+    assert (item(own, "24/24", "avg").mark, item(own, "24/24", "params").mark) == ("bold", "")
+    shown = view(own, "").blocks[0].rows
+    assert {row.label for row in shown if row.kind == "result" and row.cells[1].bold} == {"24/24"}
+    (note,) = [note for note in notes_of(own) if note.startswith("“bold”")]
+    assert "paired bootstrap (1,000 draws of 50% of the sentences, of which 95% agree)" in note
+    assert list(numbers(own)["mark"]).count("bold") == 3
+
+
+def test_a_difference_that_is_printed_has_a_paired_spread(tmp_path, results):
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    printed = (reported("deep", "bos", "13", mark="added"),)
+    own = compared(tmp_path, results, printed, "table2")
+    less = item(own, "deep", "bos").result
+    assert 0 < less.stderr < less.interval
+    assert any("in pairs" in note for note in notes_of(own))
+
+
+def test_lines_have_the_reported_digits_and_all_of_ours(usual, tmp_path):
+    frame = lines([usual])
+    fra = frame[frame["column"] == "fra"].iloc[0]
+    assert (fra["reported"], fra["mark"]) == ("38.0", "bold")
+    assert (fra["reproduced"], fra["seeds"], fra["run"]) == (38.5, 2, "p/small")
+    outcome = frame[frame["verdict"] == "no result as reported"].iloc[0]
+    assert (outcome["reported"], outcome["cause"]) == ("diverged", "diverged at update 122")
+    write_csv(frame, tmp_path / "compare.csv")
+    text = (tmp_path / "compare.csv").read_text("utf-8")
+    assert "table1,6/6,bos,22,0.1,,20.5," in text
+    assert "nan" not in text.lower()
+    verdicts = counts([usual])
+    assert verdicts["no result as reported"] == 3
+    assert [*verdicts.values()] == sorted(verdicts.values(), reverse=True)
+
+
+def test_columns_have_their_titles_and_few_sentences_a_mark(main):
+    assert main.columns == ("Params (M)", "Avg.", "bos†", "fra†", "Seeds")
+
+
+def test_a_task_with_another_text_is_called_after_it(tmp_path):
+    drawn = laid_out(tmp_path, shown_as={"bos": "BOS~songs"})
+    assert drawn.blocks[0].columns == ("Params (M)", "Avg.", "BOS~songs†", "fra†", "Seeds")
+    assert any("BOS~songs" in note for note in drawn.notes)
+    assert not any("~" in note for note in laid_out(tmp_path).notes)
+
+
+def test_our_row_is_followed_by_the_papers_own_numbers_as_printed(main):
+    kinds = [part.kind for part in main.rows[:4]]
+    assert kinds == ["result", "paper", "result", "paper"]
+    paper = row(main, "6/6", "paper")
+    assert paper["Avg."] == CellView("29.5")
+    assert paper["bos†"] == CellView("22", "±0.1")
+    assert paper["fra†"] == CellView("38.0", bold=True)
+    assert row(main, "24/24", "paper")["Params (M)"].text == "224 [287]"
+
+
+def test_a_number_has_the_decimals_of_its_column_and_a_spread(main):
+    ours = row(main, "6/6")
+    assert ours["Avg."].full == "29.5 ±0.5"
+    assert ours["fra†"].full == "38.5 ±0.5"
+    assert ours["Seeds"].text == "2"
+
+
+def test_a_number_of_some_seeds_says_of_how_many(tmp_path, results):
+    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    results.write("p/small", {}, 2, outcome="diverged")
+    drawn = laid_out(tmp_path, results)
+    assert row(drawn.blocks[0], "6/6")["fra"].full == "38.0 (1 of 2 seeds) ±0.5"
+    assert any("6/6: 1 of 2 seeds: diverged at update 122" in note for note in drawn.notes)
+
+
+def test_words_that_neighbours_share_are_printed_once(main):
+    ours = row(main, "24/24")
+    shared = CellView("diverged at update 122", span=3, verdict="no-result-as-reported")
+    assert ours["Avg."] == shared
+    assert ours["bos†"].span == ours["fra†"].span == 0
+    assert row(main, "24/24", "paper")["Avg."] == CellView("diverged", span=3)
+
+
+def test_a_scaled_count_keeps_two_digits(tmp_path, results):
+    results.write("p/small", {"parameters": Record(all=Number(value=493_000.0))})
+    block = laid_out(tmp_path, results, (reported("6/6", "params", "246"),)).blocks[0]
+    assert row(block, "6/6")["Params (M)"].text == "0.49"
+
+
+def test_added_rows_have_a_mark_and_added_columns_a_block_of_their_own(tmp_path):
+    main, ours = laid_out(tmp_path).blocks
+    assert [part.label for part in main.rows][-2:] == ["Control *", "test sentences"]
+    assert (ours.heading, ours.columns) == ("Not in the paper", ("Avg., hard", "E[L] dec."))
+    assert [part.label for part in ours.rows] == ["LL-D, 6/12"]
+    assert row(ours, "LL-D, 6/12")["E[L] dec."].text == "5.50"
+
+
+def test_the_last_row_counts_test_sentences(main):
+    counted = row(main, "test sentences", "count")
+    texts = [counted[name].text for name in ("Avg.", "bos†", "Params (M)")]
+    assert texts == ["136–1000", "68–500", ""]
+
+
+def test_verdicts_have_rows_where_they_are_asked_for_and_have_a_meaning(tmp_path):
+    verdicts = row(laid_out(tmp_path, verdicts=True).blocks[0], "6/6", "verdict")
+    assert verdicts["bos†"] == CellView("-1.50 lower", verdict="lower")
+    untrained = laid_out(tmp_path, Results(tmp_path / "none"), verdicts=True)
+    small = typical(tmp_path / "small", comparable=False)
+    for drawn in (untrained, laid_out(tmp_path, small, verdicts=True)):
+        assert "verdict" not in {part.kind for part in drawn.blocks[0].rows}
+
+
+def test_each_block_has_its_heading_and_columns(tmp_path, results):
+    pairs = {"train": 5640.0, "valid": 28.0}
+    records = {
+        f"pairs.{split}": Record(tasks={"bos": Number(value=count)})
+        for split, count in pairs.items()
+    }
+    results.corpus("text", records)
+    printed = (reported("train", "bos", "5.64"), reported("valid", "bos", "474"))
+    first, second = laid_out(tmp_path, results, printed, "table3").blocks
+    assert (first.heading, first.columns) == ("First", ("bos", "fra"))
+    assert (second.heading, second.columns) == ("Second", ("kor",))
+    # A number of things has no decimals next to one in thousands.
+    names = ("train (thousands)", "valid")
+    assert [row(first, name)["bos"].text for name in names] == ["5.64", "28"]
+    assert row(second, "valid")["kor"].text == "not measured"
+
+
+def test_a_part_has_both_sides_of_each_cell_and_the_same_text_as_its_lines(usual):
+    (first, added), block = parts(usual), view(usual, "P").blocks[0]
+    assert (first.added, added.added) == (False, True)
+    cell = next(cell for cell in first.rows[0].cells if cell.column.startswith("bos"))
+    assert (cell.ours.text, cell.reported.full, cell.difference) == ("20", "22 ±0.1", "-2")
+    assert cell.sign.words == "lower"
+    assert cell.ours.text == row(block, "6/6")["bos†"].text
+    ids = [cell.id for part in (first, added) for line in part.rows for cell in line.cells]
+    assert len(ids) == len(set(ids))
+    assert all(name.startswith("table1-") for name in ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("table5", "Table 5 · T"), ("figure4", "Figure 4 · T"), ("figure2a", "Figure 2a · T")],
+)
+def test_a_label_has_kind_number_and_title(name, text):
+    assert label(name, "T") == text
+
+
+@pytest.mark.parametrize(
+    ("section", "text"),
+    [("§4.4", "§4.4 of P."), ("App. B", "App. B of P."), ("Results", "“Results” of P.")],
+)
+def test_a_caption_says_where_and_at_which_scale(section, text):
+    assert caption(section, "P.", "tiny") == f"{text} Scale: tiny."
+
+
+# What a note must contain, by the case that needs it.
+NOTES = {
+    "paper rows": ("table1", True, "“paper”"),
+    "other settings": ("table1", False, "cannot be compared"),
+    "metric": ("table1", True, "Metric: BLEU, tokenizer 13a, nrefs:1|"),
+    "few sentences": ("table1", True, "†"),
+    "not run": ("table1", True, "not run:"),
+    "misprint": ("table1", True, "misprint"),
+    "unequal": ("table2", True, "deep starts from small"),
+}
+
+
+@pytest.mark.parametrize(("name", "comparable", "text"), NOTES.values(), ids=NOTES)
+def test_a_table_has_the_notes_that_it_needs(tmp_path, name, comparable, text):
+    results = typical(tmp_path / "results", comparable)
+    printed = PRINTED if name == "table1" else ()
+    found = list(notes_of(compared(tmp_path, results, printed, name)))
+    assert any(text in note for note in found), found
+
+
+def test_a_table_that_needs_no_note_has_none(tmp_path, results):
+    results.corpus("text", {})
+    results.corpus("other", {})
+    found = notes_of(compared(tmp_path, results, (), "table3"))
+    assert all("seeds" not in note and "Metric" not in note for note in found)
+
+
+def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):
+    found = notes_of(compared(tmp_path, unused=(2, 5)))
+    (note,) = [note for note in found if note.startswith("p/deep")]
+    assert "2, 5" in note
+    assert "--seeds all" in note
+
+
+def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):
+    def warnings(results):
+        found = notes_of(compared(tmp_path, results))
+        return [note for note in found if note.startswith("Train 6/6 first")]
+
+    assert warnings(typical(tmp_path / "in")) == []
+    assert warnings(typical(tmp_path / "other", comparable=False)) == []
+    outside = Results(tmp_path / "outside")
+    outside.write("p/small", {BLEU: scores(20.0, 20.0)})
+    (warning,) = warnings(outside)
+    assert "between 29.0 and 31.0, and is 20.00" in warning
+    (warning,) = warnings(Results(tmp_path / "none"))
+    assert "not run" in warning
+
+
+def test_what_was_not_measured_and_how_seeds_ended_is_named(tmp_path, results):
+    results.write("p/deep", {})
+    results.write("p/small", {}, outcome="diverged")
+    found = list(notes_of(compared(tmp_path, results)))
+    assert any(note.startswith("not measured: ") and "p/deep" in note for note in found)
+    assert "6/6: 1 of 2 seeds: diverged at update 122." in found
+
+
+def test_text_that_is_scored_as_it_is_says_so(tmp_path, results):
+    results.write("p/deep", {"bleu.test.plain.none": scores(20.0, 38.0)})
+    text = "t: {title: T, section: S, columns: [bos], metric: {tokenize: none}, rows: {a: deep}}"
+    drawn = table(tmp_path, "t", text)
+    own = compare_table(drawn, KNOWN.cells(drawn), (), results.sources, "paper")
+    (metric,) = [note for note in notes_of(own) if note.startswith("Metric")]
+    assert "tokenizer none (the text is scored as it is)" in metric
+
+
+def test_a_doubtful_number_has_a_mark_and_a_note_says_why(tmp_path, results):
+    doubtful = scores(20.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
+    results.write("p/small", {BLEU: doubtful})
+    seen = laid_out(tmp_path, results)
+    ours = row(seen.blocks[0], "6/6")
+    assert [ours[name].text for name in ("Avg.", "bos", "fra")] == ["29.0‡", "20‡", "38.0‡"]
+    assert any(note.startswith("‡") for note in seen.notes)
+    assert "6/6: equal hypotheses." in seen.notes
+    assert not any("‡" in note for note in laid_out(tmp_path).notes)

@@ -1,0 +1,439 @@
+import hashlib
+import itertools
+import re
+import socket
+import threading
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.data import download as downloading
+from fathom.data.download import Failed, Limits, _answer
+from fathom.io.errors import FathomError
+
+# Larger than the buffers in which it is read, and different at every place.
+FILE = b"".join(hashlib.sha256(str(n).encode()).digest() for n in range(20_000))
+OTHER = bytes(reversed(FILE))
+SIZE = len(FILE)
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+def download(address, part, size, report, **changes):
+    """Download without pauses."""
+    downloading.download(address, part, size, report, Limits(pause=0, **changes))
+
+
+@pytest.fixture
+def part(tmp_path):
+    return tmp_path / "file.part"
+
+
+def stopped(site, part, lines, **page):
+    """Leave 1,000 bytes of the first version, and replace the page; return its address."""
+    address = site.put("/file", content=FILE, drops=[1000, 0])
+    with pytest.raises(FathomError, match="run it again to resume"):
+        download(address, part, SIZE, lines.append)
+    site.put("/file", **page)
+    site.requests.clear()
+    return address
+
+
+def slowly(send, text=None):
+    """Send bytes for ever, one at a time."""
+    for byte in text or itertools.repeat(ord("x")):
+        send(bytes([byte]))
+        time.sleep(0.01)
+
+
+# A whole file
+
+
+@pytest.mark.parametrize("encoding", [None, "x-gzip"])
+def test_a_file_comes_whole_and_undecoded_also_behind_a_redirect(site, part, lines, encoding):
+    """Some servers claim the encoding of a .tar.gz; unpacking it would give another file."""
+    site.put("/real", content=FILE, encoding=encoding)
+    download(site.put("/file", status=302, location="/real"), part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", None), ("/real", None)]
+
+
+@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1", "x", False])
+@pytest.mark.parametrize("size", [SIZE, None])
+def test_a_length_that_is_not_a_number_is_passed_over(site, part, lines, length, size):
+    download(site.put("/file", content=FILE, says_length=length), part, size, lines.append)
+    assert part.read_bytes() == FILE
+
+
+# A connection that drops
+
+
+@pytest.mark.parametrize("version", [{"etag": '"one"'}, {"etag": None, "date": "Mon, 1 Jan 2024"}])
+@pytest.mark.parametrize("size", [SIZE, None])
+def test_a_dropped_connection_is_resumed(site, part, lines, version, size):
+    address = site.put("/file", content=FILE, drops=[1000, 300_000], **version)
+    download(address, part, size, lines.append)
+    assert part.read_bytes() == FILE
+    assert [place for _, place in site.requests] == [None, "bytes=1000-", "bytes=301000-"]
+
+
+def test_another_start_resumes_where_the_first_one_stopped(site, part, lines):
+    address = stopped(site, part, lines, content=FILE)
+    download(address, part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", "bytes=1000-")]
+    assert any("resuming at 1,000 of 640,000 bytes" in line for line in lines)
+
+
+def test_a_server_that_drops_again_and_again_is_left_and_resumed_later(site, part, lines):
+    """4,177 requests were made in 25 seconds."""
+    address = site.put("/file", content=FILE, drops=[1000] * 100)
+    with pytest.raises(FathomError, match="at 6,000 of 640,000 bytes, resumed 5 times before"):
+        download(address, part, SIZE, lines.append, drops=5)
+    assert len(site.requests) == 6
+    download(site.put("/file", content=FILE), part, SIZE, lines.append)
+    assert site.requests[-1] == ("/file", "bytes=6000-")
+    assert part.read_bytes() == FILE
+
+
+def test_a_server_that_drops_without_progress_is_left_at_once(site, part, lines):
+    with pytest.raises(FathomError, match="the connection ended at 0 of 640,000 bytes"):
+        download(site.put("/file", content=FILE, drops=[0] * 9), part, SIZE, lines.append)
+    assert len(site.requests) == 1
+
+
+def test_the_pauses_between_attempts_grow(site, part, lines, monkeypatch):
+    pauses = []
+    stub = SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic)
+    monkeypatch.setattr(downloading, "time", stub)
+    address = site.put("/file", content=FILE, drops=[1000] * 4)
+    downloading.download(address, part, SIZE, lines.append, Limits(pause=1, longest_pause=5))
+    assert pauses == [1, 2, 4, 5]
+
+
+def test_a_broken_answer_without_length_or_version_leaves_nothing(scripted, part, lines):
+    head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n3e8\r\n"
+    server = scripted(lambda send: send(head + FILE[:500]))
+    with pytest.raises(FathomError, match="the connection ended"):
+        download(server.address, part, None, lines.append)
+    assert not part.exists()
+
+
+# Versions: never a file of two
+
+
+@pytest.mark.parametrize(
+    ("page", "requests"),
+    [
+        # The server ignores ranges.
+        ({"content": OTHER, "ranges": "ignore"}, ["bytes=1000-"]),
+        # If-Range tells that the file has changed.
+        ({"content": OTHER, "etag": '"two"'}, ["bytes=1000-"]),
+        # The server ignores If-Range: the part's version tells, or its end.
+        ({"content": OTHER, "etag": '"two"', "ranges": "always"}, ["bytes=1000-", None]),
+        ({"content": b"short", "ranges": "always"}, ["bytes=1000-", None]),
+    ],
+)
+def test_a_file_that_has_changed_is_not_spliced(site, part, lines, page, requests):
+    address = stopped(site, part, lines, **page)
+    download(address, part, None, lines.append)
+    assert part.read_bytes() == page["content"]
+    assert [place for _, place in site.requests] == requests
+
+
+def test_a_part_of_a_file_of_another_length_is_not_appended(site, part, lines):
+    address = stopped(site, part, lines, content=OTHER + b"x", ranges="always")
+    with pytest.raises(FathomError, match="640,001 bytes, not the published 640,000"):
+        download(address, part, SIZE, lines.append)
+    assert [place for _, place in site.requests] == ["bytes=1000-", None]
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"', '"caf\xe9"'])
+def test_without_a_certain_version_nothing_is_resumed(site, part, lines, etag):
+    address = site.put("/file", content=FILE, etag=etag, drops=[1000])
+    download(address, part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", None), ("/file", None)]
+
+
+def test_a_part_of_another_address_is_not_resumed(site, part, lines):
+    stopped(site, part, lines, content=FILE)
+    download(site.put("/elsewhere", content=OTHER), part, SIZE, lines.append)
+    assert part.read_bytes() == OTHER
+    assert site.requests == [("/elsewhere", None)]
+
+
+def test_a_part_that_nobody_asked_for_is_refused_at_once(site, part, lines):
+    """Such a server was asked again for ever, without a pause."""
+    address = site.put("/file", content=FILE, ranges="unasked")
+    with pytest.raises(FathomError, match="a part that was not asked for"):
+        download(address, part, SIZE, lines.append)
+    assert len(site.requests) == 1
+
+
+def test_a_server_with_another_version_at_each_request_is_left(site, part, lines):
+    page = {"content": FILE, "ranges": "always", "changes": True, "drops": [1000] * 9}
+    address = stopped(site, part, lines, **page)
+    with pytest.raises(FathomError, match="a part that was not asked for"):
+        download(address, part, SIZE, lines.append)
+    assert [place for _, place in site.requests] == ["bytes=1000-", None, "bytes=1000-"]
+
+
+NOTES = ["", "{", "{}", "[]", '{"address": 1}', '{"address": "<address>", "version": 3}', "\0"]
+NOTES += ['{"address": "<address>", "version": "a\\r\\nX: y"}', b"\xff"]
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_part_whose_note_cannot_be_read_is_not_resumed(site, part, lines, note):
+    """An empty note gave the same message at each start, `{}` a traceback."""
+    address = stopped(site, part, lines, content=FILE)
+    written = note if isinstance(note, bytes) else note.replace("<address>", address).encode()
+    part.with_name("file.part.json").write_bytes(written)
+    download(address, part, SIZE, lines.append)
+    assert part.read_bytes() == FILE
+    assert site.requests == [("/file", None)]
+
+
+# Answers that are not the file
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ({"content": b" <!DOCTYPE HTML>" + FILE}, "a web page instead of the file"),
+        ({"content": FILE[:-1]}, "639,999 bytes, not the published 640,000"),
+        ({"content": FILE + b"x"}, "640,001 bytes, not the published 640,000"),
+        ({"status": 404}, "the server answers 404 Not Found"),
+        ({"status": 500}, "the server answers 500"),
+    ],
+)
+def test_an_answer_that_cannot_be_the_file_is_refused_before_the_part_is_touched(
+    site, part, lines, page, words
+):
+    address = stopped(site, part, lines, **page, ranges="ignore")
+    with pytest.raises(FathomError, match=re.escape(words)) as caught:
+        download(address, part, SIZE, lines.append)
+    assert caught.value.where == address
+    assert part.read_bytes() == FILE[:1000]
+
+
+def test_a_server_that_is_busy_is_asked_again(site, part, lines):
+    with pytest.raises(FathomError, match="the server answers 503 Service Unavailable"):
+        download(site.put("/file", status=503), part, SIZE, lines.append)
+    assert len(site.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (FILE + b"x", "more than the published 640,000 bytes"),
+        (FILE[:-1], "the connection ended at 639,999 of 640,000 bytes"),
+    ],
+)
+def test_another_length_is_noticed_where_none_is_announced(site, part, lines, content, words):
+    address = site.put("/file", content=content, says_length=False, ranges="ignore")
+    with pytest.raises(FathomError, match=words):
+        download(address, part, SIZE, lines.append)
+    assert not part.exists() or len(content) < SIZE
+
+
+def test_no_user_password_or_query_of_an_address_is_printed_or_kept(site, part, lines):
+    plain = site.put("/file?token=hidden", content=FILE, drops=[1000, 2000, 0])
+    address = plain.replace("://", "://somebody:hidden@")
+    with pytest.raises(FathomError) as caught:
+        download(address, part, SIZE, lines.append)
+    for text in (str(caught.value), *lines, part.with_name("file.part.json").read_text()):
+        assert "hidden" not in text
+        assert "somebody" not in text
+    download(address, part, SIZE, lines.append)
+    assert (part.read_bytes(), site.requests[-1][1]) == (FILE, "bytes=3000-")
+
+
+# Servers that never end
+
+
+@pytest.fixture
+def short():
+    """Short limits; a machine that is busy may reach them early, which no test here minds."""
+    return Limits(pause=0, connect=0.1, silence=0.2, rate_over=0.2)
+
+
+def trickles_its_head(send):
+    slowly(send, itertools.chain(HEAD, b"X: ", itertools.repeat(ord("x"))))
+
+
+def falls_silent(send):
+    send(HEAD + b"Content-Length: 10\r\n\r\nabc")
+    time.sleep(5)
+
+
+def trickles(send):
+    send(HEAD + b"\r\n")
+    slowly(send)
+
+
+def trickles_after_the_last_byte(send):
+    """http.client reads such lines until an empty one."""
+    send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n")
+    slowly(send, b"X: x\r\n" * 500)
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (lambda send: time.sleep(5), "the server does not answer"),
+        (trickles_its_head, "the server stopped sending"),
+        (lambda send: None, "the server ended the connection, or its answer is not HTTP"),
+        (lambda send: send(b"220 mail\r\n"), "the server ended the connection, or its answer"),
+        (falls_silent, "the server stopped sending"),
+        (trickles, "the server is too slow: only"),
+        (trickles_after_the_last_byte, "the server stopped sending"),
+    ],
+)
+def test_every_wait_for_a_server_has_an_end(scripted, short, run, words):
+    with pytest.raises(Failed, match=words):
+        list(_answer(scripted(run).address, {}, short))
+
+
+def test_a_trickle_above_the_rate_goes_on(scripted, short):
+    def run(send):
+        send(HEAD + b"Content-Length: 40\r\n\r\n")
+        slowly(send, b"x" * 40)
+
+    answer = _answer(scripted(run).address, {}, replace(short, silence=5, rate=10))
+    assert next(answer).status_code == 200
+    assert b"".join(answer) == b"x" * 40
+
+
+def test_a_trickle_after_a_good_beginning_is_not_resumed_at_once(scripted, part, lines):
+    def run(send):
+        head = f'HTTP/1.1 200 OK\r\nContent-Length: {SIZE}\r\nETag: "one"\r\n\r\n'
+        send(head.encode() + FILE[:1000])
+        slowly(send)
+
+    server = scripted(run)
+    with pytest.raises(FathomError, match=r"too slow.*run it again to resume"):
+        download(server.address, part, SIZE, lines.append, rate_over=0.2)
+    assert server.connections == 1
+
+
+def test_what_comes_with_a_redirect_is_not_read(scripted, short, site):
+    address = site.put("/real", content=b"here")
+
+    def run(send):
+        send(b"HTTP/1.1 302 Found\r\nLocation: " + address.encode() + b"\r\n\r\n")
+        while True:
+            send(bytes(1 << 20))
+
+    _, *chunks = _answer(scripted(run).address, {}, replace(short, silence=5))
+    assert b"".join(chunks) == b"here"
+
+
+def test_an_answer_that_nobody_reads_on_ends_its_thread(scripted, short):
+    def run(send):
+        send(HEAD + b"\r\n")
+        while True:
+            send(bytes(1 << 20))
+
+    before = {*threading.enumerate()}
+    answer = _answer(scripted(run).address, {}, replace(short, silence=5))
+    next(answer)
+    [reader] = [one for one in {*threading.enumerate()} - before if one.name == "download"]
+    answer.close()
+    reader.join(5)
+    assert not reader.is_alive()
+
+
+# Why there is no answer
+
+
+def failure(address):
+    """Return why a request fails."""
+    with pytest.raises(Failed) as caught:
+        list(_answer(address, {}, Limits(pause=0, connect=0.2)))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("/file", "redirects in a circle"),
+        ("file:///etc/hostname", "an address that is not http or https"),
+        ("ftp://127.0.0.1/file", "an address that is not http or https"),
+        ("http://[/", "is not a web address"),
+        ("http://127.0.0.1:0x/", "is not a web address"),
+        (f"http://{'a' * 70}/", "is not a web address"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_is_named(site, location, words):
+    assert words in failure(site.put("/file", status=302, location=location))
+    assert len(site.requests) < 50
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("http://127.0.0.1:9/file", "the host '127.0.0.1' refuses the connection"),
+        # No connection goes to the address of all machines.
+        ("http://255.255.255.255/f", "the host '255.255.255.255' cannot be reached"),
+        ("http://moved.example/file", "the host 'moved.example' is not known"),
+    ],
+)
+def test_a_host_without_a_connection_is_named(monkeypatch, address, words):
+    def unknown(host, *others, **named):
+        if host == "moved.example":
+            raise socket.gaierror(socket.EAI_NONAME, "unknown")
+        return found(host, *others, **named)
+
+    found = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setenv("NO_PROXY", "*")
+    assert failure(address) == words
+
+
+def test_a_host_that_does_not_answer_is_named(monkeypatch):
+    """A connection waits where a program accepts none and its queue is full."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.socket() as host, socket.socket() as first, socket.socket() as second:
+        host.bind(("127.0.0.1", 0))
+        host.listen(0)
+        for waiting in (first, second):
+            waiting.setblocking(False)
+            waiting.connect_ex(host.getsockname())
+        printed = failure(f"http://127.0.0.1:{host.getsockname()[1]}/file")
+    assert printed == "the host '127.0.0.1' does not answer"
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_is_dead_is_named_without_its_password(monkeypatch, scheme):
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper()):
+        monkeypatch.setenv(name, "http://user:secret@127.0.0.1:9")
+    printed = failure(f"{scheme}://moved.example/file")
+    assert printed.startswith("the proxy cannot be used")
+
+
+@pytest.mark.parametrize(
+    ("certificate", "trusted", "host", "reason"),
+    [
+        ("own", False, "127.0.0.1", "self-signed certificate"),
+        ("past", True, "127.0.0.1", "certificate has expired"),
+        ("own", True, "localhost", "Hostname mismatch"),
+    ],
+)
+def test_a_certificate_that_is_not_accepted_is_named(secure, certificate, trusted, host, reason):
+    site = secure(certificate, trusted)
+    address = site.put("/file?key=secret", content=b"x").replace("127.0.0.1", host)
+    printed = failure(address)
+    assert f"the certificate of '{host}' is not accepted ({reason}" in printed
+    assert "secret" not in printed
+    assert site.requests == []
+
+
+def test_a_secure_connection_is_used_or_refused(secure, site):
+    address = secure("own", trusted=True).put("/file", content=b"bytes")
+    assert b"".join([*_answer(address, {}, Limits())][1:]) == b"bytes"
+    plain = site.put("/file", content=b"x").replace("http:", "https:")
+    assert failure(plain) == "no secure connection can be made"

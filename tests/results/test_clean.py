@@ -1,0 +1,78 @@
+"""What may be deleted is what no result of today's config needs."""
+
+import pytest
+
+from fathom.config.paths import Paths
+from fathom.io.files import write_lines
+from fathom.io.integrity import hashes, write_record
+from fathom.results.clean import deletable
+from tests.support.run_files import training
+from tests.support.targets import own_project
+
+RUN = "latent_depth/m2o_diverse_12_12"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a training that has ended, with the weights that are decoded and others."""
+    spec, paths = own_project().spec(RUN, "tiny"), Paths(tmp_path, "tiny")
+    folder = paths.run(spec, 1)
+    for name in ("last.pt", "before_last.pt", "update_7.pt"):
+        write_lines(folder / "checkpoints" / name, [name])
+    files = hashes(folder, "checkpoints/last.pt")
+    write_record(paths.training(spec, 1), training(tasks=spec.data.tasks, files=files))
+    return folder
+
+
+def names(kind, results):
+    return [item.path.name for item in deletable(kind, own_project(), results)]
+
+
+def test_of_an_ended_training_the_recorded_weights_stay(folder, tmp_path):
+    assert names("states", tmp_path) == ["before_last.pt", "update_7.pt"]
+    (folder / "training.json").unlink()
+    assert names("states", tmp_path) == []
+
+
+def test_what_killed_writers_left_and_what_was_set_aside_goes(folder, tmp_path):
+    (folder / ".metrics.tsv.12.part").write_text("half")
+    (folder / "attempts.damaged").write_text("?")
+    items = deletable("parts", own_project(), tmp_path)
+    assert [item.path.name for item in items] == [".metrics.tsv.12.part", "attempts.damaged"]
+    assert [item.bytes for item in items] == [4, 1]
+
+
+def test_runs_and_text_of_other_settings_are_unused(folder, tmp_path):
+    spec, paths = own_project().spec(RUN, "tiny"), Paths(tmp_path, "tiny")
+    for place in (paths.tensors(spec.data), paths.corpus(spec.data), paths.subwords(spec.data)):
+        write_lines(place / "file", ["used"])
+        write_lines(place.with_name(f"{place.name[:-8]}00000000") / "file", ["unused"])
+    other = folder.parent.with_name("m2o_diverse_12_12-00000000")
+    write_lines(other / "1" / "metrics.tsv", ["unused"])
+    items = deletable("unused", own_project(), tmp_path)
+    assert len(items) == 4
+    assert all(item.path.name.endswith("-00000000") for item in items)
+    for item in items:
+        item.delete()
+    assert names("unused", tmp_path) == []
+    assert (folder / "checkpoints" / "last.pt").exists()
+
+
+def test_of_a_link_to_a_folder_the_link_alone_goes(tmp_path):
+    elsewhere, link = tmp_path / "disk" / "run", tmp_path / "results" / "corpora" / "old-12345678"
+    write_lines(elsewhere / "file", ["unused"])
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    (item,) = deletable("unused", own_project(), tmp_path / "results")
+    assert item.bytes == link.lstat().st_size
+    item.delete()
+    assert not link.is_symlink()
+    assert (elsewhere / "file").exists()
+
+
+def test_text_of_a_data_set_that_only_tables_count_is_used(tmp_path):
+    project = own_project()
+    for dataset in project.datasets.values():
+        place = Paths(tmp_path, "tiny").corpus_named(dataset.corpus_folder(project.sources))
+        write_lines(place / "corpus.json", ["{}"])
+    assert names("unused", tmp_path) == []

@@ -1,0 +1,243 @@
+"""Files of results that are not those that were recorded, each found once."""
+
+import os
+import shutil
+
+import pytest
+import yaml
+
+from fathom.config.paths import Paths
+from fathom.decode.translate import translate
+from fathom.io.files import write_lines, write_text
+from fathom.io.integrity import hashes, read_record, write_record
+from fathom.nn.weights import write_checkpoint
+from fathom.results.training_record import restore_measured
+from fathom.results.verify import verify
+from fathom.scoring.score import score
+from tests.support.refused import says
+from tests.support.small_corpus import silent
+from tests.support.trained import trained_spec, write_trained
+from tests.support.trained import write_text as write_data
+
+SPEC = trained_spec()
+
+
+@pytest.fixture(scope="session")
+def original(tmp_path_factory):
+    """Results from a source to scores."""
+    paths = Paths(tmp_path_factory.mktemp("verified"), "tiny")
+    write_data(paths)
+    source = paths.source("talks")
+    write_lines(source / "talks.txt", ["text"])
+    write_record(source / "source.json", {"files": hashes(source, "talks.txt")})
+    run = write_trained(SPEC, paths, updates=(3,))
+    write_text(run.folder / "metrics.tsv", "update\tnll\n1\t5.0\n")
+    write_text(run.folder / "spec.yaml", yaml.safe_dump(SPEC.described))
+    write_checkpoint(run.checkpoints / "before_last.pt", {"update": 4})
+    record = run.folder / "training.json"
+    files = {"files": hashes(run.folder, "spec.yaml", "metrics.tsv", "checkpoints/[!b]*.pt")}
+    write_record(record, read_record(record) | files)
+    translate(run, [("test", "plain")], silent)
+    score(SPEC, 1, "test", "plain", paths, silent)
+    restore_measured(record, SPEC, 1)
+    return paths
+
+
+@pytest.fixture
+def paths(original, tmp_path):
+    shutil.copytree(original.results, tmp_path / "results")
+    return Paths(tmp_path / "results", "tiny")
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def edit(path):
+    text = path.read_text(encoding="utf-8")
+    edited = text.replace("1", "2", 1) if "1" in text else f"Edited {text}"
+    path.write_text(edited, encoding="utf-8")
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def delete(path):
+    path.unlink()
+
+
+def exchange(path):
+    shutil.copy(path.with_name("english.model"), path)
+
+
+# Ten changes, each with a part of the command that makes the file again.
+CHANGES = [
+    ("runs/*/*/1/decodings/*/scores.tsv", edit, "fathom score"),
+    ("runs/*/*/1/checkpoints/last.pt", flip, "fathom train"),
+    ("tensors/*/bos/train.target.bin", delete, "fathom encode"),
+    ("corpora/*/kor/test.eng", edit, "fathom prepare"),
+    ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
+    ("runs/*/*/1/measurements/training.json", cut, "fathom train"),
+    ("runs/*/*/1/metrics.tsv", cut, "fathom train"),
+    ("subwords/*/foreign.model", exchange, "fathom subwords"),
+    ("tensors/*/dictionary.source.txt", cut, "fathom encode"),
+    ("sources/talks/talks.txt", edit, "fathom fetch talks"),
+    # And others, alone.
+    ("runs/*/*/1/training.json", edit, "fathom train"),
+    ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
+    ("runs/*/*/1/decodings/*/decoding.json", edit, "fathom translate"),
+    ("runs/*/*/1/decodings/*/scoring.json", edit, "fathom score"),
+    ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
+    ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
+    ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom train"),
+    ("runs/*/*/1/spec.yaml", edit, "fathom train"),
+    ("corpora/*/corpus.json", edit, "fathom prepare"),
+    ("subwords/*/subwords.json", edit, "fathom subwords"),
+    ("tensors/*/tensors.json", edit, "fathom encode"),
+    ("tensors/*/kor/test.source.idx", cut, "fathom encode"),
+    ("sources/talks/source.json", edit, "fathom fetch talks"),
+]
+
+
+def plant(paths, pattern, change):
+    """Change the file that fits a pattern; return it."""
+    (path,) = paths.results.glob(pattern)
+    before = path.read_bytes()
+    change(path)
+    assert not path.exists() or path.read_bytes() != before
+    return path
+
+
+def check_order(verified, results):
+    """Check that each command comes after those that make what it reads."""
+    stages = [one.remedy.split("fathom ")[-1].split()[0] for one in verified.in_order(results)]
+    assert stages[:5] == ["fetch", "prepare", "subwords", "encode", "encode"]
+    assert not {"fetch", "prepare", "subwords", "encode"} & {*stages[5:]}
+
+
+def test_results_as_they_were_written_fit(paths):
+    verified = verify([paths.results])
+    assert verified.findings == {}
+    records = {path for path in paths.results.rglob("*.json") if path.name != "decodings"}
+    assert records <= verified.files
+    others = {path for path in paths.results.rglob("*") if path.is_file()}
+    assert others == verified.files
+
+
+def test_ten_changes_are_ten_findings(paths):
+    planted = {plant(paths, *change[:2]): change[2] for change in CHANGES[:10]}
+    verified = verify([paths.results])
+    findings = verified.findings
+    assert set(findings) == set(planted)
+    check_order(verified, paths.results)
+    for path, command in planted.items():
+        says(where=path, remedy=command).check(findings[path])
+
+
+def test_folders_above_the_results_change_no_order(paths, tmp_path):
+    """In a checkout below a folder `sources` every finding was one of a source."""
+    below = tmp_path / "sources" / "runs" / "results"
+    shutil.copytree(paths.results, below)
+    for change in CHANGES[:10]:
+        plant(Paths(below, "tiny"), *change[:2])
+    check_order(verify([below]), below)
+
+
+@pytest.mark.parametrize(("pattern", "change", "command"), CHANGES)
+def test_one_change_is_one_finding_with_its_command(paths, pattern, change, command):
+    path = plant(paths, pattern, change)
+    findings = verify([paths.results]).findings
+    assert set(findings) == {path}
+    says(where=path, remedy=command).check(findings[path])
+
+
+def as_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def as_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def as_dead_link(path):
+    path.unlink()
+    path.symlink_to(path.with_name("gone"))
+
+
+@pytest.mark.parametrize("change", [as_folder, as_pipe, as_dead_link])
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("runs/*/*/1/measurements/scores.*.json", "fathom score"),
+        ("runs/*/*/1/decodings/*/decoding.json", "fathom translate"),
+        ("subwords/*/subwords.json", "fathom subwords"),
+    ],
+)
+def test_what_is_no_file_in_the_place_of_a_record_is_named(paths, pattern, command, change):
+    (path,) = paths.results.glob(pattern)
+    change(path)
+    findings = verify([paths.results]).findings
+    assert set(findings) == {path}
+    says("not a file", where=path, remedy=command).check(findings[path])
+    remedy = findings[path].remedy
+    assert remedy.startswith(f"rm {'-r ' if change is as_folder else ''}{path} && {command}")
+
+
+def test_a_run_of_other_encoded_text_is_named(paths):
+    """Every file was as its record says, so nothing was found."""
+    record = paths.training(SPEC, 1)
+    write_record(record, read_record(record) | {"tensors_sha256": "0" * 64})
+    (finding,) = verify([paths.results]).in_order(paths.results)
+    folder = paths.tensors(SPEC.data)
+    command = f"rm -r {record.parent} && fathom train {SPEC.name}"
+    says("other encoded text", folder, where=record, remedy=command).check(finding)
+    # Without the text, or where the settings are damaged, nothing is known of it.
+    assert verify([paths.results / "runs"]).findings == {}
+    edit(record.with_name("spec.yaml"))
+    assert set(verify([paths.results]).findings) == {record.with_name("spec.yaml")}
+
+
+def test_a_record_that_was_made_again_leaves_those_that_name_it_too_old(paths):
+    (record,) = paths.results.glob("runs/*/*/1/decodings/*/decoding.json")
+    write_record(record, read_record(record) | {"versions": {"torch": "2.14.0"}})
+    findings = verify([paths.results]).findings
+    assert set(findings) == {record.with_name("scoring.json")}
+    says("older", "decoding.json", remedy="fathom score").check([*findings.values()])
+    score(SPEC, 1, "test", "plain", paths, silent)
+    assert verify([paths.results]).findings == {}
+
+
+def test_a_manifest_of_an_earlier_version_is_not_compared(paths):
+    path = paths.training(SPEC, 1).with_name("manifest.json")
+    write_record(path, {"files": {"training.json": "0" * 64}})
+    assert verify([paths.results]).findings == {}
+
+
+def test_the_text_of_a_run_alone_is_compared_where_it_alone_is_given(paths):
+    plant(paths, "tensors/*/dictionary.source.txt", cut)
+    assert verify([paths.results / "runs", paths.results / "corpora"]).findings == {}
+    assert len(verify([paths.results / "tensors"]).findings) == 1
+
+
+def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
+    paths.training(SPEC, 1).unlink()
+    plant(paths, "runs/*/*/1/metrics.tsv", cut)
+    (paths.tensors(SPEC.data) / "tensors.json").unlink()
+    assert verify([paths.results]).findings == {}
+    plant(paths, "runs/*/*/1/checkpoints/last.pt", flip)
+    assert len(verify([paths.results]).findings) == 1
+
+
+def test_a_pruned_network_is_compared(tmp_path):
+    folder = tmp_path / "runs" / "paper" / "run-12345678" / "1" / "pruned" / "bos"
+    folder.mkdir(parents=True)
+    (folder / "network.pt").write_bytes(b"one")
+    write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
+    (folder / "network.pt").write_bytes(b"two")
+    (finding,) = verify([tmp_path]).in_order(tmp_path)
+    assert finding.where == str(folder / "network.pt")
