@@ -5,7 +5,6 @@ borrows a method need not explain the method's own choices.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from types import SimpleNamespace
 
 from fathom.config.deviations import OPEN
@@ -34,10 +33,10 @@ def unexplained(project: Project) -> Iterator[str]:
         named = {setting for entry in entries for setting in entry.settings}
         for name, setting in about.settings.items():
             if OPEN.search(setting.source) and f"method.{name}" not in named:
-                yield f"{card.file.where(('settings', name))}: no entry has method.{name}"
+                yield f"{card.file.place('settings', name)}: no entry has method.{name}"
         for name in using if about.paper is None and about.stacks else []:
             if not any(card.name in entry.applies for entry in project.papers[name].deviations):
-                yield f"{card.file.name}: no entry of {name} applies to {card.name}"
+                yield f"{card.file.file}: no entry of {name} applies to {card.name}"
 
 
 def test_every_open_choice_of_a_method_is_in_an_entry(own_project):
@@ -53,8 +52,11 @@ def test_an_open_choice_and_a_method_without_a_paper_are_found(own_project):
         if "dlcl" not in entry.applies and "method.tau" not in entry.settings
     ]
     assert len(others) == len(paper.deviations) - 2
-    papers = own_project.papers | {paper.name: replace(paper, deviations=tuple(others))}
-    findings = list(unexplained(replace(own_project, contents=SimpleNamespace(papers=papers))))
+    papers = {**own_project.papers, paper.name: SimpleNamespace(deviations=others)}
+    project = SimpleNamespace(
+        methods=own_project.methods, entries=own_project.entries, run=own_project.run, papers=papers
+    )
+    findings = list(unexplained(project))
     assert [finding.partition(": no entry ")[2] for finding in findings] == [
         "of latent_depth applies to dlcl",
         "has method.sample",

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -67,7 +66,7 @@ def plan(
     name, paths = open_paths(project, scale, results)
     if seeds is not None:
         switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
-        project = replace(project, switches=switches)
+        project = project.with_switches(switches)
     known = Plan(Targets(Needs(project, name), paths), gpu)
     if target not in known.targets.names:
         raise known.targets.unknown(target)

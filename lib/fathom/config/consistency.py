@@ -24,8 +24,19 @@ from fathom.io.errors import FathomError, brief, closest, findings_in, nearest, 
 Cells = dict[tuple[str, str], tuple[Cell, ...]]
 
 
-def file_faults(project: Project) -> Iterator[FathomError]:
-    """Yield everything that is wrong in single files."""
+def file_faults(project: Project) -> list[FathomError]:
+    """Return everything that is wrong in single files."""
+    wrong = [*_yaml_faults(project)]
+    if not wrong:
+        # What is wrong in a CSV is found together with what its table says of it.
+        return []
+    for paper in project.papers.values():
+        for path in sorted((paper.folder / "reported").glob("[!.]*.csv")):
+            wrong += reported.form_faults(path, project.root)
+    return wrong
+
+
+def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.files.faults()
     yield from project.methods.faults()
     yield from _asking(lambda: project.sources)
@@ -53,25 +64,11 @@ def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
         where = project.files.name_of(paper.folder)
         what = "a paper without tables and figures"
         yield FathomError(what, where, "add tables.yaml or figures.yaml")
-    for kind in ("scales", "parameters"):
-        # They name groups and families.
-        if (paper.folder / f"{kind}.yaml").exists() and paper.name not in project.runs_files:
-            needed_by = project.files.name_of(paper.folder / f"{kind}.yaml")
-            yield _absent(project, paper, "runs", needed_by)
-            break
     yield from _asking(lambda: [*paper.tables.faults()])
     yield from _asking(lambda: [*paper.figures.faults()])
     yield from _asking(lambda: paper.deviations)
     if (paper.folder / "parameters.yaml").exists():
         yield from _asking(lambda: paper.parameters)
-    yield from _asking(
-        lambda: [
-            finding
-            for table in paper.tables
-            if paper.reported(table).exists()
-            for finding in reported.form_faults(paper.reported(table), project.root)
-        ]
-    )
 
 
 def conflicts(project: Project) -> Iterator[FathomError]:
@@ -79,6 +76,10 @@ def conflicts(project: Project) -> Iterator[FathomError]:
 
     A table that shows a wrong run has the run's findings, which are there once.
     """
+    if absent := [*_absent_runs(project)]:
+        # Everything else may follow from it.
+        yield from absent
+        return
     wrong = [*_cards(project), *_datasets(project)]
     for name in project.entries:
         wrong += _asking(lambda name=name: project.spec(name))
@@ -96,14 +97,22 @@ def conflicts(project: Project) -> Iterator[FathomError]:
     for paper in project.papers.values():
         unresolved = [*_resolved(project, paper, cells)]
         wrong += unresolved
-        # What is wrong with runs is there already.
-        tables = (paper.file("tables") or Value(None)).file
-        here = [finding for finding in unresolved if finding.where.startswith(tables)]
-        yield from _or_absent(project, paper, "runs", here)
+        yield from unresolved
     for paper in project.papers.values():
         yield from _paper(project, paper, cells)
     if not wrong:
         yield from _unscored_runs(project, cells)
+
+
+def _absent_runs(project: Project) -> Iterator[FathomError]:
+    """Yield that a paper has no runs.yaml, and its tables name runs of its own."""
+    for paper in project.papers.values():
+        if paper.name not in project.runs_files:
+            for finding in _resolved(project, paper, {}):
+                # Those of other papers have a slash.
+                if finding.what.startswith("no run '") and "/" not in finding.what:
+                    yield _absent(project, paper, "runs", finding.where.partition(": ")[0])
+                    break
 
 
 def _or_absent(

@@ -5,6 +5,7 @@ not stop what does not need it. `load` with `check` asks for all of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -113,6 +114,12 @@ class Project:
         self._specs: dict[tuple[str, str | None], Spec] = {}
         self._definitions: dict[str, dict[str, Any]] = {}
         self._cells: dict[tuple[str, str, str | None], tuple[Cell, ...]] = {}
+
+    def with_switches(self, switches: Switches) -> "Project":
+        """Return the project with other switches; what is read already is shared."""
+        other = copy(self)
+        other.switches = switches
+        return other
 
     # Parts of config
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fathom.config.schema.table import WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
-from fathom.io.errors import FathomError, closest, findings_in, nearest, refuse
+from fathom.io.errors import FathomError, closest, nearest, refuse
 
 if TYPE_CHECKING:
     from fathom.config.project import Project
@@ -81,7 +81,13 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
     Raises:
         Findings: If a line is wrong, or a cell is not reported.
     """
-    name = name_of(path, root) if root else str(path)
+    reported, findings = _read(path, name_of(path, root) if root else str(path), cells)
+    refuse(findings)
+    return tuple(reported)
+
+
+def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported], list[FathomError]]:
+    """Return the lines that are at a place of the table, and what is wrong with any line."""
     places = {(cell.id, cell.column): cell for cell in cells}
     printed = {place: None for place, cell in places.items() if not cell.ours}
     reported: dict[Place, Reported] = {}
@@ -99,8 +105,7 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
             what = f"no reported cell for row '{row}' and column '{column}'"
             line = _written(row, column, "<number>", "", "", "", "")
             findings.append(FathomError(what, name, f"add {line} or note {EMPTY}"))
-    refuse(findings)
-    return tuple(reported.values())
+    return [line for place, line in reported.items() if place in printed], findings
 
 
 def form_faults(path: Path, root: Path) -> Iterator[FathomError]:
@@ -117,10 +122,11 @@ def reported_faults(
 ) -> Iterator[FathomError]:
     """Yield what is wrong between a table's reported cells, its cells and its runs."""
     try:
-        reported = read(path, cells, project.root)
+        reported, findings = _read(path, name_of(path, project.root), cells)
     except FathomError as error:
-        yield from findings_in(error)
+        yield error
         return
+    yield from findings
     places = {(cell.id, cell.column): cell for cell in cells}
     used: dict[str, Reported] = {}
     for item in reported:
@@ -128,8 +134,9 @@ def reported_faults(
         yield from _mark(item, table)
         cell = places[item.row, item.column]
         unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
-        if unit in _OF_A_HUNDRED and item.number is not None and abs(item.number) > 100:
-            what = f"{item.right or item.value} is more than 100 {unit}"
+        number = item.right or item.value
+        if unit in _OF_A_HUNDRED and _PRINTED.fullmatch(number) and abs(float(number)) > 100:
+            what = f"{number} is more than 100 {unit}"
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
         if item.stderr and cell.kind == "run" and len(project.seeds(cell.source, None)) < 2:

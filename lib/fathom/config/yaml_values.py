@@ -307,11 +307,11 @@ class _Builder:
             return self._refuse(what, place, "put it in quotes")
         try:
             value = _Constructor().construct_object(node)
+            if kind not in ("int", "float") or math.isfinite(value):
+                return value
         except (ValueError, OverflowError):
-            value = math.nan
-        if isinstance(value, float) and not math.isfinite(value):
-            return self._refuse(f"{written} is not a number", place, "write a finite number")
-        return value
+            pass
+        return self._refuse(f"{written} is not a number", place, "write a finite number")
 
     def _refuse(self, what: str, place: Value, remedy: str) -> None:
         self.findings.append(FathomError(what, place.where, remedy))

@@ -7,7 +7,7 @@ from annotated_types import MinLen
 from pydantic import Field, field_validator
 
 from fathom.config.schema.section import AsTuple, Count, Doc, Positive, Section, Seeds, Text
-from fathom.io.errors import nearest
+from fathom.io.errors import brief, nearest
 
 _RATIO = re.compile(r"[1-9][0-9]{0,5}/[1-9][0-9]{0,5}")
 _UNITS = ("layers", "width")
@@ -58,7 +58,7 @@ class Scale(Section):
             if unit not in _UNITS:
                 raise ValueError(f"no unit '{unit}'; {nearest(unit, _UNITS)}")
             if not _RATIO.fullmatch(ratio):
-                raise ValueError(f"'{ratio}' is not a ratio; write 1/4")
+                raise ValueError(f"'{brief(ratio)}' is not a ratio; write 1/4")
         return times
 
 
