@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks.peer.workload import Workload
-from fathom.data.indexed import Sentences, writing
+from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix, writing
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
-from fathom.train.batches.places import SIDES, SPLITS, dictionary_path, prefix
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
 from fathom.results.measurements import Number, Record
+from fathom.scoring.metrics import bleu
 from fathom.scoring.paired import paired_bootstrap
 from fathom.scoring.sentences import path_of, read
 from tests.support.refused import prose, refused
@@ -63,7 +64,7 @@ def cells(results, *rows):
 
 
 def counts(results, run, task="bos"):
-    return read(results.decoding(run, 1, "test", "plain"), task).statistics("13a")
+    return read(results.decoding(run, 1, "test", "plain"), task).statistics(bleu.metric("13a"))
 
 
 def test_rows_on_the_same_sentences_are_paired(results, less):

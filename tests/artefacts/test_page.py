@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.evidence import Evidence
 from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.claims import SHOWN, SIGNS, answer_bar, answer_sign, page_claims
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves
@@ -165,23 +165,21 @@ def counted(ended, all_of=1, nats=None):
 
 
 def test_the_head_counts_runs_cells_and_claims(compare):
-    paper = next(iter(own_project().papers.values()))
     nats = {"a": (1, 1, 0.5), "b": (2, 2, -0.5), "c": (1, 2, 1.5), "d": (0,)}
     runs = {name: counted(*parts) for name, parts in nats.items()}
     answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
     listed = [Cost("x", "cpu", 4, 7200.0, 9, 1.0)]
-    top = head(paper, ("half", "half: of all"), {"table1": compare()}, runs, listed, answers)
+    top = head({"table1": compare()}, runs, listed, answers)
     assert (top.runs, top.ended, top.trainings, top.hours) == (4, 3, 4, 2.0)
     assert (top.learned, top.nats, top.last) == (2, (-0.5, 1.5), "2026-01-02")
-    assert (top.cells, top.judged, top.scale_title) == (7, 7, "of all")
+    assert (top.cells, top.judged) == (7, 7)
     assert [share.count for share in top.claims] == [3]
     assert top.printed_claims[0].sign.words == "fails"
 
 
 def test_without_results_the_head_judges_nothing(compare):
-    paper = next(iter(own_project().papers.values()))
     tables = {"table1": compare(comparable=False)}
-    top = head(paper, ("half", "half"), tables, {"d": counted(0)}, [], [])
+    top = head(tables, {"d": counted(0)}, [], [])
     assert (top.judged, top.nats, top.last, top.claims) == (0, (), "", ())
 
 
@@ -381,7 +379,7 @@ def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path,
 def figures(artefacts):
     paper = own_project().papers[TRANSPARENT]
     runs = runs_of(artefacts, paper, {})
-    return {figure.name: figure for figure in page_figures(artefacts, paper, runs)}
+    return {figure.spec.name: figure for figure in page_figures(artefacts, paper, runs)}
 
 
 def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefacts):
@@ -391,7 +389,7 @@ def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefa
     write_training(spec, paths)
     (paths.training(spec, 1).parent / "metrics.tsv").unlink()
     drawn = figures(artefacts)["figure1"]
-    assert (drawn.number, drawn.csv) == ("Figure 1", None)
+    assert drawn.csv is None
     assert b64decode(drawn.picture).startswith(b"\x89PNG")
     assert name.rpartition("/")[2] not in drawn.missing
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.data.encode import encode
-from fathom.data.subwords.train import train
+from fathom.data.subwords import train
 from fathom.data.tensors import load
 from tests.support.small_corpus import silent, small_data, write_corpus
 

@@ -15,10 +15,10 @@ from fathom.decode.translate import split_lines
 from fathom.io.files import read_json, write_json
 from fathom.results.recipe import RECIPE
 from fathom.scoring.bootstrap import draws, interval
-from fathom.scoring.score import measure
+from fathom.scoring.metrics import measure
 from fathom.train.loop import TrainPaths
 from fathom.train.train import train
-from tests.evaluation.conftest import ENGLISH, OTHER
+from tests.scoring.conftest import ENGLISH, OTHER
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, masked, specification
 from tests.support.trained import trained_spec, write_text, write_trained

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.judgement import judged
+from fathom.artefacts.claims.judged import judged
 from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "support" / "fourth_paper"
 PAGE = ROOT / "docs" / "adding_a_paper.md"
 PAPER = "fourth_paper"
-A_CURVE = says("claim shape", "a comparison", "numbers", "a curve")
+A_CURVE = says("claim is a curve", "figure1")
 RUNS = {f"{PAPER}/{norm}_{layers}" for norm in ("pre", "post") for layers in (6, 12)}
 
 

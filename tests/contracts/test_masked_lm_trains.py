@@ -11,7 +11,7 @@ import torch
 
 from fathom.config.schema.run import Masking
 from fathom.data.encode import encode
-from fathom.data.subwords.train import train
+from fathom.data.subwords import train
 from fathom.data.tensors import load
 from fathom.io.files import write_lines
 from fathom.methods.build import build

@@ -5,7 +5,7 @@ import torch
 
 from fathom.config.paths import Paths
 from fathom.data.encode import encode
-from fathom.data.subwords.train import train as learn
+from fathom.data.subwords import train as learn
 from fathom.data.tensors import load
 from fathom.methods.build import build
 from fathom.train.loop import TrainPaths

@@ -13,8 +13,8 @@ from fairseq.models.transformer import TransformerModel
 from fathom.config.paths import Paths
 from fathom.config.spec import DataSpec, Spec
 from fathom.data import tensors
-from fathom.data.subwords.vocabulary import add_tokens
-from fathom.data.tensors import dictionary_path
+from fathom.data.indexed import dictionary_path
+from fathom.data.vocabulary import add_tokens
 from fathom.decode.export.export import prune
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import read_json

@@ -19,8 +19,8 @@ from fairseq.tasks import setup_task
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.config.paths import Paths
-from fathom.data.subwords.encode import join
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
+from fathom.data.subwords import join
 from fathom.decode.export.export import export
 from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.decode.trained_run import TrainedRun

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fathom.config.paths import Paths
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.data.tensors import EOS, PAD, load
 from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun

@@ -110,7 +110,7 @@ def test_axes_are_those_that_methods_and_trainings_record():
         node
         for source in library(ROOT)
         for node in source.nodes
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Reading" and node.args
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "DiagnosticArray" and node.args
     ]
     recorded = {ast.unparse(call.args[0]) for call in calls}
     for name, series in SERIES.items():

@@ -7,6 +7,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.house.tree import ROOT, Source, library, listed, rule_files
 
 NUMBERED = r"\b(?:tables?|figures?|tab\.|fig\.)[ ~_]?\d+"
@@ -14,40 +16,37 @@ DATA = "a paper is data, in config/papers/"
 OWN_FILE = "load it by its file's name"
 
 
-def papers(root: Path) -> list[str]:
-    """Return the ids of the papers in config/."""
-    return sorted(path.parent.name for path in (root / "config" / "papers").glob("*/paper.yaml"))
-
-
-def methods(root: Path) -> list[str]:
-    """Return the names of the methods in config/."""
-    return sorted(path.stem for path in (root / "config" / "methods").glob("*.yaml"))
+def names_in(root: Path, pattern: str) -> list[str]:
+    """Return the names that config/ has: of papers, or of methods."""
+    return sorted(
+        path.parent.name if path.stem == "paper" else path.stem
+        for path in (root / "config").glob(pattern)
+    )
 
 
 def paper_names(root: Path) -> list[str]:
     """Return names and values that are a paper's id or a table's or figure's number."""
-    word = re.compile("|".join([NUMBERED, *papers(root)]), re.IGNORECASE)
+    word = re.compile("|".join([NUMBERED, *names_in(root, "papers/*/paper.yaml")]), re.IGNORECASE)
     findings = [line for source in library(root) for line in _named(source, word, DATA)]
     return findings + _in_rules(root, word, DATA)
 
 
 def method_names(root: Path) -> list[str]:
     """Return names and values that are a method's name outside the method's own files."""
-    known, findings = methods(root), []
+    methods, findings = names_in(root, "methods/*.yaml"), []
     for source in library(root):
-        own = source.module.removeprefix("fathom.methods").strip(".").split(".")[0]
-        others = [name for name in known if name != own]
-        if others:
-            findings += _named(source, re.compile(rf"\b(?:{'|'.join(others)})\b"), OWN_FILE)
-    if known:
-        findings += _in_rules(root, re.compile(rf"\b(?:{'|'.join(known)})\b"), OWN_FILE)
-    return findings
+        mine = source.module.removeprefix("fathom.methods").strip(".").split(".")[0]
+        if others := "|".join(name for name in methods if name != mine):
+            findings += _named(source, re.compile(rf"\b(?:{others})\b"), OWN_FILE)
+    return findings + _in_rules(root, re.compile(rf"\b(?:{'|'.join(methods)})\b"), OWN_FILE)
 
 
 def _named(source: Source, word: re.Pattern[str], remedy: str) -> list[str]:
     """Return identifiers and strings that have the word; a sentence is prose, and may have it."""
     findings = []
     for node in source.nodes:
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("fathom"):
+            continue
         texts = [getattr(node, part, None) for part in ("id", "attr", "arg", "name", "module")]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             texts += [] if " " in node.value else [node.value]
@@ -67,37 +66,23 @@ def _in_rules(root: Path, word: re.Pattern[str], remedy: str) -> list[str]:
     ]
 
 
-def test_no_code_knows_a_paper():
-    findings = paper_names(ROOT)
-    assert not findings, listed(findings)
-
-
-def test_no_code_knows_a_method_but_its_own_file():
-    findings = method_names(ROOT)
+@pytest.mark.parametrize("rule", [paper_names, method_names])
+def test_no_code_knows_a_paper_or_a_method_but_its_own_file(rule):
+    findings = rule(ROOT)
     assert not findings, listed(findings)
 
 
 def test_a_paper_a_table_and_a_method_are_found(small):
+    lines = '"""Draws gates as in [deep Eq. 5], Table 5."""\n\nPAPER = "deep"\nTABLE = "table5"\n'
     root = small(
         {
             "config/papers/deep/paper.yaml": "",
             "config/methods/gates.yaml": "",
             "lib/fathom/methods/gates.py": 'NAME = "gates"\n',
-            "lib/fathom/tables/grid.py": '''
-                """Draws gates as in [deep Eq. 5], the sum of Table 5."""
-
-                PAPER = "deep"
-                TABLE = "table5"  # as printed
-                METHOD = "gates"
-                ''',
+            "lib/fathom/tables/grid.py": f'{lines}METHOD = "gates"\n',
             "workflow/rules/runs.smk": "rule all:\n    input: 'figure4.pdf'\n",
         }
     )
-    assert [finding.split(": ")[0] for finding in paper_names(root)] == [
-        "lib/fathom/tables/grid.py:3",
-        "lib/fathom/tables/grid.py:4",
-        "workflow/rules/runs.smk:2",
-    ]
-    assert [finding.split(": ")[0] for finding in method_names(root)] == [
-        "lib/fathom/tables/grid.py:5"
-    ]
+    found = [finding.split(": ")[0] for finding in (*paper_names(root), *method_names(root))]
+    grid = "lib/fathom/tables/grid.py"
+    assert found == [f"{grid}:3", f"{grid}:4", "workflow/rules/runs.smk:2", f"{grid}:5"]

@@ -72,19 +72,27 @@ def profile(name: str) -> dict:
     return yaml.safe_load((PROFILES / name / "config.yaml").read_text(encoding="utf-8"))
 
 
-def test_rule_files_hold_no_code():
-    found = code(ROOT)
+@pytest.mark.parametrize("rule", [code, without_help, unquoted, unlogged])
+def test_rules_are_shells_around_verbs_with_help_quotes_and_logs(rule):
+    """With `results: "my results"` in config.yaml every job failed at its log."""
+    found = rule(ROOT)
     assert not found, listed(found)
 
 
-def test_code_in_a_rule_file_is_found(small):
-    root = small(
-        {
-            "Snakefile": "def f():\n    pass\n",
-            "workflow/rules/runs.smk": "rule x:\n    run:\n        print()\n",
-        }
-    )
-    assert len(code(root)) == 2
+@pytest.mark.parametrize(
+    ("rule", "text", "line"),
+    [
+        (code, "rule x:\n    run:\n        print()\n", ":2"),
+        (code, "def f():\n    pass\n", ":1"),
+        (without_help, 'rule x:\n    """Help."""\n\n\nrule y:\n    input: []\n', ":5"),
+        (unquoted, 'rule x:\n    shell:\n        "echo | tee {log}"\n', ":3"),
+        (unquoted, 'rule x:\n    shell:\n        "f {log:q} {resources.device}"\n', ":3"),
+        (unlogged, 'rule x:\n    shell:\n        "fathom fetch | tee {log:q}"\n', ""),
+    ],
+)
+def test_a_rule_that_is_more_than_a_shell_is_found(small, rule, text, line):
+    (finding,) = rule(small({"workflow/rules/a.smk": text}))
+    assert finding.startswith(f"workflow/rules/a.smk{line}: ")
 
 
 def test_look_ups_are_short():
@@ -92,46 +100,6 @@ def test_look_ups_are_short():
         functions = path.read_text(encoding="utf-8").split("\n\n\ndef ")[1:]
         assert functions
         assert [function for function in functions if function.count("\n") > LONGEST_LOOK_UP] == []
-
-
-def test_every_rule_keeps_its_log_and_its_work_where_a_signal_stops_it():
-    findings = unlogged(ROOT)
-    assert not findings, listed(findings)
-
-
-def test_a_rule_with_tee_is_found(small):
-    shell = 'rule x:\n    shell:\n        "fathom fetch | tee {log:q}"\n'
-    assert len(unlogged(small({"workflow/rules/a.smk": shell}))) == 1
-
-
-def test_every_rule_has_a_line_of_help():
-    found = without_help(ROOT)
-    assert not found, listed(found)
-
-
-def test_a_rule_without_help_is_found(small):
-    text = 'rule x:\n    """Help."""\n\n\nrule y:\n    input: []\n'
-    assert without_help(small({"workflow/rules/a.smk": text})) == [
-        "workflow/rules/a.smk:5: no docstring"
-    ]
-
-
-def test_shells_quote_all_that_is_filled_in():
-    """With `results: "my results"` in config.yaml every job failed at its log."""
-    found = unquoted(ROOT)
-    assert not found, listed(found)
-
-
-def test_a_switch_without_quotes_is_found(small):
-    line = '"fathom train {log:q} --device {resources.device}"'
-    root = small({"workflow/rules/a.smk": f"rule x:\n    shell:\n        {line}\n"})
-    says = "{resources.device} in a shell; write {resources.device:q}"
-    assert unquoted(root) == [f"workflow/rules/a.smk:3: {says}"]
-
-
-def test_a_path_without_quotes_is_found(small):
-    root = small({"workflow/rules/a.smk": 'rule x:\n    shell:\n        "echo | tee {log}"\n'})
-    assert unquoted(root) == ["workflow/rules/a.smk:3: {log} in a shell; write {log:q}"]
 
 
 def test_the_default_profile_leaves_clusters_alone():

@@ -7,10 +7,9 @@ from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What is made, fetched or cached; no rule looks into it.
+# What is made, fetched or cached under the root; no rule looks into it.
 OUTSIDE = {".git", ".venv", ".snakemake", ".hypothesis", ".pytest_cache", ".ruff_cache"}
-OUTSIDE |= {".venv-peers", "results", "__pycache__", "fathom.egg-info", "build"}
-OUTSIDE |= {".venv-docs", "site"}
+OUTSIDE |= {".venv-peers", ".venv-docs", "results", "build", "site"}
 # The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
 LEVELS = {
     "io": 0,
@@ -78,16 +77,6 @@ class Source:
         """Return `file:line` of a node or line number."""
         return f"{self.name}:{node if isinstance(node, int) else node.lineno}"
 
-    @cached_property
-    def docstrings(self) -> set[int]:
-        """The identities of the string nodes that are docstrings."""
-        return {
-            id(node.body[0].value)
-            for node in self.nodes
-            if isinstance(node, ast.Module | ast.ClassDef | Function)
-            and ast.get_docstring(node, clean=False) is not None
-        }
-
 
 def files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py",)) -> list[Path]:
     """Return the files with one of the suffixes under folders of a root, sorted."""
@@ -97,7 +86,7 @@ def files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py",)) -> li
         for path in found
         if path.is_file()
         and path.suffix in suffixes
-        and not OUTSIDE & set(path.relative_to(root).parts)
+        and path.relative_to(root).parts[0] not in OUTSIDE
     )
 
 
@@ -119,10 +108,7 @@ def rule_files(root: Path) -> list[Path]:
 
 
 def imported(source: Source) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield each import statement with each dotted name it takes, also inside functions.
-
-    `from fathom.records import errors` gives fathom.io.errors.
-    """
+    """Yield each import statement with each dotted name that it takes, also inside functions."""
     for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:

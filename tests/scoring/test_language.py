@@ -1,10 +1,22 @@
-"""The language of a text by its characters."""
+"""The language of a text by its characters, and hypotheses in another one than was asked for."""
 
 import math
+import random
 
 import pytest
 
+from fathom.io.files import read_lines, write_lines
+from fathom.scoring import right_language
 from fathom.scoring.language import UNIFORM, CharacterModel, collapsed, language_of
+from fathom.scoring.right_language import check, records_of
+from tests.support.small_corpus import (
+    LANGUAGES,
+    TASKS,
+    record_corpus,
+    small_data,
+    words,
+    write_corpus,
+)
 
 TEXTS = {
     "eng": ["Enter a valid address.", "This page could not be found.", "The field is required."],
@@ -69,3 +81,122 @@ def test_a_loop_says_once_what_it_says(text, once):
 def test_a_loop_does_not_decide_the_language():
     loop = "cette page est " + "e the e the " * 20
     assert language_of(loop, MODELS) == "fra"
+
+
+# The right language
+
+DATA = small_data(direction="one_to_many", target_token="decoder")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def references(corpus, task, split="test"):
+    return read_lines(corpus / task / f"{split}.{LANGUAGES[task]}")
+
+
+def written(corpus, **languages):
+    """Return hypotheses of each task: its references, or words of another language."""
+    dice = random.Random(3)
+    hypotheses = {}
+    for task in TASKS:
+        own = references(corpus, task)
+        other = languages.get(task)
+        hypotheses[task] = own if other is None else [words(other, 5, dice) for _ in own]
+    return hypotheses
+
+
+def test_references_are_in_their_language_and_pass(corpus):
+    found = check(DATA, corpus, "test", written(corpus))
+    assert found.doubt == ""
+    assert found.hypotheses == found.references
+    assert all(share.value > 0.8 for share in found.references.values())
+
+
+def test_one_task_may_be_in_another_language_and_two_may_not(corpus):
+    """Field fault 20."""
+    one = check(DATA, corpus, "test", written(corpus, bos="kor"))
+    assert (one.hypotheses["bos"].value, one.doubt) == (0.0, "")
+    two = check(DATA, corpus, "test", written(corpus, bos="kor", bel="kor"))
+    assert "bos" in two.doubt
+    assert "bel" in two.doubt
+    assert "kor" not in two.doubt
+
+
+def test_copies_of_the_source_are_in_the_sources_language(corpus):
+    """Field fault 20."""
+    found = check(DATA, corpus, "test", written(corpus, bos="eng", bel="eng", kor="eng"))
+    assert all(share.value < 0.2 for share in found.hypotheses.values())
+    assert found.doubt
+
+
+def test_a_task_needs_half_of_its_references_share(corpus):
+    mixed = written(corpus)
+    wrong = written(corpus, bel="kor", kor="bel", bos="kor")
+    for task, lines in mixed.items():
+        half = len(lines) // 2
+        mixed[task] = [*lines[: half + 2], *wrong[task][half + 2 :]]
+    assert check(DATA, corpus, "test", mixed).doubt == ""
+
+
+def test_texts_without_letters_have_no_language_and_a_task_of_them_fails(corpus):
+    empty = {task: ["12"] * len(references(corpus, task)) for task in TASKS}
+    found = check(DATA, corpus, "test", empty)
+    assert [(share.value, share.of) for share in found.hypotheses.values()] == [(0.0, 0)] * 3
+    assert found.doubt
+
+
+def with_common_sources(folder, amount):
+    """Return a corpus in which the first test sources of all tasks are the same."""
+    corpus = write_corpus(folder)
+    for task in TASKS:
+        path = corpus / task / "test.eng"
+        lines = read_lines(path)
+        lines[:amount] = [f"common {number}" for number in range(amount)]
+        write_lines(path, lines)
+    record_corpus(corpus)
+    return corpus
+
+
+def test_tasks_with_the_same_hypotheses_of_common_sources_have_a_doubt(tmp_path):
+    """Field fault 20."""
+    corpus = with_common_sources(tmp_path, right_language.COMMON)
+    hypotheses = written(corpus)
+    hypotheses["bos"][: right_language.COMMON] = hypotheses["kor"][: right_language.COMMON]
+    found = check(DATA, corpus, "test", hypotheses)
+    assert {pair: share.value for pair, share in found.equal.items()} == {
+        ("bos", "bel"): 0.0,
+        ("bos", "kor"): 1.0,
+        ("bel", "kor"): 0.0,
+    }
+    assert "bos and kor" in found.doubt
+
+
+def test_few_common_sources_say_nothing(tmp_path):
+    corpus = with_common_sources(tmp_path, right_language.COMMON - 1)
+    found = check(DATA, corpus, "test", written(corpus))
+    assert found.equal == {}
+    assert records_of(found, "test", "plain")["equal_hypotheses.test.plain"].values == []
+
+
+def test_one_target_language_is_not_checked(corpus):
+    hypotheses = {task: ["a"] * len(references(corpus, task)) for task in TASKS}
+    assert check(small_data(), corpus, "test", hypotheses) is None
+    assert check(DATA, corpus, "test", {}) is None
+
+
+def test_the_records_have_shares_pairs_and_the_doubt(corpus):
+    found = check(DATA, corpus, "test", written(corpus, bos="kor", bel="kor"))
+    records = records_of(found, "test", "soft")
+    assert list(records) == [
+        "right_language.test.soft",
+        "reference_language.test.soft",
+        "equal_hypotheses.test.soft",
+    ]
+    shares = records["right_language.test.soft"]
+    assert shares.doubt == found.doubt
+    assert shares.tasks["bos"].value == 0.0
+    assert shares.tasks["bos"].n == len(references(corpus, "bos"))
+    assert records["reference_language.test.soft"].tasks["bos"].value > 0.8

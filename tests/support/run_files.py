@@ -5,7 +5,7 @@ from typing import Any
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import hashes, write_record
 from fathom.results import decoding_record, training_record

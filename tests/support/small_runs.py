@@ -8,7 +8,7 @@ import torch
 
 from fathom.config.spec import DataSpec, Spec
 from fathom.data.encode import encode
-from fathom.data.subwords.train import train
+from fathom.data.subwords import train
 from fathom.data.tensors import load
 from fathom.train.loop import RuntimeOptions
 from fathom.train.progress import Reporter

@@ -19,7 +19,8 @@ from fathom.io.integrity import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.score import _scores, measure, records_of
+from fathom.scoring.metrics import measure
+from fathom.scoring.score import records_of, scores_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("bos", "fra")
@@ -184,9 +185,9 @@ class Results:
         for task, (hypotheses, references) in texts.items():
             statistics = measure(hypotheses, references, "eng", task)
             sentences.write(sentences.path_of(folder, task), statistics)
-            lines += _scores(task, statistics, 40)
+            lines += scores_of(task, statistics, 40)
         write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
-        self.write(run, records_of(lines, "test", gates, ()), seed)
+        self.write(run, records_of(lines, (), "test", gates, ()), seed)
 
     def decoding(self, run, seed, split, gates):
         """Return the folder of a decoding."""

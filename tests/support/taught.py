@@ -11,8 +11,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from fathom.data.indexed import writing
-from fathom.data.tensors import EOS, PAD, prefix
+from fathom.data.indexed import prefix, writing
+from fathom.data.tensors import EOS, PAD
 from fathom.io.integrity import hashes, read_record, write_record
 from fathom.nn.network import Network
 

@@ -12,7 +12,7 @@ from fathom.config.paths import Paths
 from fathom.config.spec import DataSpec, Spec
 from fathom.data import tensors
 from fathom.data.encode import encode
-from fathom.data.subwords.train import train
+from fathom.data.subwords import train
 from fathom.decode.beam import Beam
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, texts

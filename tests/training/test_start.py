@@ -6,7 +6,7 @@ import torch
 
 from fathom.config.spec import StartSpec
 from fathom.data.encode import encode
-from fathom.data.subwords.train import train as train_subwords
+from fathom.data.subwords import train as train_subwords
 from fathom.io.files import read_lines, write_lines
 from fathom.io.integrity import read_record, write_record
 from fathom.nn.weights import read_weights

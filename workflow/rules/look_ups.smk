@@ -98,8 +98,10 @@ def decodings_of(wildcards):
 
 
 def scoring_of(wildcards):
-    """Return the hash of a run's settings of scoring."""
-    return short(identity(run_of(wildcards).scoring.identity()))
+    """Return the hash of a run's settings of scoring, and of further metrics that tables show."""
+    spec = run_of(wildcards)
+    settings, metrics = spec.scoring.identity(), TARGETS.needs.metrics(spec.name)
+    return short(identity([settings, metrics] if metrics else settings))
 
 
 def window_of(wildcards):

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from fathom.artefacts import decoders, parameters, printed
-from fathom.artefacts.claims import names
-from fathom.artefacts.claims.expressions import shown
+from fathom.artefacts import decoders, parameters
+from fathom.artefacts.claims import judged as claims
+from fathom.artefacts.claims.worlds import Printed
 from fathom.artefacts.figures import kinds
-from fathom.config.claims import ClaimPart
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
@@ -46,30 +45,12 @@ def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
         found = [*kinds.findings(figure, project, paper.tables)]
         wrong |= {figure.name} if found else set()
         yield from found
-    cells = {name: project.cells(table) for name, table in paper.tables.items()}
-    answers = printed.printed_cells(project, paper)
+    printed = Printed(project, paper)
     for claim in project.claims.get(paper.name, {}).values():
         for part in claim.parts:
-            found = [*names.findings(part, cells, paper.figures, project)]
-            if not found:
-                yield from _answer(part, answers)
-            elif not (_has_syntax(part) and wrong & {each.artefact for each in shown(part)}):
+            found = [*claims.findings(part, printed)]
+            if found and not wrong & {*claims.artefacts_of(part)}:
                 yield from found
-
-
-def _has_syntax(part: ClaimPart) -> bool:
-    try:
-        return bool([*shown(part)])
-    except FathomError:
-        return False
-
-
-def _answer(part: ClaimPart, answers: printed.Printed) -> Iterator[FathomError]:
-    """Yield that a paper's own cells give another answer than `supports` says."""
-    try:
-        yield from printed.findings(part, answers)
-    except FathomError as error:
-        yield error
 
 
 def _unused_runs(project: Project) -> Iterator[FathomError]:

@@ -30,7 +30,11 @@ POINTS = 150  # of a line; of more, the median of neighbours is drawn
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
 COLUMNS, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
-GREY, BLUE, BROWN = "#8a8a8a", "#2f6ea5", "#9c3d0e"  # readable on white and on black
+GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
+LEGEND = (
+    "NLL in nats per token over updates: training (grey), validation (blue); dashed: the unigram "
+    "baseline"
+)
 # Text stays text, and equal curves are equal bytes.
 STYLE: Any = {"svg.hashsalt": "fathom", "svg.fonttype": "none", "font.size": 7}
 EVENTS = "tensorboardX"
@@ -191,10 +195,7 @@ def svg(title: str, curves: Sequence[Curve]) -> str:
     with rc_context(STYLE):
         drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")
         drawing.suptitle(title, x=0.01, ha="left", fontsize=10, parse_math=False)
-        drawing.supxlabel(
-            "NLL in nats per token over updates: training (grey), validation (blue); dashed: the "
-            "unigram baseline"
-        ).set_fontsize(8)
+        drawing.supxlabel(LEGEND, x=0.01, ha="left", fontsize=8)
         panels = list(drawing.subplots(lines, columns, squeeze=False).flat)
         for panel, curve in zip(panels, curves, strict=False):
             _draw(panel, curve, _range(curves))

@@ -49,35 +49,30 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
 
     Args:
         project: the project, whose root holds lib/ and tests/.
-        paper: the paper's id.
+        paper: its id.
         number: an equation's number as the paper prints it, "Alg. 2", or a symbol; None for all.
 
     Raises:
-        FathomError: there is no such paper or equation.
+        FathomError: If there is no such paper or equation.
     """
     if paper not in project.papers:
         raise FathomError(f"no paper '{paper}'", "where", nearest(paper, project.papers))
     equations = project.papers[paper].about.equations
     name = _name(number) if number else None
     if name is not None and name not in equations:
-        # Of numbers, none is like another.
+        # A number is not nearly another number.
         remedy = nearest("" if name != number else name, equations)
         raise FathomError(f"no equation '{number}'", paper, remedy)
     # An installed package has its code elsewhere, and no tests.
-    own = project.root / "lib"
-    code = own if own.is_dir() else PACKAGE
+    library = project.root / "lib"
+    code = library if library.is_dir() else PACKAGE
     functions = _by_name(code, project, paper, _functions)
     tests = _by_name(project.root / "tests", project, paper, _tests)
     return [
         Entry(
-            paper,
-            key,
-            equation.title,
-            equation.reason,
-            tuple(functions.get(key, ())),
-            tuple(tests.get(key, ())),
+            paper, key, each.title, each.reason, (*functions.get(key, ()),), (*tests.get(key, ()),)
         )
-        for key, equation in equations.items()
+        for key, each in equations.items()
         if name in (None, key)
     ]
 

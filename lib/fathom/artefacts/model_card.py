@@ -6,6 +6,7 @@ After Mitchell et al., Model Cards for Model Reporting, 2019; the head is that o
 from collections.abc import Iterable, Iterator
 
 from fathom.artefacts.rendering import environment
+from fathom.config.measurement_keys import METRICS
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import Dataset
@@ -16,7 +17,7 @@ from fathom.results.training_record import device_seconds
 from fathom.results.tree import RunResults
 
 # What is listed of the test sentences.
-_SCORES = ("bleu.test", "chrf.test", "nll.test", "perplexity.test")
+_SCORES = tuple(f"{name}.test" for name in (*METRICS, "nll", "perplexity"))
 _HOUR = 3600
 
 

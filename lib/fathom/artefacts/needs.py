@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fathom.config.figures import Figure
+from fathom.config.measurement_keys import ALWAYS_SCORED, METRICS
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
 
-# Measurements of translations, whose keys name the split and the gates of a decoding.
-_OF_TRANSLATIONS = ("bleu", "chrf")
 _WINDOW = "window"
 
 
@@ -105,9 +104,14 @@ class Needs:
         pairs = {}
         for key in self.keys[run]:
             name, *qualifiers = key.split(".")
-            if name in _OF_TRANSLATIONS and _WINDOW not in qualifiers:
+            if name in METRICS and _WINDOW not in qualifiers:
                 pairs[(qualifiers[0], qualifiers[1])] = None
         return tuple(pairs)
+
+    def metrics(self, run: str) -> tuple[str, ...]:
+        """Return the metrics that artefacts show of a run, beside those that every run has."""
+        shown = {key.partition(".")[0] for key in self.keys.get(run, ())}
+        return tuple(name for name in METRICS if name in shown and name not in ALWAYS_SCORED)
 
     def dataset(self, name: str) -> str:
         """Return the data set that this scale uses in the place of one that a paper names."""

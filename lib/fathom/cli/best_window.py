@@ -50,6 +50,6 @@ def best_window(
     updates = consecutive_updates(trained)
     path = choose(
         spec, seed, kind, paths, updates,
-        lambda: CheckpointTranslations(trained, kind, report), report,
+        lambda: CheckpointTranslations(trained, kind, report), report, opened.metrics,
     )  # fmt: skip
     report(str(path))

@@ -41,8 +41,8 @@ def claims(
 
     Example: fathom claims latent_depth --table latent_depth_table5
     """
+    from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.claims.view import lines, page, printed, summary
-    from fathom.artefacts.judgement import judged
     from fathom.artefacts.table.comparison import write_csv
     from fathom.io.errors import FathomError, nearest
     from fathom.io.files import write_text

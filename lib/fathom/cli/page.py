@@ -22,7 +22,7 @@ def page(
 
     Example: fathom page latent_depth --scale tiny
     """
-    from fathom.artefacts.judgement import judged
+    from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.page.page import page as content
     from fathom.io.files import write_text
 

@@ -79,6 +79,13 @@ class OpenRun:
             return list(Needs(self.project, self.paths.scale).decodings(self.spec.name))
         return [(one_split(split or "test"), self.one_gates(gates))]
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that tables show of the run, beside those that every run has."""
+        from fathom.artefacts.needs import Needs
+
+        return Needs(self.project, self.paths.scale).metrics(self.spec.name)
+
     def with_window(self, size: int | None) -> "OpenRun":
         """Return the run with another size of its window; None keeps the run's.
 

@@ -32,5 +32,5 @@ def score(
 
     for one, kind in decodings:
         report = report_of(f"{spec.folder} {one}, {kind}")
-        score_decoding(spec, seed, one, kind, paths, report)
+        score_decoding(spec, seed, one, kind, paths, report, opened.metrics)
     suggest(f"fathom status {spec.paper} --runs --scale {paths.scale}")

@@ -19,7 +19,7 @@ def subwords(data: DataName, scale: Scale = None, results: Results = None) -> No
 
     Example: fathom subwords po_wheels_diverse
     """
-    from fathom.data.subwords.train import train
+    from fathom.data.subwords import train
 
     project = open_project()
     name, paths = open_paths(project, scale, results)

@@ -4,6 +4,7 @@ parameters                    depth.decoder                 bleu.test.soft.windo
 bleu.test.soft.13a            nll.valid.plain               tokens.train.en
 """
 
+from pathlib import Path
 from typing import Protocol
 
 from fathom.io.errors import FathomError, nearest
@@ -18,13 +19,19 @@ QUALIFIERS: dict[str, tuple[str, ...] | None] = {
     "language": None,
     "tokenizer": None,
 }
+# Every file of scoring/metrics is a metric of translations, and its name that of a measurement.
+METRICS = tuple(
+    sorted(path.stem for path in (Path(__file__).parents[1] / "scoring/metrics").glob("[!_]*.py"))
+)
+# The others are computed where a table shows them.
+ALWAYS_SCORED = ("bleu", "chrf")
 # The rule that makes each measurement, and its qualifiers. A key may leave out `window`.
 NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "parameters": ("training", ()),
     "last_validation": ("training", ()),
     "unigram_nll": ("training", ()),
+    **dict.fromkeys(METRICS, ("scores", ("split", "gates", "window"))),
     "bleu": ("scores", ("split", "gates", "window", "tokenizer")),
-    "chrf": ("scores", ("split", "gates", "window")),
     "right_language": ("scores", ("split", "gates")),
     "reference_language": ("scores", ("split", "gates")),
     "equal_hypotheses": ("scores", ("split", "gates")),

@@ -6,17 +6,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 from fathom.config.spec import DataSpec
-from fathom.data import indexed
-from fathom.data.indexed import Sentences
-from fathom.data.subwords import unigram, vocabulary
-from fathom.data.subwords.encode import Encoder
-from fathom.data.subwords.sides import sides
-from fathom.data.subwords.texts import require_corpus
-from fathom.data.subwords.vocabulary import Ids
+from fathom.data import indexed, unigram, vocabulary
+from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix
+from fathom.data.sides import require_corpus, sides
+from fathom.data.subwords import RECORD, Encoder
+from fathom.data.vocabulary import Ids
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256
 from fathom.io.integrity import Recorded, write_record
-from fathom.train.batches.places import SIDES, SPLITS, dictionary_path, prefix
 
 # Of one sentence.
 Pieces = list[str]
@@ -41,14 +38,14 @@ def encode(
         report: takes one line of progress at a time.
 
     Raises:
-        FathomError: corpus or subwords are not finished, two files differ in lines, nothing is left
-            of a split of a task, or the text has a piece like a token.
+        FathomError: If corpus or subwords are not finished, two files differ in lines, nothing is
+            left of a split of a task, or the text has a piece like a token.
     """
     require_corpus(corpus)
-    pieces_files = Recorded.of(subwords / "subwords.json")
+    pieces_files = Recorded.of(subwords / RECORD)
     finished = out / "tensors.json"
     finished.unlink(missing_ok=True)
-    encoders = {side.name: Encoder(subwords, side) for side in sides(data)}
+    encoders = {side.name: Encoder.of(subwords, side) for side in sides(data)}
     tokens = data.target_tokens
     dictionaries = {side: _dictionary(pieces_files, out, side, tokens) for side in encoders}
     counts: dict[str, dict[str, dict[str, int]]] = {task: {} for task in data.tasks}
@@ -82,11 +79,7 @@ def encode(
 
 
 class Selection:
-    """The pairs or lines of a split that are kept, one by one.
-
-    Attributes:
-        counts: how many are kept, cut and left out, and their tokens; complete at the end.
-    """
+    """The pairs or lines of a split that are kept, one by one."""
 
     def __init__(
         self,
@@ -107,21 +100,20 @@ class Selection:
             added: tokens before each source, which count.
         """
         self._sides, self._longest, self._where = sides, longest, where
-        self._paired = len(sides) == 2
-        self._drops = split == "train" or not self._paired
-        self._unit = "pairs" if self._paired else "sentences"
+        paired = len(sides) == 2
+        self._drops = split == "train" or not paired
+        self._unit = "pairs" if paired else "sentences"
         self._added = added
+        # How many are kept, cut and left out, and their tokens; complete at the end.
         self.counts = {"left_out_empty": 0, "left_out_long": 0, "cut_sources": 0, self._unit: 0}
         self.counts |= {f"{name}_tokens": 0 for name, _ in zip(SIDES, sides, strict=False)}
 
     def __iter__(self) -> Iterator[tuple[Pieces, ...]]:
-        """Yield the pieces of each side.
-
-        Raises:
-            FathomError: the sides differ in number, or nothing is left.
-        """
         read = 0
-        for row in self._rows():
+        for row in zip_longest(*self._sides):
+            if None in row:
+                what = "source and target differ in their number of sentences"
+                raise FathomError(what, self._where, "prepare the corpus again")
             read += 1
             if self._drops and not all(row):
                 self.counts["left_out_empty"] += 1
@@ -132,13 +124,6 @@ class Selection:
         if not self.counts[self._unit]:
             what = f"none of {read} {self._unit} is left"
             raise FathomError(what, self._where, "check the corpus and data.max_pieces")
-
-    def _rows(self) -> Iterator[tuple[Pieces, ...]]:
-        for row in zip_longest(*self._sides):
-            if None in row:
-                what = "source and target differ in their number of sentences"
-                raise FathomError(what, self._where, "prepare the corpus again")
-            yield row
 
     def _counted(self, row: tuple[Pieces, ...]) -> tuple[Pieces, ...]:
         """Count a row, and return it with its source cut to the most pieces."""
@@ -173,11 +158,7 @@ def _write(pairs: Selection, places: Mapping[Path, Ids], before: Sequence[str]) 
 def _dictionary(subwords: Recorded, out: Path, side: str, tokens: Mapping[str, str]) -> Ids:
     """Copy a dictionary to the tensors, so that no other folder is needed; return its ids.
 
-    Args:
-        subwords: the files of the dictionary.
-        out: the folder of the tensors.
-        side: "source" or "target".
-        tokens: of each task's target language, which are added.
+    `tokens`, those of each task's target language, are added.
     """
     path = dictionary_path(out, side)
     with replacing(path, "wb") as stream:
@@ -188,7 +169,7 @@ def _dictionary(subwords: Recorded, out: Path, side: str, tokens: Mapping[str, s
 
 
 def _baseline(out: Path, tasks: tuple[str, ...], side: str, entries: int) -> dict[str, object]:
-    """Return the unigram's validation NLL of a side in nats a token, over all and by task."""
+    """Return the unigram's validation NLL of a side in nats per token, over all and by task."""
     training = (ids for task in tasks for ids in Sentences(prefix(out, task, "train", side)))
     distribution = unigram.fit(training, entries)
     measured = {

@@ -1,8 +1,8 @@
-"""Sentences as ids in fairseq's memory-mapped format: one file of all ids, one of all lengths.
+"""The files of an encoded data set: ids in fairseq's memory-mapped format.
 
-The files equal those of fairseq's MMapIndexedDatasetBuilder in every byte. They are read and
-written here because importing fairseq takes seconds, and because a batch is gathered from the file
-of all ids, not sentence by sentence.
+One file has all ids, one all lengths; they equal those of fairseq's MMapIndexedDatasetBuilder in
+every byte. They are read and written here because importing fairseq takes seconds, and because a
+batch is gathered from the file of all ids, not sentence by sentence.
 """
 
 import struct
@@ -16,6 +16,8 @@ import numpy as np
 
 from fathom.io.files import replacing
 
+SIDES = ("source", "target")
+SPLITS = ("train", "valid", "test")
 _MAGIC, _VERSION = b"MMIDIDX\x00\x00", 1
 # Magic, version, code of the type of the ids, number of sentences.
 _HEADER = struct.Struct("<9sQBQ")
@@ -24,49 +26,49 @@ _CODES = {np.dtype(np.uint16): 8, np.dtype(np.uint32): 9}
 _SHORT = 65500
 
 
-class Sentences:
-    """One side of a split.
+def prefix(folder: Path, task: str, split: str, side: str) -> Path:
+    """Return the path of a side of a split, without the endings of its two files."""
+    return folder / task / f"{split}.{side}"
 
-    Attributes:
-        ids: (tokens,) the ids of all sentences in a row, memory-mapped.
-        lengths: (sentences,) tokens of each sentence.
-    """
+
+def dictionary_path(folder: Path, side: str) -> Path:
+    """Return the path of a side's dictionary."""
+    return folder / f"dictionary.{side}.txt"
+
+
+def files(prefix: Path) -> tuple[Path, Path]:
+    """Return the file of all ids and the file of all lengths of a path without the endings."""
+    return prefix.with_name(f"{prefix.name}.bin"), prefix.with_name(f"{prefix.name}.idx")
+
+
+class Sentences:
+    """One side of a split, by its path without the endings."""
 
     def __init__(self, prefix: Path):
-        """Open the two files.
-
-        Args:
-            prefix: their path without the endings.
-        """
-        index = index_path(prefix).read_bytes()
-        _, _, code, count = _HEADER.unpack_from(index)
-        lengths = np.frombuffer(index, dtype="<i4", count=count, offset=_HEADER.size)
+        ids, index = files(prefix)
+        content = index.read_bytes()
+        _, _, code, count = _HEADER.unpack_from(content)
+        lengths = np.frombuffer(content, dtype="<i4", count=count, offset=_HEADER.size)
         kinds = {number: kind for kind, number in _CODES.items()}
+        # (sentences,) tokens of each sentence.
         self.lengths = lengths.astype(np.int64)
-        self.ids = np.asarray(np.memmap(ids_path(prefix), dtype=kinds[code], mode="r"))
+        # (tokens,) the ids of all sentences in a row, memory-mapped.
+        self.ids = np.asarray(np.memmap(ids, dtype=kinds[code], mode="r"))
 
     def __len__(self) -> int:
-        """Return the number of sentences."""
         return len(self.lengths)
 
     def __getitem__(self, sentence: int) -> np.ndarray:
-        """Return the ids of a sentence, (T,)."""
         start = self.starts[sentence]
         return self.ids[start : start + self.lengths[sentence]].astype(np.int64)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yield the ids of each sentence, (T,)."""
         return map(self.__getitem__, range(len(self)))
 
     @cached_property
     def starts(self) -> np.ndarray:
         """The place of each sentence's first id, (sentences,)."""
         return np.cumsum(self.lengths) - self.lengths
-
-
-def files(prefix: Path) -> tuple[Path, Path]:
-    """Return the two files of a path without the endings."""
-    return ids_path(prefix), index_path(prefix)
 
 
 @contextmanager
@@ -79,7 +81,8 @@ def writing(prefix: Path, entries: int) -> Iterator[Callable[[list[int]], None]]
     """
     kind = np.dtype(np.uint16 if entries < _SHORT else np.uint32)
     sizes = array("i")
-    with replacing(ids_path(prefix), "wb") as stream:
+    ids_path, index_path = files(prefix)
+    with replacing(ids_path, "wb") as stream:
 
         def add(ids: list[int]) -> None:
             stream.write(np.array(ids, dtype=kind).tobytes())
@@ -88,16 +91,6 @@ def writing(prefix: Path, entries: int) -> Iterator[Callable[[list[int]], None]]
         yield add
     lengths = np.array(sizes, dtype="<i4")
     places = (np.cumsum(lengths, dtype="<i8") - lengths) * kind.itemsize
-    with replacing(index_path(prefix), "wb") as stream:
+    with replacing(index_path, "wb") as stream:
         stream.write(_HEADER.pack(_MAGIC, _VERSION, _CODES[kind], len(sizes)))
         stream.write(lengths.tobytes() + places.tobytes())
-
-
-def ids_path(prefix: Path) -> Path:
-    """Return the file of all ids."""
-    return prefix.with_name(f"{prefix.name}.bin")
-
-
-def index_path(prefix: Path) -> Path:
-    """Return the file of all lengths."""
-    return prefix.with_name(f"{prefix.name}.idx")

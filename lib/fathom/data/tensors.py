@@ -7,33 +7,24 @@ import numpy as np
 import torch
 from fairseq.data import Dictionary
 
-from fathom.data.indexed import Sentences
-from fathom.data.subwords.vocabulary import EOS, PAD
+from fathom.data.indexed import SPLITS, Sentences, dictionary_path, prefix
+from fathom.data.vocabulary import EOS, PAD
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import sha256
 from fathom.io.integrity import Recorded, read_record
-from fathom.train.batches.places import SPLITS, dictionary_path, prefix
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """One split of one task; sentence i of the source belongs to sentence i of the target.
+    """One split of one task; sentence i of the source belongs to sentence i of the target."""
 
-    Attributes:
-        task: the index of the task.
-        sources: ids of the source, with end symbols, and with the token before it if there is one.
-        targets: ids of the target, with end symbols.
-        start: what the decoder reads before the first target.
-    """
-
-    task: int
-    sources: Sentences
-    targets: Sentences
-    start: int = EOS
+    task: int  # its index
+    sources: Sentences  # with end symbols, and with the token before it if there is one
+    targets: Sentences  # with end symbols
+    start: int = EOS  # what the decoder reads before the first target
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.targets)
 
     def source(self, sentence: int) -> torch.Tensor:
@@ -57,40 +48,26 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Tensors:
-    """An encoded data set.
-
-    Attributes:
-        folder: its folder.
-        tasks: names, in the order of their indices.
-        sides: "source" and "target", or "source" alone for text without pairs, whose target is the
-            source.
-        source_dictionary: fairseq's dictionary of the source.
-        target_dictionary: fairseq's dictionary of the target.
-        tokens: the tokens of target languages, entries of both dictionaries that are no text.
-        before: those before each task's source sentences: one or none.
-        starts: what the decoder of each task reads first: the end symbol, or a token.
-        unigram_nll: NLL of the unigram baseline on all validation targets, nats a token.
-        corpus_sha256: the hash of the corpus.json of its text.
-        sha256: the hash of tensors.json, which holds that of each file.
-    """
+    """An encoded data set."""
 
     folder: Path
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...]  # in the order of their indices
+    # "source" and "target"; "source" alone for text without pairs, whose target is the source.
     sides: tuple[str, ...]
     source_dictionary: Dictionary
     target_dictionary: Dictionary
-    tokens: tuple[str, ...]
-    before: tuple[tuple[str, ...], ...]
-    starts: tuple[int, ...]
-    unigram_nll: float
-    corpus_sha256: str
-    sha256: str
+    tokens: tuple[str, ...]  # of target languages, entries of both dictionaries that are no text
+    before: tuple[tuple[str, ...], ...]  # by task, those before its source sentences: one or none
+    starts: tuple[int, ...]  # by task, what the decoder reads first: the end symbol, or a token
+    unigram_nll: float  # of the unigram baseline on all validation targets, nats per token
+    corpus_sha256: str  # of the corpus.json of its text
+    sha256: str  # of tensors.json, which holds that of each file
 
     def split(self, task: str, split: str) -> Pairs:
         """Return one split of a task.
 
         Raises:
-            FathomError: there is no such task or split.
+            FathomError: If there is no such task or split.
         """
         for name, valid in ((task, self.tasks), (split, SPLITS)):
             if name not in valid:
@@ -110,7 +87,7 @@ def load(folder: Path) -> Tensors:
     """Open an encoded data set, after comparing each of its files with what was written.
 
     Raises:
-        FathomError: it is not finished, or a file is missing or has changed.
+        FathomError: If it is not finished, or a file is missing or has changed.
     """
     path = folder / "tensors.json"
     summary = read_record(path)
@@ -137,7 +114,7 @@ def read_dictionary(folder: Path, side: str) -> Dictionary:
     """Read a dictionary and check the ids of its own symbols.
 
     Raises:
-        FathomError: they are not those that batches expect.
+        FathomError: If they are not those that batches expect.
     """
     path = dictionary_path(folder, side)
     dictionary = Dictionary.load(str(path))

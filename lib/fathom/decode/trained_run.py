@@ -12,8 +12,8 @@ from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.config.spec import Spec
 from fathom.data import tensors
-from fathom.data.subwords.encode import Encoder
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
+from fathom.data.subwords import Encoder
 from fathom.data.tensors import Tensors
 from fathom.decode.ready import averaged
 from fathom.io.commands import again
@@ -142,7 +142,7 @@ class TrainedRun:
     @cached_property
     def source_encoder(self) -> Encoder:
         """What cuts a user's own source sentences into pieces."""
-        return Encoder(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
+        return Encoder.of(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
 
     def require_finished(self) -> None:
         """Refuse a training that diverged or failed."""

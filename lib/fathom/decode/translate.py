@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from fathom.config.schema.run import Decoding
-from fathom.data.subwords import marks
-from fathom.data.subwords.encode import join
-from fathom.data.subwords.sides import sides
-from fathom.data.subwords.vocabulary import Ids
+from fathom.data.indexed import dictionary_path
+from fathom.data.sides import join_marked, sides
+from fathom.data.subwords import join
 from fathom.data.tensors import PAD
+from fathom.data.vocabulary import Ids
 from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.fairseq_beam import FairseqBeam
@@ -28,7 +28,6 @@ from fathom.io.integrity import hashes
 from fathom.nn.network import FAIRSEQ
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
-from fathom.train.batches.places import dictionary_path
 
 # Bound of a batch's source tokens, padding included.
 TOKENS = 8192
@@ -244,5 +243,5 @@ def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[lis
 def texts(run: TrainedRun, answers: Sequence[Sequence[int]]) -> list[str]:
     """Return the text of hypotheses; an unknown piece shows as the dictionary's symbol."""
     dictionary = run.tensors.target_dictionary
-    as_text = marks.join if sides(run.spec.data)[1].marked else join
+    as_text = join_marked if sides(run.spec.data)[1].marked else join
     return [as_text([dictionary[piece] for piece in pieces]) for pieces in answers]

@@ -143,7 +143,7 @@ def _require_recorded(results: Path, name: str, files: Mapping[str, str]) -> Non
 def _write(archive: Path, record: Archive, folder: Path) -> None:
     """Write an archive atomically, with the times of files, which Snakemake compares."""
     content = record.model_dump(mode="json", by_alias=True)
-    text = json.dumps(content | {"sha256": identity(content)}, indent=1).encode()
+    text = json.dumps(content | {"sha256": identity(content)}, indent=1, allow_nan=False).encode()
     with (
         replacing(archive, "wb") as stream,
         tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as tar,

@@ -16,21 +16,13 @@ TAIL = 40  # One part in forty is left out at either end: 95 % stay.
 
 @dataclass(frozen=True)
 class Statistics:
-    """What one metric keeps of each sentence.
+    """What one metric keeps of each sentence."""
 
-    Attributes:
-        metric: the metric's name.
-        columns: what each column counts.
-        counts: (sentences, columns) whole numbers.
-        signature: sacreBLEU's signature: how the metric was computed.
-        score_of: the corpus score of a sum over sentences, (columns,) -> score.
-    """
-
-    metric: str
-    columns: tuple[str, ...]
-    counts: np.ndarray
-    signature: str
-    score_of: Callable[[np.ndarray], float]
+    metric: str  # its label
+    columns: tuple[str, ...]  # what each column counts
+    counts: np.ndarray  # (sentences, columns) whole numbers
+    signature: str  # sacreBLEU's: how the metric was computed
+    score_of: Callable[[np.ndarray], float]  # of a sum over sentences, (columns,)
 
     @property
     def value(self) -> float:
@@ -67,18 +59,13 @@ def draws(
 
 
 def scores(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
-    """Return the score of each draw, (samples,); the arguments are those of `interval`."""
+    """Return the score of each draw, (samples,)."""
     sums = (drawn @ statistics.counts.astype(np.float64)).astype(np.int64)
     return np.array([statistics.score_of(row) for row in sums])
 
 
 def interval(statistics: Statistics, drawn: np.ndarray) -> Interval:
-    """Score each draw of the test set.
-
-    Args:
-        statistics: of S sentences.
-        drawn: (samples, S), from `draws`.
-    """
+    """Return the spread of the scores of draws, (samples, S) from `draws`."""
     samples = len(drawn)
     ordered = sorted(scores(statistics, drawn).tolist())
     mean = math.fsum(ordered) / samples

@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 from fathom.config.spec import DataSpec
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.results.measurements import Number, Record
 from fathom.scoring.language import CharacterModel, language_of
 

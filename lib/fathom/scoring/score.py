@@ -4,24 +4,22 @@ All numbers come from one decoding. What each metric counts in a sentence is wri
 scores, so that another interval or a paired test needs no second look at the text.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
-from pathlib import Path
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.subwords.sides import sides
-from fathom.io.errors import FathomError
+from fathom.data.sides import sides
 from fathom.io.files import write_lines
 from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
-from fathom.results.decoding_record import DecodingRecord
 from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
-from fathom.scoring import bleu, chrf, right_language, sentences
+from fathom.scoring import right_language, sentences
 from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
+from fathom.scoring.metrics import Metric, measure, metrics_of
 
 DIGITS = 6
 NO_LAYER = "no layer is left with {} gates"
@@ -29,34 +27,29 @@ NO_LAYER = "no layer is left with {} gates"
 
 @dataclass(frozen=True)
 class Score:
-    """One line of scores.tsv, as text.
-
-    Attributes:
-        task: the task.
-        metric: a tokenizer of BLEU, or chrF.
-        value: the score of all sentences, from 0 to 100.
-        low: lower end of the 95 % bootstrap interval.
-        high: upper end.
-        stderr: standard deviation of the bootstrap's scores.
-        sentences: number of sentences.
-        signature: sacreBLEU's signature.
-    """
+    """One line of scores.tsv, as text."""
 
     task: str
-    metric: str
-    value: str
-    low: str
+    metric: str  # its label: a tokenizer of BLEU, chrF or another metric
+    value: str  # of all sentences
+    low: str  # ends of the 95 % bootstrap interval
     high: str
-    stderr: str
-    sentences: str
-    signature: str
+    stderr: str  # standard deviation of the bootstrap's scores
+    sentences: str  # their number
+    signature: str  # sacreBLEU's
 
 
 COLUMNS = tuple(field.name for field in fields(Score))
 
 
 def score(
-    spec: Spec, seed: int, split: str, gates: str, paths: Paths, report: Callable[[str], None]
+    spec: Spec,
+    seed: int,
+    split: str,
+    gates: str,
+    paths: Paths,
+    report: Callable[[str], None],
+    further: Sequence[str] = (),
 ) -> None:
     """Score one decoding of a run.
 
@@ -71,31 +64,33 @@ def score(
         gates: "plain", "soft" or "hard".
         paths: where all files are.
         report: called with a line about each task.
+        further: metrics beside those that every run has.
 
     Raises:
         FathomError: hypotheses or references are missing or have changed, or hypotheses are of
             other settings or do not answer the references line by line.
     """
     training = training_record.read(paths.training(spec, seed))
-    folder = paths.decoding(spec, seed, split, gates)
+    folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
     decoded = decoding_record.read(folder, spec, gates, training.outcome)
     measured = MeasurementFile(spec, seed, paths, "scores", split, gates)
     for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured.path):
         old.unlink(missing_ok=True)
+    files = Recorded(folder / "decoding.json", decoded.files)
+    tasks = [task for task in spec.data.tasks if task in decoded.tasks]
+    hypotheses = {task: files.lines(f"{task}.txt") for task in tasks}
+    target, asked = sides(spec.data)[1], (spec.scoring.tokenizers, further)
     scores: list[Score] = []
-    corpus = paths.corpus(spec.data)
-    hypotheses = _hypotheses(spec, folder, decoded)
     for task, texts in hypotheses.items():
-        statistics = _statistics(spec, task, split, texts, corpus)
+        references = target.sentences(corpus, task, split)
+        statistics = measure(texts, references, target.languages[task], task, *asked)
         sentences.write(sentences.path_of(folder, task), statistics)
-        lines = list(_scores(task, statistics, spec.scoring.bootstrap_samples))
+        lines = list(scores_of(task, statistics, spec.scoring.bootstrap_samples))
         scores += lines
         first = lines[0]
         report(f"{task}: {first.metric} {float(first.value):.2f} ({first.sentences} sentences)")
-    write_lines(
-        folder / "scores.tsv",
-        ["\t".join(COLUMNS), *("\t".join(asdict(line).values()) for line in scores)],
-    )
+    rows = ("\t".join(asdict(line).values()) for line in scores)
+    write_lines(folder / "scores.tsv", ["\t".join(COLUMNS), *rows])
     described = {
         "recipe": RECIPE["scoring"],
         "interval": {"samples": spec.scoring.bootstrap_samples, "seed": SEED},
@@ -105,114 +100,57 @@ def score(
     write_record(folder / "scoring.json", described)
     checked = right_language.check(spec.data, corpus, split, hypotheses)
     doubt = checked.doubt if checked else ""
-    records = records_of(scores, split, gates, decoded.no_layer, doubt)
+    metrics = [m for task in tasks for m in metrics_of(target.languages[task], *asked)]
+    records = records_of(scores, metrics, split, gates, decoded.no_layer, doubt)
     if checked:
         records |= right_language.records_of(checked, split, gates)
         report(f"languages: {doubt or 'right'}")
     measured.write(records, decoding_recipe=decoded.recipe)
 
 
-def records_of(
-    scores: list[Score], split: str, gates: str, no_layer: tuple[str, ...], doubt: str = ""
-) -> dict[str, Record]:
-    """Return the records of a decoding's scores by key.
-
-    Args:
-        scores: of all tasks.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
-        no_layer: the tasks without any layer, which have no score.
-        doubt: why the scores say little.
-    """
-    missing = {task: NO_LAYER.format(gates) for task in no_layer}
-    metrics = (*bleu.EVERYWHERE, *(line.metric for line in scores), chrf.NAME)
-    records: dict[str, Record] = {}
-    for metric in dict.fromkeys(metrics) if scores or missing else ():
-        lines = [line for line in scores if line.metric == metric]
-        records[key_of(metric, split, gates)] = Record(
-            unit=unit_of(metric),
-            tasks={line.task: _number(line) for line in lines},
-            missing=missing,
-            how=lines[0].signature if lines else "",
-            doubt=doubt,
-        )
-    return records
-
-
-def key_of(metric: str, split: str, gates: str, *window: str) -> str:
-    """Return a metric's measurement key.
-
-    Args:
-        metric: a tokenizer of BLEU, or chrF.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
-        *window: "window" for the mean of a window of checkpoints.
-    """
-    words = (split, gates, *window)
-    return ".".join(("chrf", *words) if metric == chrf.NAME else ("bleu", *words, metric))
-
-
-def unit_of(metric: str) -> str:
-    """Return the unit of a metric's scores."""
-    return "chrF" if metric == chrf.NAME else "BLEU"
-
-
-def measure(
-    hypotheses: list[str],
-    references: list[str],
-    language: str,
-    where: str,
-    tokenizers: Sequence[str] = (),
-) -> list[Statistics]:
-    """Return the statistics of every metric that a target language is scored with.
-
-    Args:
-        hypotheses: line i answers line i of the references.
-        references: the sentences in the target language.
-        language: the target language.
-        where: what an error names.
-        tokenizers: further ones of BLEU that the run asks for.
-
-    Raises:
-        FathomError: there is no sentence, or not one hypothesis for each reference.
-    """
-    if len(hypotheses) != len(references) or not references:
-        raise FathomError(
-            f"{len(hypotheses)} hypotheses for {len(references)} references",
-            where,
-            "translate again; every sentence has one hypothesis",
-        )
-    variants = bleu.variants(language, tokenizers)
-    return [
-        *(bleu.statistics(hypotheses, references, variant, language) for variant in variants),
-        chrf.statistics(hypotheses, references),
-    ]
-
-
-def _hypotheses(spec: Spec, folder: Path, decoded: DecodingRecord) -> dict[str, list[str]]:
-    """Return the hypotheses of each task that has them, if they are still those of the decoding."""
-    files = Recorded(folder / "decoding.json", decoded.files)
-    return {task: files.lines(f"{task}.txt") for task in spec.data.tasks if task in decoded.tasks}
-
-
-def _statistics(
-    spec: Spec, task: str, split: str, hypotheses: list[str], corpus: Path
-) -> list[Statistics]:
-    """Return the statistics of a task's hypotheses."""
-    target = sides(spec.data)[1]
-    references = target.sentences(corpus, task, split)
-    return measure(hypotheses, references, target.languages[task], task, spec.scoring.tokenizers)
-
-
-def _scores(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:
+def scores_of(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:
     """Yield the score of each metric; all intervals are of the same draws."""
     drawn = draws(len(statistics[0].counts), samples)
     for metric in statistics:
         spread = interval(metric, drawn)
         numbers = (metric.value, spread.low, spread.high, spread.stderr)
         value, low, high, stderr = (f"{number:.{DIGITS}f}" for number in numbers)
-        sentences = str(len(metric.counts))
-        yield Score(task, metric.metric, value, low, high, stderr, sentences, metric.signature)
+        count = str(len(metric.counts))
+        yield Score(task, metric.metric, value, low, high, stderr, count, metric.signature)
+
+
+def records_of(
+    scores: list[Score],
+    metrics: Iterable[Metric],
+    split: str,
+    gates: str,
+    no_layer: tuple[str, ...],
+    doubt: str = "",
+) -> dict[str, Record]:
+    """Return the records of a decoding's scores by key.
+
+    Args:
+        scores: of all tasks.
+        metrics: those of the scores.
+        split: "valid" or "test".
+        gates: "plain", "soft" or "hard".
+        no_layer: the tasks without any layer, which have no score.
+        doubt: why the scores say little.
+    """
+    missing = {task: NO_LAYER.format(gates) for task in no_layer}
+    # Those of every language say so, too, where no task has a layer.
+    by_label = {metric.label: metric for metric in (*metrics, *metrics_of(""))}
+    records: dict[str, Record] = {}
+    for label, metric in by_label.items() if scores or missing else ():
+        lines = [line for line in scores if line.metric == label]
+        records[metric.key(split, gates)] = Record(
+            unit=metric.unit,
+            tasks={line.task: _number(line) for line in lines},
+            missing=missing,
+            how=lines[0].signature if lines else "",
+            doubt=doubt,
+        )
+    return records
 
 
 def _number(line: Score) -> Number:

@@ -11,40 +11,31 @@ import numpy as np
 
 from fathom.io.files import replacing
 from fathom.io.integrity import Recorded
-from fathom.scoring import bleu, chrf
 from fathom.scoring.bootstrap import Statistics
+from fathom.scoring.metrics import CHRF, Metric, named
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """The counts of one task's sentences.
+    """The counts of one task's sentences."""
 
-    Attributes:
-        columns: `<metric>.<what is counted>`.
-        counts: (sentences, columns) whole numbers.
-    """
+    columns: tuple[str, ...]  # `<label of a metric>.<what is counted>`
+    counts: np.ndarray  # (sentences, columns) whole numbers
 
-    columns: tuple[str, ...]
-    counts: np.ndarray
-
-    def statistics(self, metric: str) -> Statistics:
-        """Return what one metric counted.
-
-        Args:
-            metric: a tokenizer of BLEU, or chrF.
+    def statistics(self, metric: Metric) -> Statistics:
+        """Return what a metric counted.
 
         Raises:
             KeyError: nothing was counted for it.
         """
-        names = chrf.COLUMNS if metric == chrf.NAME else bleu.COLUMNS
         places = {name: place for place, name in enumerate(self.columns)}
-        counts = self.counts[:, [places[f"{metric}.{name}"] for name in names]]
-        return chrf.of_counts(counts) if metric == chrf.NAME else bleu.of_counts(counts, metric)
+        own = [places[f"{metric.label}.{name}"] for name in metric.columns]
+        return metric.of_counts(self.counts[:, own])
 
     @property
     def references(self) -> np.ndarray:
         """The n-grams of characters of each reference: equal test sets have equal ones."""
-        prefix = f"{chrf.NAME}.reference_"
+        prefix = f"{named(CHRF).label}.reference_"
         return self.counts[:, [name.startswith(prefix) for name in self.columns]]
 
 
@@ -54,7 +45,7 @@ def path_of(folder: Path, task: str) -> Path:
 
 
 def write(path: Path, statistics: list[Statistics]) -> None:
-    """Write what each metric counts in each sentence, one line a sentence, numbered from 1.
+    """Write what each metric counts in each sentence, one line per sentence, numbered from 1.
 
     Args:
         path: a gzip file; equal counts give equal bytes.

@@ -13,15 +13,21 @@ from typing import Protocol
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
+from fathom.data.sides import sides
 from fathom.io.errors import FathomError
-from fathom.io.files import write_lines
+from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer
 from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
-from fathom.scoring.checkpoint_scores import CheckpointScores, Scores, means
-from fathom.scoring.score import key_of, unit_of
+from fathom.scoring import right_language
+from fathom.scoring.metrics import Metric, measure, metrics_of
+from fathom.scoring.score import DIGITS
 
 CHOOSES, JUDGES = "valid", "test"
+
+# Files of hypotheses by update and task; corpus scores by label of a metric, update and task.
+Files = Mapping[int, Mapping[str, Path]]
+Scores = dict[str, dict[int, dict[str, float]]]
 
 
 class Translations(Protocol):
@@ -45,6 +51,7 @@ def best_window(
     updates: tuple[int, ...],
     translations: Callable[[], Translations],
     report: Callable[[str], None],
+    further: Sequence[str] = (),
 ) -> Path:
     """Translate, choose a window for each metric, and write its scores.
 
@@ -59,6 +66,7 @@ def best_window(
         updates: of the checkpoints, the oldest first.
         translations: returns the hypotheses; called while no other process writes them.
         report: called with a line about each metric.
+        further: metrics beside those that every run has.
 
     Returns:
         The measurement file; scores.tsv next to the hypotheses has every single score.
@@ -70,44 +78,131 @@ def best_window(
     if size is None:
         what = "the run has no window of checkpoints"
         raise FathomError(what, spec.name, "give --size, or set decoding.window")
-    scores = CheckpointScores(spec, paths.corpus(spec.data), (CHOOSES, JUDGES))
+    corpus, metrics = paths.corpus(spec.data), common_metrics(spec, further)
+    # Read first, so that a missing text is reported before anything is translated.
+    references = {split: references_of(spec, corpus, split) for split in (CHOOSES, JUDGES)}
     folder = paths.window(spec, seed, gates)
     with only_writer(folder, report):
         file = MeasurementFile(spec, seed, paths, "window", gates=gates)
         file.path.unlink(missing_ok=True)
         made = translations()
-        curve = scores.of(CHOOSES, made.of(CHOOSES, updates))
-        windows = {metric: best_updates(means(curve[metric]), size) for metric in curve}
+        curve = checkpoint_scores(spec, references[CHOOSES], made.of(CHOOSES, updates), further)
+        windows = {
+            metric.label: best_updates(_gains(metric, means(curve[metric.label])), size)
+            for metric in metrics
+        }
         inside = sorted({update for window in windows.values() for update in window})
         files = made.of(JUDGES, inside)
-        tested, doubts = scores.of(JUDGES, files), scores.doubts(JUDGES, files)
+        tested = checkpoint_scores(spec, references[JUDGES], files, further)
+        doubts = doubts_of(spec, corpus, JUDGES, files)
         write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))
         records = {
-            key_of(metric, JUDGES, gates, "window"): _record(
-                tested[metric], window, metric, scores.signatures[metric], doubts
+            metric.key(JUDGES, gates, "window"): _record(
+                tested[metric.label], windows[metric.label], metric, doubts
             )
-            for metric, window in windows.items()
+            for metric in metrics
         }
-        chosen = {metric: list(window) for metric, window in windows.items()}
-        run_with = {"size": size, "updates": chosen}
-        file.write(records, run_with, made.recipe)
+        chosen = {label: list(window) for label, window in windows.items()}
+        file.write(records, {"size": size, "updates": chosen}, made.recipe)
     if doubts:
         wrong = ", ".join(str(update) for update, doubt in doubts.items() if doubt)
         report(f"languages: {f'wrong after update {wrong}' if wrong else 'right'}")
-    for metric, window in windows.items():
-        number = records[key_of(metric, JUDGES, gates, "window")].all
-        if number:
-            report(f"{metric}: {_words(number)}, updates {window[0]} to {window[-1]}")
+    for record, (label, window) in zip(records.values(), windows.items(), strict=True):
+        if record.all:
+            report(f"{label}: {_words(record.all)}, updates {window[0]} to {window[-1]}")
     if len(updates) < size:
         report(f"{len(updates)} checkpoints were saved, fewer than {size}: all are taken")
     return file.path
 
 
+# Scores of single checkpoints
+
+
+def common_metrics(spec: Spec, further: Sequence[str] = ()) -> list[Metric]:
+    """Return the metrics that the target languages of all tasks have."""
+    languages = dict.fromkeys(sides(spec.data)[1].languages.values())
+    asked = spec.scoring.tokenizers, further
+    first, *others = [metrics_of(language, *asked) for language in languages]
+    labels = [{metric.label for metric in other} for other in others]
+    return [metric for metric in first if all(metric.label in other for other in labels)]
+
+
+def references_of(spec: Spec, corpus: Path, split: str) -> dict[str, list[str]]:
+    """Return the references of a split by task.
+
+    Raises:
+        FathomError: the corpus lacks a file or its lines.
+    """
+    target = sides(spec.data)[1]
+    references = {task: target.sentences(corpus, task, split) for task in spec.data.tasks}
+    for task, lines in references.items():
+        if not lines:
+            where = f"{corpus}: {task}, {split}"
+            raise FathomError("no references", where, "prepare the corpus again")
+    return references
+
+
+def checkpoint_scores(
+    spec: Spec, references: Mapping[str, list[str]], files: Files, further: Sequence[str] = ()
+) -> Scores:
+    """Return the corpus scores of the common metrics, with as many digits as scores.tsv has.
+
+    Args:
+        spec: the run.
+        references: by task.
+        files: hypotheses; line i answers line i of the references.
+        further: metrics beside those that every run has.
+
+    Raises:
+        FathomError: not one hypothesis for each reference.
+    """
+    languages = sides(spec.data)[1].languages
+    asked = spec.scoring.tokenizers, further
+    scores: Scores = {
+        metric.label: {update: {} for update in files} for metric in common_metrics(spec, further)
+    }
+    for update, paths in files.items():
+        for task, path in paths.items():
+            texts = (read_lines(path), references[task], languages[task])
+            for statistics in measure(*texts, str(path), *asked):
+                if statistics.metric in scores:
+                    value = round(statistics.value, DIGITS)
+                    scores[statistics.metric][update][task] = value
+    return scores
+
+
+def doubts_of(spec: Spec, corpus: Path, split: str, files: Files) -> dict[int, str]:
+    """Return in words why the hypotheses of updates say little; empty where they are right.
+
+    The check is that of single decodings. Without several target languages there is none.
+
+    Raises:
+        FathomError: text of the corpus is missing or has changed.
+    """
+    decodings = ({task: read_lines(path) for task, path in of.items()} for of in files.values())
+    checks = right_language.check_each(spec.data, corpus, split, decodings)
+    # Not strict: there may be no checks.
+    return {update: check.doubt for update, check in zip(files, checks, strict=False)}
+
+
+def means(scores: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
+    """Return the mean over tasks of each update's scores, each task with equal weight."""
+    return {update: round(fmean(tasks.values()), DIGITS) for update, tasks in scores.items()}
+
+
+# Windows
+
+
+def _gains(metric: Metric, scores: Mapping[int, float]) -> dict[int, float]:
+    """Return scores so that more is better."""
+    sign = 1 if metric.better == "higher" else -1
+    return {update: sign * score for update, score in scores.items()}
+
+
 def _record(
     tested: Mapping[int, Mapping[str, float]],
     window: tuple[int, ...],
-    metric: str,
-    signature: str,
+    metric: Metric,
     doubts: Mapping[int, str],
 ) -> Record:
     """Return the record of one metric: the window's mean by task and over tasks.
@@ -116,13 +211,13 @@ def _record(
     """
     reasons = (f"update {update}: {doubts[update]}" for update in window if doubts.get(update))
     return Record(
-        unit=unit_of(metric),
+        unit=metric.unit,
         tasks={
             task: mean_inside({update: tested[update][task] for update in window}, window)
             for task in tested[window[0]]
         },
         all=mean_inside(means(tested), window),
-        how=signature,
+        how=metric.signature,
         doubt=next(reasons, ""),
     )
 

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from fathom.config.schema.run import Masking, TrainingSettings
-from fathom.data.subwords import unigram
-from fathom.data.subwords.vocabulary import SPECIAL
+from fathom.data import unigram
 from fathom.data.tensors import PAD, Tensors
+from fathom.data.vocabulary import SPECIAL
 from fathom.io.errors import FathomError
 from fathom.train.batches.collate import Batch, collate
 from fathom.train.batches.held_out import (

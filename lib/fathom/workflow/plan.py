@@ -16,7 +16,7 @@ from fathom.config.schema.run import Model
 from fathom.config.schema.source import Source
 from fathom.config.spec import DataSpec, Spec
 from fathom.config.tables import Table
-from fathom.data.subwords.sides import into_pivot
+from fathom.data.sides import into_pivot
 from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.results import training_record

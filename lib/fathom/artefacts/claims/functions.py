@@ -1,279 +1,274 @@
-"""The functions of claims: each is a few lines here.
+"""The functions of claims: each is a few lines here. Curves are summarised in each seed.
 
-A function gets the values of its arguments. One that gives a number works with cells and with
-curves; one that is true or false also gets the judge, which compares. Curves are summarised in each
-seed.
+Those of TRUTHS get the intervals of their numbers first.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from inspect import CO_VARARGS
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from fathom.artefacts.claims.arithmetic import computed
-from fathom.artefacts.claims.quantities import (
+from fathom.artefacts.claims.numbers import (
     VALUE,
     Curve,
+    Largest,
     Number,
-    Quantity,
     Slice,
     Sum,
     Term,
     Unfit,
+    added,
     items_of,
-    largest,
-    smallest,
     terms_of,
 )
-from fathom.artefacts.claims.truths import Logic, Truth
+from fathom.artefacts.claims.truths import (
+    ABSENT,
+    FAILS,
+    HOLDS,
+    INCONCLUSIVE,
+    Answer,
+    Evidence,
+    Intervals,
+    Operator,
+    Truth,
+    compare,
+    every,
+    term_text,
+)
+from fathom.io.errors import nearest
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 CHOSEN = 0.5  # a gate or a sample from here on takes its layer
-
-# What a function takes and gives, as the types of its definition say; shapes.py checks it.
-Kind = Literal[
-    "value", "number", "numbers", "several", "several or curve", "cells", "curve", "picture",
-    "curve or picture", "axis", "row", "share", "truth",
-]  # fmt: skip
-Numbers = Annotated[Number | Slice, "one or more"]
-Cells = Annotated[Slice, "one or more cells of a table, without arithmetic"]
-Picture = Annotated[Curve, "with rows and columns"]
-CurveOrPicture = Annotated[Curve, "of any axes"]
-Axis = Annotated[str, "of what is drawn"]
-Row = Annotated[str, "the label of a picture's row"]
-Share = Annotated[Sum, "a number that is written in the claim, above 0 and at most 1"]
-_KINDS: dict[Any, Kind] = {
-    Quantity: "value", Number: "number", Sum: "number", Numbers: "numbers", Slice: "several",
-    Slice | Curve: "several or curve", Cells: "cells", Curve: "curve", Picture: "picture",
-    CurveOrPicture: "curve or picture", Axis: "axis", Row: "row", Share: "share", Truth: "truth",
-}  # fmt: skip
+GAIN = "significant gain"
+UNTESTED = "nothing to test its gain with"
 
 
-@dataclass(frozen=True)
-class Function:
-    """A function of the language.
-
-    Attributes:
-        arguments: what it takes.
-        several: whether it also takes several numbers, in place of its one argument.
-        result: what it gives; a value is of the kind of its argument.
-        compute: from its arguments to its value; a truth gets the logic first.
-    """
-
-    arguments: tuple[Kind, ...]
-    several: bool
-    result: Kind
-    compute: Callable[..., Any]
-
-    @classmethod
-    def of(cls, compute: Callable[..., Any]) -> "Function":
-        """Return a function with what the types of its arguments say."""
-        types = dict(compute.__annotations__)
-        result = _KINDS[types.pop("return")]
-        arguments: tuple[Kind, ...] = tuple(
-            _KINDS[one] for one in types.values() if one is not Logic
-        )
-        several = bool(compute.__code__.co_flags & CO_VARARGS)
-        return cls(arguments, several, result, compute)
-
-    @property
-    def truth(self) -> bool:
-        """Whether it is true or false, and not a number."""
-        return self.result == "truth"
-
-    def taking(self, count: int) -> tuple[Kind, ...]:
-        """Return the kinds of some arguments; nothing where it takes another number of them."""
-        if self.several and count > 1:
-            return ("numbers",) * count
-        return self.arguments if count == len(self.arguments) else ()
+def _extreme(sign: Literal[1, -1], name: str, *values: Any) -> Number:
+    """Return the largest or the smallest number."""
+    if len(values) == 1 and isinstance(values[0], Curve):
+        return values[0].number(name, lambda points: sign * (sign * points).max())
+    return Largest(sign, tuple(item for value in values for item in items_of(value)))
 
 
-def max_(*values: Quantity) -> Number:
-    """Return the largest number."""
-    if isinstance(values[0], Curve) and len(values) == 1:
-        return values[0].number("maximum", lambda points: points[VALUE].max())
-    return largest(item for value in values for item in items_of(value))
-
-
-def min_(*values: Quantity) -> Number:
-    """Return the smallest number."""
-    if isinstance(values[0], Curve) and len(values) == 1:
-        return values[0].number("minimum", lambda points: points[VALUE].min())
-    return smallest(item for value in values for item in items_of(value))
-
-
-def mean(values: Quantity) -> Number:
+def mean(values: Any) -> Number:
     """Return the mean."""
     if isinstance(values, Curve):
-        return values.number("mean", lambda points: points[VALUE].mean())
+        return values.number("mean", lambda points: points.mean())
     items = items_of(values)
-    return _sum(items).times(1 / len(items))
+    return added(items) * (1 / len(items))
 
 
-def median(values: Quantity) -> Number:
+def median(values: Any) -> Number:
     """Return the median."""
     if isinstance(values, Curve):
-        return values.number("median", lambda points: points[VALUE].median())
+        return values.number("median", lambda points: points.median())
     items = items_of(values)
     unknown = [item for item in items if item.missing or math.isnan(item.value)]
     if unknown:
-        return _sum(unknown)  # any of the others may be the middle one
+        return added(unknown)  # any of the others may be the middle one
     lost = [term for item in items for term in terms_of(item) if term.lost]
     if lost:
         # With the worst value another one may be the middle one.
         named = (replace(term, value=math.nan, words=term.lost, lost="") for term in lost)
-        return _sum([Sum({term: 1.0}) for term in named])
+        return added(Sum({term: 1.0}) for term in named)
     ordered = sorted(items, key=lambda item: item.value)
     middle = ordered[(len(items) - 1) // 2 : len(items) // 2 + 1]
-    return _sum(middle).times(1 / len(middle))
+    return added(middle) * (1 / len(middle))
 
 
-def spread(values: Slice | Curve) -> Number:
+def spread(values: Any) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
-        return values.number("spread", _spread)
-    items = items_of(values)
-    return largest(items).plus(smallest(items).times(-1))
+        return values.number("spread", lambda points: float(points.max()) - float(points.min()))
+    items = _several(values, "spread")
+    return Largest(1, items).plus(-Largest(-1, items))
 
 
-def abs_(values: Quantity) -> Quantity:
+def abs_(values: Any) -> Any:
     """Return sizes without sign."""
     if isinstance(values, Curve):
-        return values.mapped(f"|{values.name}|", lambda value: value.abs())
-    if isinstance(values, Slice):
-        return values.mapped(_size)
-    return _size(values)
+        return values.mapped(f"|{values.name}|", lambda points: points.abs())
+    sizes = tuple(Largest(1, (item, -item)) for item in items_of(values))
+    return Slice(sizes) if isinstance(values, Slice) else sizes[0]
 
 
-def first(curve: Curve, share: Share) -> Curve:
+def first(curve: Any, share: Any) -> Curve:
     """Return the first share of a curve's points, at least one."""
-    name = f"the first {share.value:.0%} of {curve.name}"
-    return curve.chosen(name, lambda points: points.head(_part(points, share)))
+    part, name = _share(share), f"the first {share:.0%} of {_curve(curve, 1, 'first').name}"
+    return curve.chosen(name, lambda points: points.head(part(points)))
 
 
-def last(curve: Curve, share: Share) -> Curve:
+def last(curve: Any, share: Any) -> Curve:
     """Return the last share of a curve's points, at least one."""
-    name = f"the last {share.value:.0%} of {curve.name}"
-    return curve.chosen(name, lambda points: points.tail(_part(points, share)))
+    part, name = _share(share), f"the last {share:.0%} of {_curve(curve, 1, 'last').name}"
+    return curve.chosen(name, lambda points: points.tail(part(points)))
 
 
-def end(curve: Curve) -> Sum:
-    """Return the last value of a curve."""
-    # A smaller scale may have no points of it.
-    return curve.number("end", lambda points: points[VALUE].iloc[-1] if len(points) else math.nan)
+def end(curve: Any) -> Sum:
+    """Return the last value of a curve; a smaller scale may have no points of it."""
+    last_of = _curve(curve, 1, "end").number
+    return last_of("end", lambda points: points.iloc[-1] if len(points) else math.nan)
 
 
-def sd(curve: CurveOrPicture, axis: Axis) -> Curve:
+def sd(curve: Any, axis: Any) -> Curve:
     """Return the standard deviation (n - 1) along an axis, for each place on the other axes."""
+    name = f"deviations over {axis} of {_curve(curve, 2, 'sd').name}"
+    if axis not in curve.axes:
+        raise Unfit(f"{curve.name} has no axis '{axis}'", nearest(axis, curve.axes))
+    left = [other for other in curve.axes if other != axis]
 
     def along(points: "DataFrame") -> "DataFrame":
-        if axis not in points:
-            raise Unfit(f"{curve.name} has no axis {axis}")
-        others = [name for name in points if name not in (axis, VALUE)]
-        if not others:
+        if not left:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
-        return points.groupby(others, sort=False, as_index=False).agg({VALUE: "std"})
+        return points.groupby(left, sort=False, as_index=False).agg({VALUE: "std"})
 
-    name = f"deviations over {axis} of {curve.name}"
-    return replace(curve.chosen(name, along), worst=math.nan)
+    return curve.chosen(name, along, axes=tuple(left), rows=(), worst=math.nan)
 
 
-def agreement(picture: Picture) -> Sum:
+def agreement(picture: Any) -> Sum:
     """Return the share of columns in which all rows choose the same."""
 
-    def share(points: "DataFrame") -> float:
-        row, column, _ = points.columns
+    def share(points: "DataFrame") -> "DataFrame":
+        row, column = picture.axes
         grid = points.pivot(index=row, columns=column, values=VALUE) >= CHOSEN
-        return float((grid.all() | ~grid.any()).mean())
+        return points.head(1).assign(**{VALUE: float((grid.all() | ~grid.any()).mean())})
 
-    return picture.number("agreement", share)
+    chosen = _picture(picture, "agreement").chosen(picture.name, share)
+    return chosen.number("agreement", lambda points: points.iloc[0])
 
 
-def others(picture: Picture, row: Row) -> Curve:
+def others(picture: Any, row: Any) -> Curve:
     """Return a row of a picture without the diagonal."""
+    name = f"the rest of row {row} of {_picture(picture, 'others').name}"
+    if picture.rows and row not in picture.rows:
+        raise Unfit(f"{picture.name} has no row '{row}'", nearest(row, picture.rows))
+    rows, columns = picture.axes
 
     def without(points: "DataFrame") -> "DataFrame":
-        rows, columns, _ = points.columns
         return points.loc[(points[rows] == row) & (points[columns] != row)]
 
-    return picture.chosen(f"the rest of row {row} of {picture.name}", without)
+    return picture.chosen(name, without, axes=(columns,), rows=())
 
 
-def near(logic: Logic, value: Numbers, target: Numbers, by: Sum) -> Truth:
+def near(intervals: Intervals, value: Any, target: Any, by: Any) -> Truth:
     """Return whether two numbers differ by at most an amount."""
-    return logic.compare(abs_(computed("-", value, target)), "<=", by)
+    if isinstance(by, Slice):
+        raise Unfit("near needs one number, and gets several", "name one row and one column")
+    return compare(intervals, abs_(value - target), "<=", by)
 
 
-def rising(logic: Logic, values: Slice) -> Truth:
-    """Return whether each number is above the one before."""
-    return logic.all(logic.compare(one, "<", other) for one, other in pairwise(items_of(values)))
+def _ordered(operator: Operator, name: str, intervals: Intervals, values: Any) -> Truth:
+    """Return whether each number is above, or below, the one before."""
+    pairs = pairwise(_several(values, name))
+    return every(compare(intervals, before, operator, after) for before, after in pairs)
 
 
-def falling(logic: Logic, values: Slice) -> Truth:
-    """Return whether each number is below the one before."""
-    return logic.all(logic.compare(one, ">", other) for one, other in pairwise(items_of(values)))
-
-
-def trained(logic: Logic, cells: Cells) -> Truth:
+def trained(_: Intervals, cells: Any) -> Truth:
     """Return whether all seeds of each run have a result."""
-    return logic.all(logic.has_results(term) for term in _runs(cells))
+    return every(
+        _outcome(term, bool(term.lost or (term.words and not term.missing)))
+        for term in _runs(cells, "trained")
+    )
 
 
-def failed(logic: Logic, cells: Cells) -> Truth:
+def failed(_: Intervals, cells: Any) -> Truth:
     """Return whether no seed of any run has a result."""
-    return logic.all(logic.has_none(term) for term in _runs(cells))
+    return every(
+        _outcome(term, bool(term.by_seed or not term.words)) for term in _runs(cells, "failed")
+    )
 
 
-def significant(logic: Logic, cells: Cells) -> Truth:
+def significant(_: Intervals, cells: Any) -> Truth:
     """Return whether each cell has the mark of a significant gain."""
-    return logic.all(logic.gains(term) for term in _terms(cells))
+    return every(map(_gains, _terms(cells, "significant")))
 
 
-def _runs(cells: Quantity) -> Iterable[Term]:
+NUMBERS: dict[str, Callable[..., Any]] = {
+    "max": partial(_extreme, 1, "maximum"),
+    "min": partial(_extreme, -1, "minimum"),
+    "abs": abs_,
+} | {one.__name__: one for one in (mean, median, spread, first, last, end, sd, agreement, others)}
+WORDS = ("sd", "others")  # those that take an axis or a label
+TRUTHS: dict[str, Callable[..., Truth]] = {
+    "rising": partial(_ordered, "<", "rising"),
+    "falling": partial(_ordered, ">", "falling"),
+} | {one.__name__: one for one in (near, trained, failed, significant)}
+
+
+def _several(values: Any, taker: str) -> tuple[Number, ...]:
+    if not isinstance(values, Slice):
+        remedy = "name several cells, or `:` for all"
+        raise Unfit(f"{taker} needs several numbers, and gets {given(values)}", remedy)
+    return values.items
+
+
+def _curve(value: Any, most: int, taker: str) -> Curve:
+    """Return a curve, or a picture where it may have two axes."""
+    if not isinstance(value, Curve) or not 0 < len(value.axes) <= most:
+        raise Unfit(f"{taker} needs a curve, and gets {given(value)}", "name a line of a figure")
+    return value
+
+
+def _picture(value: Any, taker: str) -> Curve:
+    if not isinstance(value, Curve) or len(value.axes) != 2:
+        what = f"{taker} needs a picture, and gets {given(value)}"
+        raise Unfit(what, "name a panel of a heat map")
+    return value
+
+
+def _share(share: Any) -> "Callable[[DataFrame], int]":
+    """Return how many points a share is; what rounding adds to 0.2 of 5 is not a point."""
+    if not isinstance(share, float) or not 0 < share <= 1:
+        raise Unfit("the share is not a written one", "write a number above 0 and at most 1")
+    return lambda points: max(1, math.ceil(round(len(points) * share, 9)))
+
+
+def _terms(cells: Any, taker: str) -> list[Term]:
+    """Return the terms of cells of a table."""
+    items = items_of(cells) if isinstance(cells, Sum | Slice) else [None]
+    terms = [_cell(item) for item in items]
+    if None in terms:
+        what = f"{taker} needs cells of a table, and gets {given(cells)}"
+        raise Unfit(what, "name rows of a table, without arithmetic")
+    return [term for term in terms if term is not None]
+
+
+def _cell(item: Any) -> Term | None:
+    """Return the term of a number that is one cell, without arithmetic."""
+    plain = isinstance(item, Sum) and [*item.weights.values()] == [1.0] and not item.constant
+    return next((term for term in item.weights if term.of_table), None) if plain else None
+
+
+def _runs(cells: Any, taker: str) -> Iterable[Term]:
     """Return the first cell of each run, and of each reason why a seed has no number."""
     firsts: dict[tuple, Term] = {}
-    for term in _terms(cells):
+    for term in _terms(cells, taker):
         firsts.setdefault((term.source, term.words, term.lost, term.awaited), term)
     return firsts.values()
 
 
-def _terms(cells: Quantity) -> Iterator[Term]:
-    """Yield the term of each cell."""
-    for item in items_of(cells):
-        if not isinstance(item, Sum) or [*item.weights.values()] != [1.0] or item.constant:
-            raise Unfit("cells are needed, without arithmetic")
-        yield from item.weights
+def _outcome(term: Term, fails: bool) -> Truth:
+    answer: Answer = FAILS if fails else ABSENT if term.missing or term.awaited else HOLDS
+    later = f", {term.awaited} of its seeds not run" if term.awaited and not term.missing else ""
+    return Truth(answer, (Evidence(term_text(term) + later, answer),))
 
 
-def _sum(items: tuple[Number, ...] | list[Number]) -> Number:
-    total: Number = Sum()
-    for item in items:
-        total = item.plus(total)
-    return total
+def _gains(term: Term) -> Truth:
+    if term.missing:
+        return Truth(ABSENT, (Evidence(term_text(term), ABSENT),))
+    words = UNTESTED if term.gain is None else f"{'a' if term.gain else 'no'} {GAIN}"
+    # The test knows nothing of seeds without a result, with which there may be no gain.
+    holds: Answer = INCONCLUSIVE if term.lost else HOLDS
+    answer: Answer = ABSENT if term.gain is None else holds if term.gain else FAILS
+    return Truth(answer, (Evidence(f"{term_text(term)}, {words}", answer),))
 
 
-def _spread(points: "DataFrame") -> float:
-    values = [float(value) for value in (points[VALUE].max(), points[VALUE].min())]  # pyright: ignore[reportArgumentType]
-    return values[0] - values[1]
-
-
-def _size(value: Number) -> Number:
-    return largest((value, value.times(-1)))
-
-
-def _part(points: "DataFrame", share: Sum) -> int:
-    """Return how many points are a share of all; what rounding adds to 0.2 of 5 is no point."""
-    return max(1, math.ceil(round(len(points) * share.value, 9)))
-
-
-FUNCTIONS = {
-    compute.__name__.removesuffix("_"): Function.of(compute)
-    for compute in (
-        max_, min_, mean, median, spread, abs_, first, last, end, sd, agreement, others,
-        near, rising, falling, trained, failed, significant,
-    )
-}  # fmt: skip
+def given(value: Any) -> str:
+    """Return how messages call an argument."""
+    if isinstance(value, Curve):
+        return ("one number", "a curve", "a picture")[len(value.axes)]
+    return "several numbers" if isinstance(value, Slice) else "one number"

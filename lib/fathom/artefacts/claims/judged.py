@@ -1,16 +1,19 @@
 """Each part of a paper's claims, judged on our results and on the paper's own cells."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from fathom.artefacts.claims.evidence import Evidence
-from fathom.artefacts.claims.expressions import parse, shown
-from fathom.artefacts.claims.judge import Judge, World
-from fathom.artefacts.claims.printed import NOT_PRINTED
-from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, Truth
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.cells import places
+from fathom.artefacts.claims.language import Reference, World, references, truth
+from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, TOO_FEW, Evidence
+from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim, ClaimPart
+from fathom.config.paper import Paper
+from fathom.config.spec import full_name
+from fathom.io.errors import FathomError
 
 UNDECIDED = "undecided"
 Answer = Literal["holds", "fails", "inconclusive", "undecided", "not run", "not printed"]
@@ -18,38 +21,22 @@ Answer = Literal["holds", "fails", "inconclusive", "undecided", "not run", "not 
 
 @dataclass(frozen=True)
 class Judged:
-    """A part of a claim with its answers.
-
-    Attributes:
-        paper, name: of the claim, as in claims.yaml.
-        part: the values of `for`, joined by slashes; empty without `for`.
-        sentence, section: as in the paper.
-        expression: what must hold.
-        guard: where it is false, the claim is undecided; empty without one.
-        scale: of the results.
-        answer: on our results: holds, fails, inconclusive, undecided or not run.
-        evidence: the numbers that decide it.
-        comparable: whether all its runs have the paper's own settings.
-        reported_answer: on the paper's own cells: holds, fails, inconclusive, undecided or not
-            printed.
-        reported_evidence: the numbers that decide it.
-        artefacts: the tables and figures that it shows.
-    """
+    """A part of a claim with its answers."""
 
     paper: str
-    name: str
-    part: str
+    name: str  # as in claims.yaml
+    part: str  # the values of `for`, joined by slashes; empty without `for`
     sentence: str
     section: str
-    expression: str
-    guard: str
-    scale: str
-    answer: Answer
-    evidence: tuple[Evidence, ...]
-    comparable: bool
-    reported_answer: Answer
+    expression: str  # what must hold
+    guard: str  # where it is false, the claim is undecided; empty without one
+    scale: str  # of the results
+    answer: Answer  # on our results
+    evidence: tuple[Evidence, ...]  # the numbers that decide it
+    comparable: bool  # whether all its runs have the paper's own settings
+    reported_answer: Answer  # on the paper's own cells
     reported_evidence: tuple[Evidence, ...]
-    artefacts: tuple[str, ...]
+    artefacts: tuple[str, ...]  # the tables and figures that it shows
 
     @property
     def full_name(self) -> str:
@@ -64,82 +51,113 @@ class Judged:
     @property
     def basis(self) -> str:
         """What the intervals are that decide the answer, or why there are none."""
-        return bases(self.evidence)
+        return _bases(self.evidence)
 
     @property
     def reported_basis(self) -> str:
         """The same of the paper's own cells."""
-        return bases(self.reported_evidence)
+        return _bases(self.reported_evidence)
 
 
-def judge_claims(
-    claims: Iterable[Claim],
-    ours: World,
-    printed: World,
-    scale: str,
-    comparable: Callable[[ClaimPart], bool],
-) -> Iterator[Judged]:
-    """Yield each part of some claims with its answers.
-
-    Args:
-        claims: of a paper.
-        ours: our numbers.
-        printed: the paper's.
-        scale: of our numbers.
-        comparable: whether all that a part shows has the paper's own settings.
+def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
+    """Return each part of a paper's claims with its answers, in the order of claims.yaml.
 
     Raises:
         FathomError: a claim does not fit its tables or figures, or a file cannot be used.
     """
-    for claim in claims:
-        for part in claim.parts:
-            own, reported = on_results(part, ours), on_printed(part, printed)
-            artefacts = tuple(dict.fromkeys(each.artefact for each in shown(part)))
-            yield Judged(
-                paper=claim.paper,
-                name=claim.name,
-                part=part.name,
-                sentence=" ".join(claim.sentence.split()),
-                section=claim.section,
-                expression=part.text,
-                guard=part.guard_text,
-                scale=scale,
-                answer=own[0],
-                evidence=own[1],
-                comparable=comparable(part),
-                reported_answer=reported[0],
-                reported_evidence=reported[1],
-                artefacts=artefacts,
-            )
+    worlds = Results(artefacts, paper), Printed(artefacts.project, paper)
+    claims = artefacts.project.claims.get(paper.name, {}).values()
+    return tuple(
+        judged_part(claim, part, worlds, artefacts.scale, is_comparable(artefacts, paper, part))
+        for claim in claims
+        for part in claim.parts
+    )
+
+
+def judged_part(
+    claim: Claim, part: ClaimPart, worlds: tuple[World, World], scale: str, comparable: bool
+) -> Judged:
+    """Return a part of a claim with its answers on our numbers and on the paper's."""
+    answer, evidence = on_results(part, worlds[0])
+    reported_answer, reported_evidence = on_printed(part, worlds[1])
+    return Judged(
+        paper=claim.paper,
+        name=claim.name,
+        part=part.name,
+        sentence=" ".join(claim.sentence.split()),
+        section=claim.section,
+        expression=part.text,
+        guard=part.guard_text,
+        scale=scale,
+        answer=answer,
+        evidence=evidence,
+        comparable=comparable,
+        reported_answer=reported_answer,
+        reported_evidence=reported_evidence,
+        artefacts=artefacts_of(part),
+    )
 
 
 def on_results(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
-    """Return the answer of our results and the numbers that decide it.
-
-    A guard must hold, with all of its interval.
-    """
+    """Return the answer of our results; a guard must hold, with all of its interval."""
     if part.guard_text:
-        guard = Judge(world, part.guard_where).truth(parse(part.guard_text, part.guard_where))
+        guard = truth(part.guard_text, part.guard_where, world)
         if guard.answer != HOLDS:
             return (NOT_RUN if guard.answer == ABSENT else UNDECIDED), guard.evidence
-    truth = Judge(world, part.where).truth(parse(part.text, part.where))
-    return _answer(truth, NOT_RUN), truth.evidence
+    found = truth(part.text, part.where, world)
+    return (NOT_RUN if found.answer == ABSENT else found.answer), found.evidence
 
 
 def on_printed(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
     """Return the answer of the paper's own cells; a guard without printed cells is passed over."""
+    found = truth(part.text, part.where, world)
     if part.guard_text:
-        guard = Judge(world, part.guard_where).truth(parse(part.guard_text, part.guard_where))
+        guard = truth(part.guard_text, part.guard_where, world)
         if guard.answer not in (HOLDS, ABSENT):
             return UNDECIDED, guard.evidence
-    truth = Judge(world, part.where).truth(parse(part.text, part.where))
-    return _answer(truth, NOT_PRINTED), truth.evidence
+    return (NOT_PRINTED if found.answer == ABSENT else found.answer), found.evidence
 
 
-def _answer(truth: Truth, absent: Answer) -> Answer:
-    return absent if truth.answer == ABSENT else truth.answer
+def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
+    """Yield what does not fit in a claim, or that `supports` is not what the cells answer."""
+    try:
+        answer, evidence = on_printed(part, printed)
+    except FathomError as error:
+        yield error
+        return
+    if TOO_FEW in [fact.text for fact in evidence]:
+        yield FathomError(TOO_FEW, part.where, "name several cells, or `:` for all")
+    elif answer != part.supports:
+        numbers = f" ({evidence[0].text})" if evidence else ""
+        what = f"the paper's own cells answer '{answer}', not '{part.supports}'{numbers}"
+        yield FathomError(what, part.supports_where, f"write {answer}, or correct the claim")
 
 
-def bases(evidence: Iterable[Evidence]) -> str:
+def shown(part: ClaimPart) -> list[Reference]:
+    """Return everything that a part takes from tables and figures."""
+    return [*references(part.text), *references(part.guard_text or "0")]
+
+
+def artefacts_of(part: ClaimPart) -> tuple[str, ...]:
+    """Return the names of the tables and figures that a part shows."""
+    return tuple(dict.fromkeys(reference.artefact for reference in shown(part)))
+
+
+def is_comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
+    """Return whether all that a claim shows has the paper's own settings."""
+    sources: set[str] = set()
+    for reference in shown(part):
+        if reference.artefact in paper.tables:
+            cells = artefacts.cells(paper.tables[reference.artefact])
+            meant = {*places(reference, cells)}
+            sources |= {cell.source for cell in cells if (cell.id, cell.column) in meant}
+        else:
+            runs = paper.figures[reference.artefact].settings.runs
+            sources |= {full_name(paper.name, run) for run in runs}
+    # Where a scale has none of them, there is nothing to compare.
+    return bool(sources) and all(artefacts.source(name).comparable for name in sources)
+
+
+def _bases(evidence: Iterable[Evidence]) -> str:
     """Return what the intervals of some numbers are, each once."""
     return "; ".join(dict.fromkeys(fact.basis for fact in evidence if fact.basis))

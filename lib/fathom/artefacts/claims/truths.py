@@ -1,62 +1,57 @@
-"""Three-valued answers: comparisons of numbers with intervals, and what joins them.
+"""Three-valued answers: comparisons of numbers with intervals, what joins them, and their lines.
 
 `and` fails where one part fails, whatever the others are; `or` holds where one part holds. Else
 what is not run comes before what is inconclusive.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Literal
 
-from fathom.artefacts.claims.arithmetic import of_numbers, together
-from fathom.artefacts.claims.evidence import (
-    Answer,
-    Evidence,
-    Interval,
-    bounds,
-    comparison,
-    seeds_text,
-    sum_text,
-    term_text,
-)
-from fathom.artefacts.claims.quantities import (
+from fathom.artefacts.claims.numbers import (
     Largest,
     Number,
-    Operator,
-    Quantity,
     Sum,
     Term,
     items_of,
     terms_of,
+    together,
 )
 
+Answer = Literal["holds", "fails", "inconclusive", "absent"]
+Operator = Literal["<", ">", "<=", ">="]
 HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
-GAIN = "significant gain"
-UNTESTED = "nothing to test its gain with"
 TOO_FEW = "fewer than two numbers to compare"
 NO_WORST = "no worst value takes the place of a missing result"
 CANCEL = "how far apart two runs without a result are is not known"
-_OPPOSITE: Mapping[Answer, Answer] = {
-    HOLDS: FAILS,
-    FAILS: HOLDS,
-    INCONCLUSIVE: INCONCLUSIVE,
-    ABSENT: ABSENT,
-}
+TO_THE_WORST = "to the worst value where some seeds have no result"
+_OPPOSITE: Mapping[Answer, Answer] = {HOLDS: FAILS, FAILS: HOLDS}
 _ABOVE = (">", ">=")
 _MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
-class Numbers(Protocol):
-    """What is known of numbers of one origin."""
+@dataclass(frozen=True)
+class Interval:
+    """What surrounds a number: half of the 95 % interval, or None where the number decides."""
 
-    def interval(self, weights: Mapping[Term, float]) -> Interval:
-        """Return what surrounds a sum of terms, each of which has a number."""
-        ...
+    half: float | None
+    basis: str  # what it is, or why there is none
 
-    def gains(self, term: Term) -> bool | None:
-        """Return whether a cell has the mark of a significant gain."""
-        ...
+
+@dataclass(frozen=True)
+class Evidence:
+    """One comparison of numbers, or one outcome, that decides an answer."""
+
+    text: str  # the comparison in a line
+    answer: Answer
+    difference: float | None = None  # what is compared with the margin
+    # Its 95 % interval; None without one, and on a side where it has no end.
+    low: float | None = None
+    high: float | None = None
+    relation: str = ""  # what must be: above (`>`), at least, below or at most the margin
+    margin: float | None = None
+    basis: str = ""  # what the interval is, or why there is none
 
 
 @dataclass(frozen=True)
@@ -66,116 +61,88 @@ class Truth:
     answer: Answer
     evidence: tuple[Evidence, ...] = ()
 
+    @property
+    def opposite(self) -> "Truth":
+        """The answer of `not`."""
+        return Truth(_OPPOSITE.get(self.answer, self.answer), self.evidence)
 
-@dataclass(frozen=True)
-class Logic:
-    """Compares numbers of one origin, and joins what is true of them.
 
-    Attributes:
-        numbers: what is known of the numbers.
-    """
+def every(truths: Iterable[Truth]) -> Truth:
+    """Return `and`; of nothing, nothing holds."""
+    return _joined(truths, (FAILS, ABSENT, INCONCLUSIVE, HOLDS))
 
-    numbers: Numbers
 
-    def compare(self, left: Quantity, operator: Operator, right: Quantity) -> Truth:
-        """Return whether a comparison holds; of slices pair by pair.
-
-        A number compared with nothing but itself has no answer.
-        """
-        pairs = list(zip(*together(left, right), strict=True))
-        differences = [of_numbers("-", *pair) for pair in pairs]
-        truths = [self._compared(one, operator) for one in differences]
-        truth = self.all(truths)
-        numbers = (*items_of(left), *items_of(right))
-        written = all(isinstance(one, Sum) and not one.weights for one in numbers)
-        if truth.evidence or written:
-            return truth
-        if not any(term for one in differences for term in terms_of(one)):
-            return self.all(())
-        # What decides is a number that is among those that it is compared with.
-        deciding = [pair for pair, one in zip(pairs, truths, strict=True) if one == truth]
-        return Truth(truth.answer, _with_itself(deciding, operator, truth.answer))
-
-    def _compared(self, difference: Number, operator: Operator) -> Truth:
-        """Return how a difference compares with 0; the largest of several by each of them."""
-        if isinstance(difference, Largest):
-            parts = [self._compared(option, operator) for option in difference.options]
-            above = operator in _ABOVE
-            return self.any(parts) if above == (difference.sign > 0) else self.all(parts)
-        if next(iter(difference.weights.values()), 1.0) < 0:
-            # `0.7 <= a - b` reads better as `a - b >= 0.7`.
-            difference, operator = difference.times(-1), _MIRRORED[operator]
-        gap = difference.value
-        interval = Interval(None, "")
-        answer: Answer = ABSENT
-        if not difference.missing and math.isnan(gap):
-            unknown = any(math.isnan(term.value) for term in difference.weights)
-            answer, interval = INCONCLUSIVE, Interval(None, NO_WORST if unknown else CANCEL)
-        elif not difference.missing:
-            if difference.weights and all(math.isfinite(one.value) for one in difference.weights):
-                interval = self.numbers.interval(difference.weights)
-            answer = _answer(*bounds(difference, gap, interval.half or 0.0), operator)
-        fact = comparison(difference, operator, answer, interval)
-        return Truth(answer, (fact,) if difference.weights else ())
-
-    def has_results(self, term: Term) -> Truth:
-        """Return whether all seeds of a run have a result."""
-        without = term.lost or (term.words and not term.missing)
-        absent = term.missing or term.awaited
-        answer: Answer = FAILS if without else ABSENT if absent else HOLDS
-        return Truth(answer, (Evidence(seeds_text(term), answer),))
-
-    def has_none(self, term: Term) -> Truth:
-        """Return whether no seed of a run has a result."""
-        some = term.by_seed or not term.words
-        absent = term.missing or term.awaited
-        answer: Answer = FAILS if some else ABSENT if absent else HOLDS
-        return Truth(answer, (Evidence(seeds_text(term), answer),))
-
-    def gains(self, term: Term) -> Truth:
-        """Return whether a cell has the mark of a significant gain."""
-        if term.missing:
-            return Truth(ABSENT, (Evidence(term_text(term), ABSENT),))
-        gained = self.numbers.gains(term)
-        words = UNTESTED if gained is None else f"{'a' if gained else 'no'} {GAIN}"
-        # The test knows nothing of seeds without a result, with which there may be no gain.
-        holds: Answer = INCONCLUSIVE if term.lost else HOLDS
-        answer: Answer = ABSENT if gained is None else holds if gained else FAILS
-        return Truth(answer, (Evidence(f"{term_text(term)}, {words}", answer),))
-
-    def all(self, truths: Iterable[Truth]) -> Truth:
-        """Return `and`."""
-        return _joined(truths, (FAILS, ABSENT, INCONCLUSIVE, HOLDS))
-
-    def any(self, truths: Iterable[Truth]) -> Truth:
-        """Return `or`."""
-        return _joined(truths, (HOLDS, ABSENT, INCONCLUSIVE, FAILS))
-
-    def no(self, truth: Truth) -> Truth:
-        """Return `not`."""
-        return Truth(_OPPOSITE[truth.answer], truth.evidence)
+def some(truths: Iterable[Truth]) -> Truth:
+    """Return `or`."""
+    return _joined(truths, (HOLDS, ABSENT, INCONCLUSIVE, FAILS))
 
 
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
-    """Return the first answer in an order that any truth has, with the evidence of those.
-
-    Of nothing, nothing holds.
-    """
+    """Return the first answer in an order that any truth has, with the evidence of those."""
     parts = list(truths) or [Truth(ABSENT, (Evidence(TOO_FEW, ABSENT),))]
-    answer = order[-1]
-    for other in reversed(order):
-        answer = other if any(part.answer == other for part in parts) else answer
+    answer = min((part.answer for part in parts), key=order.index)
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 
 
-def _with_itself(
-    pairs: Iterable[tuple[Number, Number]], operator: Operator, answer: Answer
-) -> tuple[Evidence, ...]:
-    """Return that a number is compared with itself, once for each number."""
-    own = (one for pair in pairs for one in pair if isinstance(one, Sum) and one.weights)
-    names = dict.fromkeys(sum_text(one.weights) for one in own)
-    return tuple(Evidence(f"{name} {operator} itself", answer) for name in names)
+# From a sum of terms, each of which has a number, to what surrounds it.
+Intervals = Callable[[Mapping[Term, float]], Interval]
+
+
+def compare(intervals: Intervals, left: Any, operator: Operator, right: Any) -> Truth:
+    """Return whether a comparison of numbers holds; of slices pair by pair.
+
+    A number compared with nothing but itself has no answer.
+    """
+    pairs = together(left, right)
+    differences = [first.plus(-second) for first, second in pairs]
+    truths = [_compared(intervals, difference, operator) for difference in differences]
+    truth = every(truths)
+    numbers = (*items_of(left), *items_of(right))
+    written = all(isinstance(number, Sum) and not number.weights for number in numbers)
+    if truth.evidence or written:
+        return truth
+    if not any(term for difference in differences for term in terms_of(difference)):
+        return every(())
+    # What decides is a number that is among those that it is compared with.
+    same = [pair for pair, each in zip(pairs, truths, strict=True) if each == truth]
+    sums = [number for pair in same for number in pair if isinstance(number, Sum)]
+    names = dict.fromkeys(sum_text(number.weights) for number in sums if number.weights)
+    facts = (Evidence(f"{name} {operator} itself", truth.answer) for name in names)
+    return Truth(truth.answer, tuple(facts))
+
+
+def _compared(intervals: Intervals, difference: Number, operator: Operator) -> Truth:
+    """Return how a difference compares with 0; the largest of several by each of them."""
+    if isinstance(difference, Largest):
+        parts = [_compared(intervals, option, operator) for option in difference.options]
+        return some(parts) if (operator in _ABOVE) == (difference.sign > 0) else every(parts)
+    if next(iter(difference.weights.values()), 1.0) < 0:
+        # `0.7 <= a - b` reads better as `a - b >= 0.7`.
+        difference, operator = -difference, _MIRRORED[operator]
+    gap, interval = difference.value, Interval(None, "")
+    answer: Answer = ABSENT
+    if not difference.missing and math.isnan(gap):
+        unknown = any(math.isnan(term.value) for term in difference.weights)
+        answer, interval = INCONCLUSIVE, Interval(None, NO_WORST if unknown else CANCEL)
+    elif not difference.missing:
+        if difference.weights and all(math.isfinite(term.value) for term in difference.weights):
+            interval = intervals(difference.weights)
+        answer = _answer(*_bounds(difference, gap, interval.half or 0.0), operator)
+    fact = _evidence(difference, operator, answer, interval)
+    return Truth(answer, (fact,) if difference.weights else ())
+
+
+def _bounds(difference: Sum, middle: float, half: float) -> tuple[float, float]:
+    """Return the ends of an interval.
+
+    A seed without a result may be as bad as the worst value, so the interval reaches to it. Where
+    the measurement has no worst value, it reaches to both sides.
+    """
+    worst = [factor * term.worst for term, factor in difference.weights.items() if term.lost]
+    low = -math.inf if any(bound != math.inf for bound in worst) else middle - half
+    high = math.inf if any(bound != -math.inf for bound in worst) else middle + half
+    return low, high
 
 
 def _answer(low: float, high: float, operator: Operator) -> Answer:
@@ -185,3 +152,45 @@ def _answer(low: float, high: float, operator: Operator) -> Answer:
     if operator in (">", "<"):
         return HOLDS if low > 0 else FAILS if high <= 0 else INCONCLUSIVE
     return HOLDS if low >= 0 else FAILS if high < 0 else INCONCLUSIVE
+
+
+def _evidence(difference: Sum, relation: Operator, answer: Answer, interval: Interval) -> Evidence:
+    """Return how a difference compares with 0, in a line with its numbers."""
+    terms, margin = sum_text(difference.weights), 0.0 - difference.constant
+    size, low, high, lost = None, None, None, any(term.lost for term in difference.weights)
+    text = terms
+    if not difference.missing and math.isfinite(difference.value):
+        size = difference.of_terms
+        single = len(difference.weights) == 1 and not terms.startswith("-") and "×" not in terms
+        text += "" if single else f" = {size:.3g}"
+        if lost or interval.half is not None:
+            low, high = _bounds(difference, size, interval.half or 0.0)
+            text += f" [{low:.3g}, {high:.3g}]"
+    return Evidence(
+        f"{text} {relation} {margin:g}",
+        answer,
+        size,
+        low if low is not None and math.isfinite(low) else None,
+        high if high is not None and math.isfinite(high) else None,
+        relation,
+        margin,
+        "; ".join(filter(None, (interval.basis, TO_THE_WORST if lost else ""))),
+    )
+
+
+def term_text(term: Term) -> str:
+    """Return a term with its number, or with what takes its place, and what its seeds lack."""
+    if term.words:
+        return ", ".join(filter(None, (f"{term.name} {term.words}", term.lost)))
+    lost = f" ({term.lost})" if term.lost else ""
+    return f"{term.name} {term.value:.4g}{term.mark}{lost}"
+
+
+def sum_text(weights: Mapping[Term, float]) -> str:
+    """Return a sum of terms in a line."""
+    terms = "".join(
+        f" {'-' if factor < 0 else '+'} {'' if abs(factor) == 1 else f'{abs(factor):.3g} × '}"
+        f"{term_text(term)}"
+        for term, factor in weights.items()
+    )
+    return terms.removeprefix(" + ").strip()

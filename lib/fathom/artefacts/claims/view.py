@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from fathom.artefacts.claims.evidence import Evidence
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.claims.printed import NOT_PRINTED
+from fathom.artefacts.claims.truths import Evidence
+from fathom.artefacts.claims.worlds import NOT_PRINTED
 from fathom.artefacts.table.formats import html
 from fathom.artefacts.table.notes import DOUBTFUL, WRONG_LANGUAGE
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
@@ -15,7 +15,6 @@ from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-TITLE = "Claims"
 COLUMNS = ("Our results", "The paper's own cells", "Sentence", "Our numbers")
 SHOWN = 3  # numbers of a claim that the terminal has room for
 NOT_EVIDENCE = (
@@ -27,39 +26,18 @@ PARTLY = (
     "observation of the chain, and no evidence about the paper."
 )
 NONE = "claims.yaml has no claims about this."
-AGAINST = ", against the sentence"
-DOUBT = f"{DOUBTFUL}: {WRONG_LANGUAGE}."
 
 
 def lines(claims: Iterable[Judged]) -> "DataFrame":
     """Return a line for each part of each claim, with all that decides it."""
     from pandas import DataFrame
 
-    columns = (
-        "paper", "claim", "part", "section", "sentence", "expression", "guard", "answer",
-        "numbers", "basis", "reported_answer", "reported_numbers", "reported_basis", "comparable",
-        "scale",
-    )  # fmt: skip
-    records = [
-        (
-            one.paper,
-            one.name,
-            one.part,
-            one.section,
-            one.sentence,
-            one.expression,
-            one.guard,
-            one.answer,
-            _joined(one.evidence),
-            one.basis,
-            one.reported_answer,
-            _joined(one.reported_evidence),
-            one.reported_basis,
-            one.comparable,
-            one.scale,
-        )
-        for one in claims
-    ]
+    taken = "paper name part section sentence expression guard answer evidence basis"
+    taken += " reported_answer reported_evidence reported_basis comparable scale"
+    called = {"name": "claim", "evidence": "numbers", "reported_evidence": "reported_numbers"}
+    values = ([getattr(claim, name) for name in taken.split()] for claim in claims)
+    records = [[_joined(one) if isinstance(one, tuple) else one for one in row] for row in values]
+    columns = [called.get(name, name) for name in taken.split()]
     return DataFrame(records, columns=columns, dtype=object)
 
 
@@ -67,22 +45,20 @@ def summary(claims: Sequence[Judged]) -> list[str]:
     """Return what a reader must know first: counts, what goes against its sentence, the scale."""
     if not claims:
         return [NONE]
-    names = {(one.paper, one.name) for one in claims}
+    names = {(claim.paper, claim.name) for claim in claims}
     ours, printed = (
         ", ".join(f"{count} {answer}" for answer, count in Counter(answers).most_common())
-        for answers in ([one.answer for one in claims], [one.reported_answer for one in claims])
+        for answers in zip(*((one.answer, one.reported_answer) for one in claims), strict=True)
     )
-    scale = next((one.scale for one in claims), "")
-    against = sum(one.against for one in claims)
     text = [
         f"{len(names)} claims in {len(claims)} parts.",
-        f"Scale {scale}: {ours}. The papers' own cells: {printed}.",
-        f"Answers that go against their sentence (fails): {against}.",
+        f"Scale {claims[0].scale}: {ours}. The papers' own cells: {printed}.",
+        f"Answers that go against their sentence (fails): {sum(one.against for one in claims)}.",
     ]
-    other = sum(not one.comparable for one in claims)
-    if other:
-        all_of_them = other == len(claims)
-        text.append(NOT_EVIDENCE if all_of_them else PARTLY.format(count=other, all=len(claims)))
+    count = sum(not claim.comparable for claim in claims)
+    if count:
+        partly = PARTLY.format(count=count, all=len(claims))
+        text.append(NOT_EVIDENCE if count == len(claims) else partly)
     return text
 
 
@@ -93,51 +69,45 @@ def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
         claims: of all papers, paper by paper.
         titles: of the papers, by name.
     """
-    views = [
-        TableView(
-            name=f"claims_{paper}",
-            title=titles[paper],
-            caption="",
-            blocks=(BlockView("", COLUMNS, tuple(map(_row, own))),),
-            notes=(DOUBT,) if any(DOUBTFUL in _words(one) for one in own) else (),
-        )
-        for paper, group in groupby(claims, lambda one: one.paper)
-        for own in [tuple(group)]
-    ]
-    return html(TITLE, views, summary(claims))
+    views = []
+    for paper, group in groupby(claims, lambda claim: claim.paper):
+        rows = tuple(map(_row, group))
+        doubtful = any(DOUBTFUL in cell.text for row in rows for cell in row.cells)
+        notes = (f"{DOUBTFUL}: {WRONG_LANGUAGE}.",) if doubtful else ()
+        block = BlockView("", COLUMNS, rows)
+        view = TableView(f"claims_{paper}", titles[paper], caption="", blocks=(block,), notes=notes)
+        views.append(view)
+    return html("Claims", views, summary(claims))
 
 
-def _row(one: Judged) -> RowView:
-    texts = (f"“{one.sentence}” ({one.section})", _words(one))
-    answers = (one.answer, one.reported_answer)
+def _row(claim: Judged) -> RowView:
+    basis = f" ({claim.basis})" if claim.basis else ""
+    texts = (f"“{claim.sentence}” ({claim.section})", _joined(claim.evidence) + basis)
+    answers = (claim.answer, claim.reported_answer)
     cells = [CellView(answer, verdict=answer.replace(" ", "-")) for answer in answers]
-    label = f"{one.name} [{one.part}]" if one.part else one.name
+    label = f"{claim.name} [{claim.part}]" if claim.part else claim.name
     return RowView(label, "result", (*cells, *(CellView(text, verdict="text") for text in texts)))
 
 
 def printed(claims: Iterable[Judged]) -> Iterator[str]:
     """Yield the lines of each claim for the terminal: answers, sentence, numbers."""
-    for one in claims:
-        against = AGAINST if one.against else ""
-        yield f"{one.full_name}: {one.answer}{against} (paper's cells: {one.reported_answer})"
-        yield f"  “{one.sentence}” ({one.section})"
-        theirs = () if one.reported_answer == NOT_PRINTED else one.reported_evidence
-        for title, evidence in (("", one.evidence), ("paper: ", theirs)):
-            more = f" and {len(evidence) - SHOWN} more" if len(evidence) > SHOWN else ""
-            for at, fact in enumerate(evidence[:SHOWN]):
-                end = more if at == SHOWN - 1 else ""
-                yield f"    {title}{_with_basis(fact)}{end}"
+    for claim in claims:
+        against = ", against the sentence" if claim.against else ""
+        yield f"{claim.full_name}: {claim.answer}{against} (paper's cells: {claim.reported_answer})"
+        yield f"  “{claim.sentence}” ({claim.section})"
+        yield from _numbers("", claim.evidence)
+        if claim.reported_answer != NOT_PRINTED:
+            yield from _numbers("paper: ", claim.reported_evidence)
         yield ""
 
 
-def _words(one: Judged) -> str:
-    """Return the numbers that decide our answer, and what their intervals are."""
-    return f"{_joined(one.evidence)}{f' ({one.basis})' if one.basis else ''}"
+def _numbers(title: str, evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Yield the first numbers of an answer, a line each."""
+    more = f" and {len(evidence) - SHOWN} more" if len(evidence) > SHOWN else ""
+    for at, fact in enumerate(evidence[:SHOWN], start=1):
+        basis = f" ({fact.basis})" if fact.basis else ""
+        yield f"    {title}{fact.text}{basis}{more if at == SHOWN else ''}"
 
 
 def _joined(evidence: Iterable[Evidence]) -> str:
     return "; ".join(fact.text for fact in evidence)
-
-
-def _with_basis(fact: Evidence) -> str:
-    return f"{fact.text} ({fact.basis})" if fact.basis else fact.text

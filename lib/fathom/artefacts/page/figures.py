@@ -10,7 +10,6 @@ from fathom.artefacts.curves import Curve, curve, pictures, run_labels
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.runs import Run
 from fathom.artefacts.page.tables import PageTable
-from fathom.artefacts.table.view import label, place
 from fathom.config.figures import Figure
 from fathom.config.paper import Paper
 from fathom.config.spec import full_name
@@ -20,25 +19,10 @@ from fathom.config.spec import full_name
 class PageFigure:
     """A figure of the page."""
 
-    figure: Figure
+    spec: Figure
     picture: str  # the bytes of a PNG as text; empty where none of its runs was trained
     missing: tuple[str, ...]  # the names of its runs that were not trained
     csv: Path | None  # the file of its numbers, where it was written
-
-    @property
-    def name(self) -> str:
-        """Its key in figures.yaml, and the id of its section."""
-        return self.figure.name
-
-    @property
-    def number(self) -> str:
-        """`Figure 4`."""
-        return label(self.figure.name, "").partition(" · ")[0]
-
-    @property
-    def where(self) -> str:
-        """Where it is in the paper."""
-        return place(self.figure.section)
 
 
 @dataclass(frozen=True)
@@ -94,7 +78,7 @@ def _figure(
         picture = _embedded(kinds.png(figure, artefacts.inputs(paper, figure)))
     csv = artefacts.stem(paper, figure).with_suffix(".csv")
     return PageFigure(
-        figure=figure,
+        spec=figure,
         picture=picture,
         missing=tuple(runs[name].short_name for name in missing),
         csv=csv if csv.is_file() else None,

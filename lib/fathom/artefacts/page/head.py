@@ -1,4 +1,4 @@
-"""The head of a page and its end: the paper, what was run, bars of verdicts; how to cite it."""
+"""The head of a page and its end: what was run, bars of verdicts; how to cite it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from fathom.artefacts.page.claims import answer_bar
 from fathom.artefacts.page.runs import Cost, Run
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.verdicts import Share, bar, sign_of
-from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 
 
@@ -17,12 +16,6 @@ from fathom.config.schema.paper import PaperSettings
 class Head:
     """What a reader sees first."""
 
-    title: str  # of the paper, as the next three
-    authors: str
-    venue: str
-    url: str
-    scale: str
-    scale_title: str  # what the scale cuts down
     runs: int  # that tables and figures show
     ended: int  # of them, those of which a training has ended
     trainings: int  # that have ended
@@ -47,8 +40,6 @@ class Head:
 
 
 def head(
-    paper: Paper,
-    scale: tuple[str, str],
     tables: Mapping[str, ComparedTable],
     runs: Mapping[str, Run],
     costs: Sequence[Cost],
@@ -57,26 +48,17 @@ def head(
     """Return the head of a paper's page.
 
     Args:
-        paper: the paper.
-        scale: its name and title.
         tables: the paper's tables.
         runs: the paper's runs.
         costs: what each device took.
         claims: the parts of its claims, judged.
     """
-    about, ended = paper.about, [run for run in runs.values() if run.ended]
+    ended = [run for run in runs.values() if run.ended]
     files = [training.file for run in ended for training in run.ended]
     times = [str(file.attempts[-1].get("end", "")) for file in files if file and file.attempts]
     nats = sorted(run.below_unigram for run in ended if run.below_unigram is not None)
     verdicts = [item.verdict for table in tables.values() for item in table.cells if item.verdict]
-    venue = about.citation.booktitle or about.citation.journal or "Preprint"
     return Head(
-        title=about.title,
-        authors=", ".join(about.authors),
-        venue=f"{venue}, {about.citation.year}",
-        url=about.url,
-        scale=scale[0],
-        scale_title=scale[1].removeprefix(f"{scale[0]}: "),
         runs=len(runs),
         ended=len(ended),
         trainings=len(files),

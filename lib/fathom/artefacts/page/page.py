@@ -25,6 +25,7 @@ from fathom.artefacts.page.tables import (
 )
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.view import label, place
 from fathom.config.paper import Paper
 
 
@@ -51,9 +52,16 @@ def page(
     devices = costs_by_device(runs.values())
     home = artefacts.paths.page(paper.name).parent
     templates = environment(autoescape=True)
-    templates.filters |= {"minus": minus, "spoken": spoken}
+    templates.filters |= {
+        "minus": minus,
+        "spoken": spoken,
+        "place": place,
+        "number": lambda spec: label(spec.name, "").partition(" · ")[0],
+    }
     return templates.get_template("page.html").render(
-        head=head(paper, (artefacts.scale, scale.title), tables, runs, devices, claims),
+        head=head(tables, runs, devices, claims),
+        scale=artefacts.scale,
+        scale_title=scale.title.removeprefix(f"{artefacts.scale}: "),
         paper=paper,
         tables=shown,
         cells=_by_source(shown, scale.title),

@@ -11,8 +11,9 @@ from fathom.artefacts.table.notes import notes_on_cells
 from fathom.artefacts.table.results import Number, number
 from fathom.artefacts.table.sources import CORPUS
 from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference
-from fathom.artefacts.table.view import ShownCell, ShownPart, ShownRow, label, parts, place
+from fathom.artefacts.table.view import ShownCell, ShownPart, ShownRow, parts
 from fathom.config.reported import EMPTY
+from fathom.config.tables import Table
 
 NOTHING = "–"  # where neither we nor the paper have anything
 DIGITS = ".6g"
@@ -36,34 +37,14 @@ class PageTable:
     parts: tuple[ShownPart, ...]
 
     @property
-    def name(self) -> str:
-        """Its key in tables.yaml, and the id of its section."""
-        return self.compared.table.name
+    def spec(self) -> Table:
+        """What config says of it."""
+        return self.compared.table
 
     @property
-    def number(self) -> str:
-        """`Table 5`."""
-        return label(self.name, "").partition(" · ")[0]
-
-    @property
-    def title(self) -> str:
-        """Its title, without the number."""
-        return self.compared.table.title
-
-    @property
-    def where(self) -> str:
-        """Where it is in the paper."""
-        return place(self.compared.table.section)
-
-    @property
-    def caption(self) -> str:
-        """What a reader must know to read it; may be empty."""
-        return self.compared.table.caption
-
-    @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> list[str]:
         """What a reader must know of its numbers."""
-        return tuple(notes_on_cells(self.compared))
+        return list(notes_on_cells(self.compared))
 
     @cached_property
     def cells(self) -> tuple[ShownCell, ...]:

@@ -181,6 +181,8 @@ def counts_of(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences
     Raises:
         FathomError: If the counts are damaged, or are not those of the scores.
     """
+    from fathom.scoring.metrics import of_key
+
     source = sources[cell.source]
     readings = [
         (seed, reading.record)
@@ -194,7 +196,7 @@ def counts_of(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences
             read = source.sentences(cell.key, seed, task)
             if read is None:
                 return None
-            counted = read.statistics(_metric_name(cell)).value
+            counted = read.statistics(of_key(cell.key)).value
             measured = record.tasks[task].value
             if abs(counted - measured) > ROUNDING:
                 raise FathomError(
@@ -209,21 +211,16 @@ def counts_of(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences
 
 def statistics_of(cell: Cell, sets: "Iterable[Iterable[Sentences]]") -> "list[list[Statistics]]":
     """Return the counts of a cell's metric alone."""
-    name = _metric_name(cell)
-    return [[counts.statistics(name) for counts in trainings] for trainings in sets]
+    from fathom.scoring.metrics import of_key
+
+    metric = of_key(cell.key)
+    return [[counts.statistics(metric) for counts in trainings] for trainings in sets]
 
 
 def same_references(trainings: "list[Sentences]") -> bool:
     """Return whether all were scored on the same sentences."""
     first, *others = [training.references for training in trainings]
     return all(first.shape == other.shape and (first == other).all() for other in others)
-
-
-def _metric_name(cell: Cell) -> str:
-    """Return the metric's name among the counts of sentences: a tokenizer of BLEU, or chrF."""
-    from fathom.scoring import chrf
-
-    return cell.metric or chrf.NAME
 
 
 def _metric(cell: CellResult) -> tuple:

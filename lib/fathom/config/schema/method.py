@@ -5,7 +5,8 @@ validator as every other setting, so a run's method is refused like any other ke
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,10 +37,15 @@ Gates = Literal["plain", "soft", "hard"]
 Norm = Literal["pre", "post", "lingvo", "none"]
 _TYPES = {"number": float, "integer": int, "string": str, "boolean": bool}
 # What the expression of a rule may be made of.
-_OF_A_RULE = (
-    *(ast.Expression, ast.Compare, ast.BinOp, ast.Name, ast.Constant, ast.Load),
-    *(ast.Lt, ast.LtE, ast.Eq, ast.Add, ast.Mult, ast.Mod),
-)
+_OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.Add: operator.add,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+}
+_OF_A_RULE = (ast.Expression, ast.Compare, ast.BinOp, ast.Name, ast.Constant, ast.Load)
 
 
 class CardSetting(Section):
@@ -125,7 +131,7 @@ class Requirement(Section):
             isinstance(self._tree.body, ast.Compare)
             and sum(isinstance(node, ast.Compare) for node in nodes) == 1
             and len(self._tree.body.ops) == 1
-            and all(isinstance(node, _OF_A_RULE) for node in nodes)
+            and all(isinstance(node, (*_OF_A_RULE, *_OPERATIONS)) for node in nodes)
             and all(type(value) is int for value in constants)
         )
 
@@ -137,14 +143,27 @@ class Requirement(Section):
         if any(not isinstance(values[name], int | float) for name in self.names):
             return True
         try:
-            code = compile(self._tree, "rule", "eval")
-            return bool(eval(code, {"__builtins__": {}}, dict(values)))
+            return bool(_value(self._tree.body, values))
         except ZeroDivisionError:
             return False
 
     @cached_property
     def _tree(self) -> ast.Expression:
         return ast.parse(self.rule, mode="eval")
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """Return the value of a comparison, or of a side of it."""
+    match node:
+        case ast.Compare(left=left, ops=[operation], comparators=[right]):
+            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
+        case ast.BinOp(left=left, op=operation, right=right):
+            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
+        case ast.Name(id=name):
+            return values[name]
+        case ast.Constant(value=number):
+            return number
+    raise TypeError(node)
 
 
 class Refusal(Section):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.decode.export import ctranslate2, fairseq_checkpoint
 from fathom.decode.export.ctranslate2 import require_equal
 from fathom.decode.export.plain import Plain, parameters, plain, require_plain_shape

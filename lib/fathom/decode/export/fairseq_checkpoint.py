@@ -13,7 +13,7 @@ from typing import Any
 
 from fathom.config.schema.run import Model
 from fathom.data import tensors
-from fathom.data.subwords.sides import sides
+from fathom.data.sides import sides
 from fathom.decode.export.plain import Active, Plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import replacing

@@ -19,8 +19,8 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from fathom.config.schema.run import Masking
-from fathom.data.subwords.vocabulary import BOS, SPECIAL
 from fathom.data.tensors import PAD, Tensors
+from fathom.data.vocabulary import BOS, SPECIAL
 from fathom.io.errors import FathomError
 from fathom.train.batches.collate import Batch
 from fathom.train.batches.sampler import Member, Stream, equal_mass

@@ -1,0 +1,197 @@
+"""The language of claims: Python's grammar, of which only what is listed here is evaluated.
+
+    scores["LL-D, 24/24", "avg"] > scores["12/12", "avg"]
+    rising(depths[:, "effective_depth"]) and trained(scores["24/12"])
+
+where `scores` and `depths` are tables of the paper. The tree of an expression is walked and never
+executed: a node that is not named here is refused.
+"""
+
+import ast
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from itertools import pairwise
+from typing import Any, Protocol
+
+from fathom.artefacts.claims.functions import NUMBERS, TRUTHS, WORDS
+from fathom.artefacts.claims.numbers import Unfit
+from fathom.artefacts.claims.truths import Intervals, Operator, Truth, compare, every, some
+from fathom.io.errors import FathomError, brief, nearest
+
+# Names of several columns of a table.
+TASKS, RESULTS = "tasks", "results"
+LARGEST = 1e15  # a float holds every whole number up to it
+_COMPARED: dict[type, Operator] = {ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
+_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+
+
+@dataclass(frozen=True)
+class Key:
+    """One index: ids, or a name for several."""
+
+    ids: tuple[str, ...] = ()
+    every: str = ""  # `:` for all that is printed, `tasks` or `results`; empty with ids
+    several: bool = False  # whether it makes a slice even of one id
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Cells of a table, or a curve or picture of a figure, by its labels."""
+
+    artefact: str
+    keys: tuple[Key, ...]
+
+
+class World(Protocol):
+    """Where numbers come from: the paper's own cells, or our results."""
+
+    @property
+    def interval(self) -> Intervals:
+        """What surrounds a sum of terms."""
+        ...
+
+    def shown(self, reference: Reference) -> Any:
+        """Return cells, a curve or a picture."""
+        ...
+
+
+def truth(text: str, where: str, world: World) -> Truth:
+    """Return the answer of a claim or a guard.
+
+    Args:
+        text: the expression.
+        where: its file, line and key.
+        world: where the numbers come from.
+
+    Raises:
+        FathomError: it is not an expression of this language, or values do not fit together.
+    """
+    try:
+        found = _Evaluation(world).truth(_tree(text))
+        if not any(references(text)):
+            remedy = 'write table["row", "column"] or figure["line"]'
+            raise Unfit("no cell and no curve is compared", remedy)
+        return found
+    except Unfit as unfit:
+        raise FathomError(unfit.what, where, unfit.remedy) from None
+    except RecursionError:
+        raise FathomError("the expression is too deep", where, "write a shorter one") from None
+
+
+def references(text: str) -> Iterator[Reference]:
+    """Yield everything that an expression takes from tables and figures.
+
+    Raises:
+        Unfit: it is not an expression of this language.
+    """
+    nodes = ast.walk(_tree(text))
+    return (_reference(node) for node in nodes if isinstance(node, ast.Subscript))
+
+
+def _tree(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        what = f"no expression ({getattr(error, 'msg', error)})"
+        raise Unfit(what, 'write it like table["row", "column"] > 20') from None
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Evaluates a tree on the numbers of one origin."""
+
+    world: World
+
+    def truth(self, node: ast.expr) -> Truth:
+        """Return what is true or false; all parts are evaluated, so that all are checked."""
+        match node:
+            case ast.BoolOp(op=ast.And(), values=parts):
+                return every([self.truth(part) for part in parts])
+            case ast.BoolOp(values=parts):
+                return some([self.truth(part) for part in parts])
+            case ast.UnaryOp(op=ast.Not(), operand=part):
+                return self.truth(part).opposite
+            case ast.Call(func=ast.Name(id=name)) if name not in NUMBERS:
+                return self._called(node, name, TRUTHS, self.world.interval)
+            case ast.Compare(left=left, ops=operators, comparators=others):
+                if not all(type(one) in _COMPARED for one in operators):
+                    raise _refused(node, "compares otherwise", "use < > <= >= or near(a, b, by)")
+                pairs = pairwise([self.number(part) for part in (left, *others)])
+                return every(
+                    compare(self.world.interval, before, _COMPARED[type(one)], after)
+                    for one, (before, after) in zip(operators, pairs, strict=True)
+                )
+        raise _refused(node, "is not true or false", "compare it, or use trained(…)")
+
+    def number(self, node: ast.expr) -> Any:
+        """Return what has a value: a number, cells, a curve or a picture."""
+        match node:
+            case ast.Constant(value=bool()):
+                pass
+            case ast.Constant(value=int() | float() as value):
+                if value > LARGEST:
+                    raise _refused(node, "is too large", f"write a number up to {LARGEST:g}")
+                return float(value)
+            case ast.UnaryOp(op=ast.USub(), operand=part):
+                return -self.number(part)
+            case ast.BinOp(left=left, op=one, right=right) if type(one) in _COMPUTED:
+                return _COMPUTED[type(one)](self.number(left), self.number(right))
+            case ast.Subscript():
+                return self.world.shown(_reference(node))
+            case ast.Call(func=ast.Name(id=name)) if name not in TRUTHS:
+                return self._called(node, name, NUMBERS)
+            case ast.Name(id=name):
+                raise _refused(node, "needs rows or labels", f'write {name}["row", "column"]')
+        raise _refused(node, "is not a number", "use + - *, cells and the functions of claims")
+
+    def _called(self, node: ast.Call, name: str, functions: Mapping[str, Any], *first: Any) -> Any:
+        """Return what a function gives; a text among its arguments is a label or an axis."""
+        if name not in functions:
+            raise Unfit(f"no function '{name}'", nearest(name, (*NUMBERS, *TRUTHS)))
+        given = [
+            part.value
+            if name in WORDS and isinstance(part, ast.Constant) and isinstance(part.value, str)
+            else self.number(part)
+            for part in node.args
+        ]
+        taken = signature(functions[name]).parameters.values()
+        several = any(one.kind is one.VAR_POSITIONAL for one in taken)
+        count = len(taken) - len(first)
+        if node.keywords or not given or (len(given) != count and not several):
+            remedy = f"give {count}{' or more' if several else ''} arguments, without names"
+            raise _refused(node, "has other arguments", remedy)
+        return functions[name](*first, *given)
+
+
+def _reference(node: ast.Subscript) -> Reference:
+    if not isinstance(node.value, ast.Name):
+        raise _refused(node, "indexes no table or figure", 'write table["row", "column"]')
+    index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return Reference(node.value.id, tuple(map(_key, index)))
+
+
+def _key(node: ast.expr) -> Key:
+    match node:
+        case ast.Slice(lower=None, upper=None, step=None):
+            return Key(every=":", several=True)
+        case ast.Name(id=name) if name in (TASKS, RESULTS):
+            return Key(every=name, several=True)
+        case ast.List(elts=[_, *_] as items) if all(map(_id, items)):
+            return Key(tuple(map(_id, items)), several=True)
+    if _id(node):
+        return Key((_id(node),))
+    raise _refused(node, "is no index", 'write "id", ["id", "id"], `:` or tasks')
+
+
+def _id(node: ast.expr) -> str:
+    """Return an id, which may be written as a number; empty for what is not one."""
+    match node:
+        case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
+            return str(value)
+    return ""
+
+
+def _refused(node: ast.AST, what: str, remedy: str) -> Unfit:
+    return Unfit(f"`{brief(ast.unparse(node))}` {what}", remedy)

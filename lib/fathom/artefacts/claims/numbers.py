@@ -1,0 +1,313 @@
+"""What claims compute with: sums of measured numbers, the largest of several, slices, curves."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from fathom.artefacts.table.results import CellResult
+
+VALUE = "value"
+ROUNDING = 1e-12  # as a share of the numbers: what binary arithmetic adds to printed decimals
+SUMMARISE = "summarise it, e.g. by end(…) or mean(…)"
+SHIFT = "a curve is computed with a written number alone"
+
+
+class Unfit(Exception):
+    """What does not fit in a claim, and what to write instead."""
+
+    def __init__(self, what: str, remedy: str = "correct the claim"):
+        super().__init__(what)
+        self.what, self.remedy = what, remedy
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A number that a table or a curve gives; compared by identity."""
+
+    name: str  # what the output calls it
+    # Mean over the seeds that have one; infinite for a run without a result, at the bad end of the
+    # measurement; nan where the measurement has no bad end.
+    value: float
+    words: str = ""  # what takes the place of a number: an outcome, `not run`
+    missing: bool = False  # whether there is neither a number nor an outcome
+    lost: str = ""  # how many seeds have no result, in words, where others have one
+    worst: float = math.nan  # what a seed without a result has; nan without a bad end
+    awaited: int = 0  # seeds that have neither a number nor an outcome yet
+    stderr: float | None = None  # as printed
+    source: str = ""  # the run or corpus; numbers of one training belong together
+    by_seed: Mapping[int, float] = field(default_factory=dict)
+    exact: bool = False  # whether another training gives the same number, e.g. of parameters
+    of_table: bool = False
+    cell: "CellResult | None" = None  # our cell, for the counts of its sentences
+    gain: bool | None = None  # the mark of a significant gain; None without a test
+    mark: str = ""  # a sign that the number is in doubt
+
+
+class Quantity:
+    """What can be added, subtracted and multiplied by a written number."""
+
+    def __mul__(self, factor: Any) -> Any:
+        raise NotImplementedError
+
+    def __rmul__(self, factor: float) -> Any:
+        return self * factor
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __add__(self, other: Any) -> Any:
+        return combined(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return combined(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return combined(self, -other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return combined(other, -self)
+
+
+@dataclass(frozen=True)
+class Sum(Quantity):
+    """A weighted sum of terms and a constant; a term that cancels is left out."""
+
+    weights: Mapping[Term, float] = field(default_factory=dict)
+    constant: float = 0.0
+
+    @property
+    def of_terms(self) -> float:
+        """The sum without the constant."""
+        return self._with(0.0)
+
+    @property
+    def value(self) -> float:
+        """The number; it may be infinite, or nan.
+
+        Two runs without a result are equally bad, so they cancel. How far apart they are is not
+        known: with anything else to add, a margin too, the sum is not known.
+        """
+        return self._with(self.constant)
+
+    def _with(self, constant: float) -> float:
+        items = [(term.value, factor) for term, factor in self.weights.items()]
+        known = [value * factor for value, factor in items if not math.isinf(value)]
+        bad = [
+            math.copysign(factor, value * factor) for value, factor in items if math.isinf(value)
+        ]
+        infinite = total(bad)
+        if any(map(math.isnan, known)) or (bad and (known or constant) and not infinite):
+            return math.nan
+        return math.copysign(math.inf, infinite) if infinite else total((*known, constant))
+
+    @property
+    def missing(self) -> bool:
+        """Whether a term has neither a number nor an outcome."""
+        return any(term.missing for term in self.weights)
+
+    def __mul__(self, factor: Any) -> "Sum":
+        factor = written(factor, "two measured numbers cannot be multiplied")
+        weights = {term: factor * weight for term, weight in self.weights.items() if factor}
+        return Sum(weights, factor * self.constant)
+
+    def plus(self, other: "Number") -> "Number":
+        """Return the sum of two numbers."""
+        if isinstance(other, Largest):
+            return Largest(other.sign, tuple(self.plus(option) for option in other.options))
+        weights = {
+            term: total((self.weights.get(term, 0.0), other.weights.get(term, 0.0)))
+            for term in (*self.weights, *other.weights)
+        }
+        weights = {term: factor for term, factor in weights.items() if factor}
+        return Sum(weights, self.constant + other.constant)
+
+
+@dataclass(frozen=True)
+class Largest(Quantity):
+    """The largest (sign 1) or the smallest (sign -1) of several numbers.
+
+    A comparison with it is one with each of them: `max(a, b) > c` is `a > c or b > c`. So it needs
+    no interval of its own.
+    """
+
+    sign: Literal[1, -1]
+    options: "tuple[Number, ...]"
+
+    @property
+    def missing(self) -> bool:
+        """Whether one of the numbers has neither a number nor an outcome."""
+        return any(option.missing for option in self.options)
+
+    @property
+    def value(self) -> float:
+        """The number; what is missing is left out."""
+        values = [option.value for option in self.options]
+        known = [value for value in values if not math.isnan(value)] or [math.nan]
+        return max(known) if self.sign > 0 else min(known)
+
+    def __mul__(self, factor: Any) -> "Largest":
+        options = tuple(option * factor for option in self.options)
+        return Largest(1 if self.sign * factor >= 0 else -1, options)
+
+    def plus(self, other: "Number") -> "Largest":
+        """Return the sum of two numbers."""
+        return Largest(self.sign, tuple(option.plus(other) for option in self.options))
+
+
+Number = Sum | Largest
+
+
+@dataclass(frozen=True)
+class Slice(Quantity):
+    """Several numbers, in the order of the table."""
+
+    items: tuple[Number, ...]
+
+    def __mul__(self, factor: Any) -> "Slice":
+        return Slice(tuple(item * factor for item in self.items))
+
+
+@dataclass(frozen=True)
+class Curve(Quantity):
+    """A curve or a picture of one run, as it is drawn, of each of its seeds."""
+
+    name: str  # what the output calls it
+    axes: tuple[str, ...]  # one of a curve, two of a picture, none of a field without a number
+    source: str = ""  # the run
+    # For each seed a line for each point: places on the axes, and `value`.
+    by_seed: "Mapping[int, DataFrame]" = field(default_factory=dict)
+    words: str = ""  # why there is no curve
+    missing: bool = False  # whether nobody trained the run, or it recorded no such series
+    worst: float = math.nan  # of each value of a seed without a result; nan without a bad end
+    lost: str = ""  # as of a term
+    awaited: int = 0
+    rows: tuple[str, ...] = ()  # the labels of a picture's rows, where they are known
+
+    def __mul__(self, factor: Any) -> "Curve":
+        factor = written(factor, SHIFT)
+        return self.mapped(f"{factor:g} × {self.name}", lambda values: values * factor)
+
+    def plus(self, number: Any) -> "Curve":
+        """Return it with a written number added to each value."""
+        number = written(number, SHIFT)
+        name = f"{self.name} {'-' if number < 0 else '+'} {abs(number):g}"
+        return self.mapped(name, lambda values: values + number)
+
+    def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
+        """Return the curve with a function of its values, and with a name."""
+        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
+        if math.isnan(self.worst):
+            return made
+        from pandas import Series
+
+        return replace(made, worst=float(function(Series([self.worst])).iloc[0]))
+
+    def chosen(
+        self, name: str, function: "Callable[[DataFrame], DataFrame]", **changes: Any
+    ) -> "Curve":
+        """Return the curve with other points, chosen or computed in each seed, and with a name."""
+        by_seed = {seed: function(points) for seed, points in self.by_seed.items()}
+        return replace(self, name=name, by_seed=by_seed, **changes)
+
+    def number(self, name: str, function: "Callable[[Series], Any]") -> Sum:
+        """Return one number of the curve, computed in each seed.
+
+        Args:
+            name: of the function, for the output; the curve's alone if empty.
+            function: from the values of a seed to the number.
+        """
+        by_seed = {seed: float(function(points[VALUE])) for seed, points in self.by_seed.items()}
+        worst = math.nan
+        if math.isinf(self.worst) and (self.words or self.lost):
+            from pandas import Series
+
+            worst = float(function(Series([self.worst])))
+        term = Term(
+            f"{name} of {self.name}" if name else self.name,
+            math.fsum(by_seed.values()) / len(by_seed) if by_seed else worst,
+            self.words,
+            self.missing,
+            self.lost,
+            worst,
+            self.awaited,
+            source=self.source,
+            by_seed=by_seed,
+        )
+        return Sum({term: 1.0})
+
+
+def written(number: Any, otherwise: str) -> float:
+    """Return a number that the claim itself writes.
+
+    Raises:
+        Unfit: it is measured, with what that means.
+    """
+    if isinstance(number, Quantity):
+        raise Unfit(otherwise, "take a written number, or summarise a curve, e.g. by end(…)")
+    return number
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Return a sum; it is 0 where only rounding is left of the numbers."""
+    numbers = list(numbers)
+    added, size = math.fsum(numbers), math.fsum(map(abs, numbers))
+    return 0.0 if abs(added) <= ROUNDING * size else added
+
+
+def added(numbers: Iterable[Number]) -> Number:
+    """Return the sum of some numbers."""
+    whole: Number = Sum()
+    for number in numbers:
+        whole = number.plus(whole)
+    return whole
+
+
+def items_of(value: Any) -> tuple[Number, ...]:
+    """Return the numbers of a slice, or the one number; a field without a number is one too.
+
+    Raises:
+        Unfit: a curve.
+    """
+    if isinstance(value, Curve) and not value.axes:
+        return (value.number("", lambda points: points.iloc[0]),)
+    if isinstance(value, Curve):
+        raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
+    if isinstance(value, Slice):
+        return value.items
+    return (value,) if isinstance(value, Sum | Largest) else (Sum(constant=value),)
+
+
+def together(left: Any, right: Any) -> list[tuple[Number, Number]]:
+    """Return the pairs of two slices of one length; a number goes with each of a slice.
+
+    Raises:
+        Unfit: slices of different lengths, or a curve.
+    """
+    first, second = items_of(left), items_of(right)
+    length = max(len(first), len(second))
+    if {len(first), len(second)} - {1, length}:
+        raise Unfit(f"{len(first)} and {len(second)} cells cannot be compared")
+    pairs = zip(first * (length // len(first)), second * (length // len(second)), strict=True)
+    return list(pairs)
+
+
+def combined(left: Any, right: Any) -> Any:
+    """Return the sum of two numbers, of each pair of slices, or of a curve and a number."""
+    for curve, number in ((left, right), (right, left)):
+        if isinstance(curve, Curve):
+            return curve.plus(number)
+    sums = tuple(first.plus(second) for first, second in together(left, right))
+    return Slice(sums) if isinstance(left, Slice) or isinstance(right, Slice) else sums[0]
+
+
+def terms_of(number: Number) -> Iterator[Term]:
+    """Yield the terms of a number."""
+    if isinstance(number, Largest):
+        for option in number.options:
+            yield from terms_of(option)
+    else:
+        yield from number.weights

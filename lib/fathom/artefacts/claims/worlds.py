@@ -1,0 +1,317 @@
+"""Where the numbers of claims come from: the paper's own cells, or our results.
+
+Of printed cells the printed ± decides, or the digits; misprints count as corrected, and curves have
+no printed numbers. Of our results: where all runs have several seeds, the interval is over seeds.
+Otherwise the test sets are drawn again, in pairs where rows translate the same sentences. Numbers
+of tokens, checkpoints or curves of one seed have no interval, and decide alone. Numbers are those
+of the seeds that have one; how many have none is part of the term.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.cells import NO_CELL, check_cells, name_of, places, quantity, worst
+from fathom.artefacts.claims.curves import curve, labelled
+from fathom.artefacts.claims.language import Reference
+from fathom.artefacts.claims.numbers import Term, Unfit
+from fathom.artefacts.claims.truths import Interval
+from fathom.artefacts.figures import points
+from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
+from fathom.artefacts.table.differences import (
+    counts_of,
+    is_score,
+    same_references,
+    statistics_of,
+    tasks_of,
+)
+from fathom.artefacts.table.notes import DOUBTFUL
+from fathom.artefacts.table.results import Number, number
+from fathom.artefacts.table.sources import MISSING
+from fathom.config import reported
+from fathom.config.paper import Paper
+from fathom.config.project import Project
+from fathom.config.schema.table import DIFFERENCE, GAIN
+from fathom.config.tables import Cell
+from fathom.io.errors import nearest
+from fathom.scoring.students_t import half_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import SeedSequence
+    from pandas import DataFrame
+
+    from fathom.scoring.sentences import Sentences
+
+NOT_PRINTED = "not printed"
+DIGITS = "digits as printed"
+PRINTED = "1.96 printed standard errors"
+Z = 1.96
+EXACT = "the same for each training"
+SEEDS = "95 % interval over {} seeds, Student's t"
+DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
+PAIRED = ", in pairs"
+NO_INTERVAL = "{}, no interval: the numbers alone decide"
+ALONE = NO_INTERVAL.format("one seed")
+UNEVEN = NO_INTERVAL.format("several seeds of some runs and one of others")
+OTHER_SEEDS = NO_INTERVAL.format("numbers of one run are of different seeds")
+NO_SEEDS = NO_INTERVAL.format("a printed difference has no numbers by seed")
+Place = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The numbers that a paper prints; names that do not exist are refused here."""
+
+    project: Project
+    paper: Paper
+    _tables: dict[str, dict[Place, Term]] = field(default_factory=dict, repr=False)
+
+    def shown(self, reference: Reference) -> Any:
+        """Return printed cells; of a figure, that nothing is printed."""
+        name = reference.artefact
+        if name in self.paper.figures:
+            what = labelled(reference, self.paper.figures[name], self.project)
+            return replace(what, name=name).made(words=NOT_PRINTED, missing=True)
+        if name not in self.paper.tables:
+            valid = (*self.paper.tables, *self.paper.figures)
+            raise Unfit(f"no table or figure '{name}'", nearest(name, valid))
+        cells = self.project.cells(self.paper.tables[name])
+        check_cells(reference, cells)
+        if name not in self._tables:
+            self._tables[name] = self._terms(name, cells)
+        return quantity(
+            reference, [self._tables[name][place] for place in places(reference, cells)]
+        )
+
+    def interval(self, weights: Mapping[Term, float]) -> Interval:
+        """Return 1.96 printed standard errors, or that the digits decide."""
+        known = [factor * term.stderr for term, factor in weights.items() if term.stderr]
+        return Interval(Z * math.hypot(*known), PRINTED) if known else Interval(None, DIGITS)
+
+    def _terms(self, name: str, cells: Iterable[Cell]) -> dict[Place, Term]:
+        """Return a table's cells as the paper prints them."""
+        table, terms = self.paper.tables[name], {}
+        path = self.paper.reported(name)
+        printed = reported.read(path, cells, self.project.root)
+        by_place = {(item.row, item.column): item for item in printed}
+        for cell in cells:
+            place = (cell.id, cell.column)
+            item, text = by_place.get(place), name_of(name, place)
+            term = Term(text, math.nan, source=f"{name}/{cell.id}", of_table=True, gain=False)
+            if item is None or not (item.value or item.outcome):
+                term = replace(term, words=NOT_PRINTED, missing=True)
+            elif item.number is None:
+                term = replace(term, value=worst(cell, table.vocabulary), words=item.outcome)
+            else:
+                mark = table.marks.get(item.mark)
+                gain = mark is not None and mark.means == GAIN
+                term = replace(term, value=item.number, stderr=item.deviation, gain=gain)
+            terms[place] = term
+        return terms
+
+
+@dataclass(frozen=True)
+class Results:
+    """The numbers of one scale; each table and figure is read once."""
+
+    artefacts: Artefacts
+    paper: Paper
+    tables: dict[str, ComparedTable] = field(default_factory=dict, repr=False)
+    _points: "dict[str, dict[int, DataFrame]]" = field(default_factory=dict, repr=False)
+    _terms: dict[tuple[str, Place], Term] = field(default_factory=dict, repr=False)
+    _sets: "dict[Term, list[list[Sentences]] | None]" = field(default_factory=dict, repr=False)
+    _drawn: "dict[tuple, np.ndarray]" = field(default_factory=dict, repr=False)
+
+    def shown(self, reference: Reference) -> Any:
+        """Return cells, or a curve.
+
+        Raises:
+            FathomError: a file cannot be used.
+        """
+        name = reference.artefact
+        if name in self.paper.figures:
+            figure = self.paper.figures[name]
+            what = labelled(reference, figure, self.artefacts.project)
+            if name not in self._points:
+                inputs = self.artefacts.inputs(self.paper, figure)
+                self._points[name] = points.by_seed(figure, inputs)
+            return curve(what, self._points[name], points.worst(figure))
+        if name not in self.tables:
+            self.tables[name] = self.artefacts.compared(self.paper, self.paper.tables[name])
+        items = {
+            (one.result.cell.id, one.result.cell.column): one for one in self.tables[name].cells
+        }
+        meant = places(reference, [one.result.cell for one in items.values()])
+        return quantity(reference, [self._term(name, place, items.get(place)) for place in meant])
+
+    def interval(self, weights: Mapping[Term, float]) -> Interval:
+        """Return the 95 % interval of a sum of terms.
+
+        Raises:
+            FathomError: counts of sentences are damaged, or are not those of the scores.
+        """
+        weights = {term: factor for term, factor in weights.items() if not term.exact}
+        if not weights:
+            return Interval(None, EXACT)
+        over = over_seeds(weights) or self._over_sentences(weights)
+        return over or Interval(None, _why_alone(weights))
+
+    def _term(self, name: str, place: Place, item: ComparedCell | None) -> Term:
+        if (name, place) not in self._terms:
+            self._terms[name, place] = term_of(name_of(name, place), item, self.tables[name])
+        return self._terms[name, place]
+
+    def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
+        """Return the interval over test sentences; None where some are not stored."""
+        import numpy as np
+
+        from fathom.scoring.paired import SAMPLES, Paired
+
+        if any(self._counts(term) is None for term in weights):
+            return None
+        streams = self._streams(weights)
+        drawn = [factor * self._draws(term, streams[term]) for term, factor in weights.items()]
+        used = [stream.spawn_key for own in streams.values() for stream in own]
+        pairs = PAIRED if len({*used}) < len(used) else ""
+        return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
+
+    def _counts(self, term: Term) -> "list[list[Sentences]] | None":
+        """Return what was counted in a cell's sentences; None where they cannot be drawn again."""
+        if term not in self._sets:
+            sets = None
+            if term.cell is not None and is_score(term.cell) and term.by_seed:
+                sources = next(
+                    table.sources
+                    for table in self.tables.values()
+                    if any(item.result is term.cell for item in table.cells)
+                )
+                sets = counts_of(term.cell.cell, sources)
+            same = sets is not None and all(same_references(one) for one in sets)
+            several = same and all(len(one[0].counts) > 1 for one in sets or ())
+            self._sets[term] = sets if several else None
+        return self._sets[term]
+
+    def _streams(self, terms: Iterable[Term]) -> "dict[Term, list[SeedSequence]]":
+        """Return what draws each test set of some cells: the same for the same sentences.
+
+        A cell of several tasks comes first, so that its draws are those of its table.
+        """
+        from fathom.scoring.paired import streams_of
+
+        drawn: list[tuple[str, list[Sentences], SeedSequence]] = []
+        streams, group = {}, 0
+        for term in sorted(terms, key=lambda one: -len(self._counts(one) or ())):
+            sets = self._counts(term) or []
+            tasks = tasks_of(term.cell.cell) if term.cell else ()
+            known = [_stream(task, one, drawn) for task, one in zip(tasks, sets, strict=True)]
+            fresh = streams_of(len(sets), group)
+            group += None in known
+            own = [new if old is None else old for old, new in zip(known, fresh, strict=True)]
+            drawn += zip(tasks, sets, own, strict=True)
+            streams[term] = own
+        return streams
+
+    def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
+        from fathom.scoring.paired import drawn_scores
+
+        key = (term, *(stream.spawn_key for stream in streams))
+        if key not in self._drawn and term.cell is not None:
+            cell = term.cell.cell
+            factor = cell.value.factor if cell.value else 1.0
+            system = statistics_of(cell, self._counts(term) or [])
+            self._drawn[key] = factor * drawn_scores(system, streams=streams)
+        return self._drawn[key]
+
+
+def _stream(
+    task: str,
+    trainings: "list[Sentences]",
+    drawn: "Iterable[tuple[str, list[Sentences], SeedSequence]]",
+) -> "SeedSequence | None":
+    """Return what draws a task's sentences already; None if nothing does."""
+    for name, other, stream in drawn:
+        if name == task and same_references([trainings[0], other[0]]):
+            return stream
+    return None
+
+
+def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
+    """Return the 95 % interval over seeds; None unless each run has the same several for all terms.
+
+    Numbers of one run are added seed by seed, runs are independent.
+    """
+    parts = []
+    for terms in _by_run(weights):
+        seeds, *others = [{*term.by_seed} for term in terms]
+        if len(seeds) < 2 or any(own != seeds for own in others):
+            return None
+        numbers = [
+            math.fsum(weights[term] * term.by_seed[seed] for term in terms) for seed in seeds
+        ]
+        parts.append((stdev(numbers) / math.sqrt(len(numbers)), len(numbers)))
+    words = " and ".join(map(str, sorted({seeds for _, seeds in parts})))
+    return Interval(half_interval(parts), SEEDS.format(words))
+
+
+def _by_run(terms: Iterable[Term]) -> Iterable[list[Term]]:
+    by_run: dict[str, list[Term]] = {}
+    for term in terms:
+        by_run.setdefault(term.source, []).append(term)
+    return by_run.values()
+
+
+def _why_alone(terms: Iterable[Term]) -> str:
+    """Return why there is no interval over seeds."""
+    by_run = [[frozenset(term.by_seed) for term in own] for own in _by_run(terms)]
+    if not all(seeds for own in by_run for seeds in own):
+        return NO_SEEDS
+    if any(len({*own}) > 1 for own in by_run):
+        return OTHER_SEEDS
+    return UNEVEN if any(len(own[0]) > 1 for own in by_run) else ALONE
+
+
+def term_of(name: str, item: ComparedCell | None, table: ComparedTable) -> Term:
+    """Return one of our cells as a number of claims."""
+    if item is None:
+        return Term(name, math.nan, NO_CELL, missing=True, of_table=True)
+    own, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
+    bad = worst(cell, vocabulary)
+    of = vocabulary.measurement(cell.value).of if cell.value else ""
+    mark = table.table.marks.get(item.reported.mark) if item.reported else None
+    # A cell that shows its difference to another one, as the paper does, has no seeds of its own.
+    is_difference = mark is not None and mark.means == DIFFERENCE
+    by_seed = {} if is_difference else _by_seed(cell, table)
+    term = Term(
+        name,
+        bad if own.value is None else own.value,
+        lost=own.lost,
+        # A difference is as bad as can be, or as good, by the row that has no result.
+        worst=math.nan if is_difference else bad,
+        awaited=own.awaited,
+        source=cell.source,
+        by_seed=by_seed,
+        exact=of in ("network", "corpus"),
+        of_table=True,
+        cell=own,
+        gain=bool(item.mark) if item.tested else None,
+        mark=DOUBTFUL if own.doubtful else "",
+    )
+    if own.value is not None:
+        return term
+    if not own.words or own.words.startswith(MISSING) or (own.awaited and not by_seed):
+        return replace(term, value=math.nan, words=own.words or NO_CELL, missing=True)
+    if by_seed:
+        return replace(term, value=fmean(by_seed.values()))
+    return replace(term, words=own.words, lost="")
+
+
+def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
+    """Return a cell's number of each seed that has one, in the unit that it prints."""
+    factor = cell.value.factor if cell.value else 1.0
+    readings = table.sources[cell.source].readings(cell.key)
+    numbers = ((seed, number(cell, reading)) for seed, reading in readings)
+    return {seed: one.value * factor for seed, one in numbers if isinstance(one, Number)}

@@ -1,0 +1,282 @@
+"""SentencePiece models and dictionaries of a data set, learned from its training split only.
+
+Text that comes in pieces has dictionaries alone, as `fairseq-preprocess` makes them.
+"""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+
+from fathom.config.spec import DataSpec
+from fathom.data import vocabulary
+from fathom.data.sides import Side, TextModel, require_corpus, sides_of_pieces, text_models
+from fathom.io.errors import FathomError
+from fathom.io.files import replacing, sha256, write_lines
+from fathom.io.integrity import Recorded, hashes, write_record
+
+RECORD = "subwords.json"
+# SentencePiece's default: NFKC, blanks of every kind to a space, invisible characters out.
+NORMALISATION = "nmt_nfkc"
+# Every character of the training text gets a piece, so that training text has no unknown ones.
+CHARACTER_COVERAGE = 1.0
+# SentencePiece silently skips longer lines (bytes); its default is 4192.
+LONGEST_LINE = 1 << 24
+# SentencePiece writes this mark where a word begins.
+WORD_START = "▁"
+
+_TOO_MANY = re.compile(r"Vocabulary size too high \(\d+\)\. .*? a value <= (\d+)")
+_NO_TEXT = ("!sentences_.empty()", "all_chars_count")
+_TOO_FEW = re.compile(r"Vocabulary size is smaller than required_chars\. \d+ vs (\d+)")
+
+Report = Callable[[str], None]
+
+
+def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
+    """Learn the subwords of all texts and write models, dictionaries and subwords.json.
+
+    Args:
+        data: the data set, or that of `pieces_of`, and the settings of its subwords.
+        corpus: the folder of that data set's corpus; only its training split is read.
+        out: the folder to write; its subwords.json comes last.
+        report: takes one line of progress at a time.
+
+    Raises:
+        FathomError: If the corpus is not finished, the settings ask for text that is not there, or
+            a vocabulary is too large or too small for its text.
+    """
+    models = text_models(data)
+    require_corpus(corpus)
+    (out / RECORD).unlink(missing_ok=True)
+    if data.subwords.algorithm == "published":
+        summary = _collect(data, corpus, out, report)
+    else:
+        summary = _learn_all(data, models, corpus, out, report)
+    write_record(out / RECORD, summary)
+
+
+def _learn_all(
+    data: DataSpec, models: tuple[TextModel, ...], corpus: Path, out: Path, report: Report
+) -> dict[str, Any]:
+    """Write the models and the dictionaries of the pieces that they have."""
+    algorithm = data.subwords.algorithm
+    sizes: dict[str, int] = {}
+    for model in models:
+        report(f"subwords: {model.name}, {algorithm}, {model.pieces} pieces")
+        where = f"data.subwords.{model.key} ({model.name})"
+        proto = learn(model.training_lines(corpus), model.pieces, algorithm, where)
+        sizes[model.name] = _write_model(out, model.name, proto)
+    files = hashes(out, *(f"{name}.{end}" for name in sizes for end in ("model", "vocab")))
+    loaded = SubwordModels(Recorded(out / RECORD, files))
+    named = {model.name: model for model in models}
+    dictionaries, rates = {}, {}
+    for side in sides_of_pieces(data):
+        of_side = [named[name] for name in dict.fromkeys(side.models.values())]
+        dictionary = _dictionary(loaded, of_side, corpus)
+        encoder = Encoder(loaded, side)
+        files |= _write_dictionary(out, side, dictionary)
+        dictionaries[side.name] = len(dictionary)
+        rates[side.name] = _unknown_rates(dictionary, encoder, corpus)
+    return {
+        "algorithm": algorithm,
+        "normalisation": NORMALISATION,
+        "character_coverage": CHARACTER_COVERAGE,
+        "models": sizes,
+        "dictionaries": dictionaries,
+        "unknown_rates": rates,
+        "files": files,
+    }
+
+
+def _collect(data: DataSpec, corpus: Path, out: Path, report: Report) -> dict[str, Any]:
+    """Write the dictionaries of text that comes in pieces, one for both sides if they are joint."""
+    both, threshold = sides_of_pieces(data), data.subwords.threshold or 1
+    models = SubwordModels(Recorded(out / RECORD, {}))
+    encoders = {side.name: Encoder(models, side) for side in both}
+    counts = {
+        name: vocabulary.count(
+            pieces
+            for task in encoder.side.languages
+            for pieces in encoder.pieces(task, encoder.side.lines(corpus, task, "train"))
+        )
+        for name, encoder in encoders.items()
+    }
+    if data.subwords.dictionary == "joint":
+        counts = dict.fromkeys(counts, sum(counts.values(), Counter[str]()))
+    files, dictionaries, rates = {}, {}, {}
+    for side in both:
+        dictionary = vocabulary.frequent(counts[side.name], threshold)
+        report(f"subwords: {side.name}, published, {len(dictionary)} pieces")
+        files |= _write_dictionary(out, side, dictionary)
+        dictionaries[side.name] = len(dictionary)
+        rates[side.name] = _unknown_rates(dictionary, encoders[side.name], corpus)
+    return {
+        "algorithm": data.subwords.algorithm,
+        "threshold": threshold,
+        "multiple": vocabulary.MULTIPLE,
+        "models": {},
+        "dictionaries": dictionaries,
+        "unknown_rates": rates,
+        "files": files,
+    }
+
+
+def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
+    """Return a SentencePiece model, the same bytes for the same lines in the same order.
+
+    Three of its pieces are SentencePiece's own symbols. If the text does not give as many pieces, a
+    unigram model has fewer, and a BPE model is refused.
+
+    Args:
+        lines: the training sentences.
+        size: the model's pieces.
+        algorithm: "bpe" or "unigram".
+        where: the key of the size, for messages.
+
+    Raises:
+        FathomError: If the text is empty, or the size is too large or too small for it.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter([*lines]),
+            model_writer=model,
+            vocab_size=size,
+            model_type=algorithm,
+            normalization_rule_name=NORMALISATION,
+            character_coverage=CHARACTER_COVERAGE,
+            hard_vocab_limit=algorithm == "bpe",
+            input_sentence_size=0,
+            shuffle_input_sentence=False,
+            max_sentence_length=LONGEST_LINE,
+            num_threads=1,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise _translated(error, size, where) from error
+    return model.getvalue()
+
+
+def _translated(error: RuntimeError, size: int, where: str) -> Exception:
+    """Turn SentencePiece's message into one that says what to write; return a bug as it is."""
+    message = str(error)
+    if match := _TOO_MANY.search(message):
+        what = f"{size} pieces are more than the text allows"
+        return FathomError(what, where, f"write {match[1]} or less")
+    if match := _TOO_FEW.search(message):
+        what = f"{size} pieces are fewer than the text's characters"
+        return FathomError(what, where, f"write {match[1]} or more")
+    if any(sign in message for sign in _NO_TEXT):
+        return FathomError("there is no training text", where, "check the counts in corpus.json")
+    return error
+
+
+def _write_model(out: Path, name: str, proto: bytes) -> int:
+    """Write a model and the list of its pieces with their scores; return how many they are."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
+    size = processor.get_piece_size()
+    with replacing(out / f"{name}.model", "wb") as stream:
+        stream.write(proto)
+    scored = [f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}" for i in range(size)]
+    write_lines(out / f"{name}.vocab", scored)
+    return size
+
+
+def _dictionary(loaded: "SubwordModels", models: list[TextModel], corpus: Path) -> dict[str, int]:
+    """Unite the pieces of models, counted in the training text that they cut."""
+    counts: Counter[str] = Counter()
+    for model in models:
+        for text in model.texts:
+            counts += vocabulary.count(loaded.cut(model.name, text.lines(corpus, "train")))
+    pieces = [piece for model in models for piece in listed_pieces(loaded.processor(model.name))]
+    return vocabulary.unite(pieces, counts)
+
+
+def _write_dictionary(out: Path, side: Side, dictionary: dict[str, int]) -> dict[str, str]:
+    """Write a side's dictionary; return its checksum by its name."""
+    path = out / f"dictionary.{side.name}.txt"
+    vocabulary.write(path, dictionary)
+    return {path.name: sha256(path)}
+
+
+def _unknown_rates(
+    dictionary: dict[str, int], encoder: "Encoder", corpus: Path
+) -> dict[str, float]:
+    """Return the share of each task's validation pieces that a dictionary lacks."""
+    side = encoder.side
+    return {
+        task: vocabulary.unknown_rate(
+            dictionary, encoder.pieces(task, side.lines(corpus, task, "valid"))
+        )
+        for task in side.languages
+    }
+
+
+class SubwordModels:
+    """The SentencePiece models of a folder that `train` wrote, each loaded at its first use."""
+
+    def __init__(self, files: Recorded):
+        self.files = files
+        self._processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
+
+    def processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
+        """Return a model by its name.
+
+        Raises:
+            FathomError: If the model's file is missing or has changed.
+        """
+        if name not in self._processors:
+            proto = self.files.read(f"{name}.model")
+            processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
+            self._processors[name] = processor
+        return self._processors[name]
+
+    def cut(self, name: str, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Cut sentences into pieces by a model, one by one; a blank sentence has none."""
+        processor = self.processor(name)
+        # One call for a list would start as many threads as the machine has cores.
+        return (processor.encode(line, out_type=str) for line in lines)
+
+
+class Encoder:
+    """Cuts the text of one side: each task's by its model, or where it is marked."""
+
+    def __init__(self, models: SubwordModels, side: Side):
+        self.models, self.side = models, side
+
+    @classmethod
+    def of(cls, folder: Path, side: Side) -> "Encoder":
+        """Return the encoder of a folder that `train` wrote.
+
+        Raises:
+            FathomError: If the folder is not finished, or its record is damaged.
+        """
+        return cls(SubwordModels(Recorded.of(folder / RECORD)), side)
+
+    def pieces(self, task: str, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Cut a task's sentences into pieces, one by one; a blank sentence has none.
+
+        Raises:
+            FathomError: If the model's file is missing or has changed.
+        """
+        if self.side.marked:
+            return (line.split() for line in lines)
+        return self.models.cut(self.side.models[task], lines)
+
+
+def listed_pieces(processor: sentencepiece.SentencePieceProcessor) -> list[str]:
+    """Return the pieces that a model can produce, without its own symbols, by id."""
+    return [
+        processor.id_to_piece(i)
+        for i in range(processor.get_piece_size())
+        if not (processor.is_control(i) or processor.is_unknown(i))
+    ]
+
+
+def join(pieces: list[str]) -> str:
+    """Return the text of pieces, as SentencePiece normalised it (nmt_nfkc)."""
+    return "".join(pieces).replace(WORD_START, " ").strip(" ")

@@ -1,1 +1,0 @@
-"""Subword models, vocabularies and the unigram baseline."""

@@ -1,0 +1,366 @@
+"""Answers of claims by three-valued logic, on numbers whose intervals are given."""
+
+import math
+from itertools import product
+from statistics import stdev
+
+import pytest
+from pandas import DataFrame
+
+from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
+from fathom.artefacts.claims.numbers import Curve, Largest, Slice, Sum, Term
+from fathom.artefacts.claims.truths import (
+    CANCEL,
+    NO_WORST,
+    TO_THE_WORST,
+    TOO_FEW,
+    Truth,
+    compare,
+    every,
+    some,
+)
+from fathom.io.errors import FathomError
+from tests.support.claims import UNTESTED, Numbers, answer, curve, quantity
+
+ANSWERS = ("holds", "fails", "inconclusive", "absent")
+
+
+@pytest.mark.parametrize(
+    ("text", "half", "expected"),
+    [
+        ("A > 2", 0.5, "holds"),
+        ("A > 2", 1.0, "inconclusive"),  # 2 itself is not above 2
+        ("A > 2", 1.5, "inconclusive"),
+        ("A > 4", 0.5, "fails"),
+        ("A > 4", 1.5, "inconclusive"),
+        ("A < 4", 0.5, "holds"),
+        ("A < 4", 1.5, "inconclusive"),
+        ("A >= 2", 1.0, "holds"),
+        ("A <= 2", 0.9, "fails"),
+        ("A > 3", None, "fails"),
+        ("A >= 3", None, "holds"),
+        ("A < 3", None, "fails"),
+    ],
+)
+def test_the_whole_interval_decides_or_else_the_number(text, half, expected):
+    assert answer(text, A=(3.0, half)).answer == expected
+
+
+def test_and_or_and_not_are_those_of_three_valued_logic():
+    order = {"fails": 0, "absent": 1, "inconclusive": 2, "holds": 3}
+    joined = {"holds": 0, "absent": 1, "inconclusive": 2, "fails": 3}
+    for first, second in product(ANSWERS, ANSWERS):
+        truths = Truth(first), Truth(second)
+        assert every(truths).answer == min(first, second, key=order.get)
+        assert some(truths).answer == min(first, second, key=joined.get)
+    opposites = [Truth(one).opposite.answer for one in ANSWERS]
+    assert opposites == ["fails", "holds", "inconclusive", "absent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # What fails anyway needs no run.
+        ("A > 5 and N > 1", "fails"),
+        ("A > 2 and N > 1", "absent"),
+        ("A > 2 or N > 1", "holds"),
+        ("A > 5 or N > 1", "absent"),
+        ("not A > 5", "holds"),
+        ("not N > 5", "absent"),
+        # A chain holds where each link does.
+        ("2 < A <= 3", "holds"),
+        ("2 < A < 3", "fails"),
+        ("A > D > 1", "fails"),
+        # A run without a result is the worst, and equally bad as others.
+        ("A > D", "holds"),
+        ("D > A", "fails"),
+        ("D >= D", "absent"),
+        ("D >= F", "holds"),
+        ("D > F", "fails"),
+        ("trained(A) and failed(D)", "holds"),
+        ("failed(A)", "fails"),
+        ("failed(N)", "absent"),
+        # Slices go pair by pair, or with one number.
+        ("S > 0.5", "holds"),
+        ("S > 1", "fails"),
+        ("S - A > -2.5", "holds"),
+        ("0.5 * A > 1", "holds"),
+        ("-A < -2", "holds"),
+        ("A > -0.0", "holds"),
+        # Decimals of print are not binary fractions, and small numbers are not rounded to 0.
+        ("near(60.4, P, 0.2)", "holds"),
+        ("P + 0.2 >= 60.4", "holds"),
+        ("T < 3 * T", "holds"),
+        # Each number is above the one before, and each cell has its mark.
+        ("rising(S)", "holds"),
+        ("falling(S)", "fails"),
+        ("significant(G)", "holds"),
+        ("significant(S)", "fails"),
+        ("not significant(A)", "holds"),
+        ("significant(U)", "absent"),
+        ("not significant(U)", "absent"),
+        ("significant(N)", "absent"),
+        # How far apart two failed runs are is not known.
+        ("mean(M) > mean(K)", "inconclusive"),
+        ("mean(W) >= mean(V)", "holds"),
+        ("mean(W) > D", "fails"),
+    ],
+)
+def test_an_expression_has_an_answer(text, expected):
+    values = {
+        "A": 3.0, "N": "not run", "D": "diverged", "F": "failed to train", "S": [1.0, 2.0, 4.0],
+        "P": 60.2, "T": 1e-12, "G": [6.0, 7.0], "U": [UNTESTED], "M": [3.0, "diverged"],
+        "K": [1.0, "diverged"], "W": ["diverged"] * 3, "V": ["diverged"] * 2,
+    }  # fmt: skip
+    used = {name: value for name, value in values.items() if name in text}
+    assert answer(text, **used).answer == expected
+
+
+def test_the_largest_is_compared_one_by_one():
+    rows = [(3.0, 1.0), (5.0, 1.0), (4.5, 1.0)]
+    assert answer("max(A) > 3.5", A=rows).answer == "holds"
+    assert answer("max(A) > 4.8", A=rows).answer == "inconclusive"
+    assert answer("max(A) > 7", A=rows).answer == "fails"
+    assert answer("B >= max(A)", A=rows, B=(7.0, 1.0)).answer == "holds"
+    assert answer("B >= max(A)", A=rows, B=(5.5, 1.0)).answer == "inconclusive"
+    assert answer("B >= max(A)", A=rows, B=(3.5, 1.0)).answer == "fails"
+    assert answer("min(A) < 3.5 and min(A) > 1", A=rows).answer == "inconclusive"
+    assert answer("rising(A)", A=[1.0, (2.0, 3.0), 3.0]).answer == "inconclusive"
+    assert answer("spread(A) < 2.5", A=[1.0, 3.0, 2.0]).answer == "holds"
+    assert answer("spread(A) < 2", A=[1.0, 3.0, 2.0]).answer == "fails"
+
+
+def test_fewer_than_two_numbers_have_no_answer():
+    for claim in ("rising(A)", "falling(A)", "spread(A) < 2", "A >= max(A)", "A > max(A)"):
+        assert answer(claim, A=[1.0]).answer == "absent", claim
+        assert answer(f"{claim} and B > 1", A=[1.0], B=2.0).answer == "absent", claim
+    assert answer("rising(A) or B > 1", A=[1.0], B=2.0).answer == "holds"
+    (fact,) = answer("rising(A)", A=[1.0]).evidence
+    assert (fact.text, fact.answer) == (TOO_FEW, "absent")
+    assert (every(()).answer, some(()).answer) == ("absent", "absent")
+    assert answer("failed(A) or significant(A)", A=[]).answer == "absent"
+
+
+def test_a_number_among_those_that_it_is_compared_with_is_not_above_itself():
+    """It was not run, since no evidence was left."""
+    world = Numbers(a=30.0, b=20.0)
+    best, other = world.values.values()
+    cases = (
+        (best, ">", ">=", Largest(1, (best, other))),
+        (-best, "<", "<=", Largest(-1, (-best, -other))),
+    )
+    for one, strict, loose, among in cases:
+        truth = compare(world.interval, one, strict, among)
+        assert (truth.answer, len(truth.evidence)) == ("fails", 1)
+        assert truth.evidence[0].text.endswith(f"a 30 {strict} itself")
+        assert compare(world.interval, one, loose, among).answer == "holds"
+    (fact,) = compare(world.interval, Largest(1, (best, other)), ">=", best).evidence
+    assert (fact.text, fact.answer) == ("a 30 >= itself", "holds")
+
+
+def test_runs_that_all_diverged_are_not_close_to_each_other():
+    """Equally bad runs were stable: the difference was 0."""
+    for claim in ("spread(A) < 0.5", "near(B, C, 0.2)", "B - C < 0.5", "B - C > 1", "B + 1 > C"):
+        values = {"A": ["diverged"] * 3, "B": "diverged", "C": "diverged"}
+        truth = answer(claim, **{name: one for name, one in values.items() if name in claim})
+        assert truth.answer == "inconclusive", claim
+        assert {fact.basis for fact in truth.evidence} == {CANCEL}
+    assert answer("spread(A) < 0.5", A=["diverged", 1.0, "diverged"]).answer == "fails"
+    assert answer("near(B, C, 0.2)", B="diverged", C=1.0).answer == "fails"
+
+
+def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
+    bad = [quantity(name, "diverged") for name in "uvw"]
+    assert (NUMBERS["mean"](Slice(tuple(bad))) - bad[0] * 0.5 - bad[1] * 0.5).value == 0
+    assert bad[0] * 0.1 + bad[0] * 0.2 - bad[0] * 0.3 == Sum()
+    assert math.isnan((bad[0] - bad[1] + 2.0).value)
+
+
+def test_the_evidence_is_what_decides_and_reads_as_the_claim():
+    (fact,) = answer("A > B", A=[1.0, 4.0, 2.0], B=[0.0, 5.0, 1.0]).evidence
+    assert (fact.difference, fact.relation, fact.margin) == (-1.0, ">", 0)
+    assert fact.text == "A1 4 - B1 5 = -1 > 0"
+    (fact,) = answer("0.7 <= A - B <= 9", A=(3.0, 0.5), B=1.0).evidence[:1]
+    assert (fact.low, fact.high, fact.basis) == (1.5, 2.5, "given")
+    assert fact.text == "A 3 - B 1 = 2 [1.5, 2.5] >= 0.7"
+    (fact,) = answer("0.5 * A - B > 1e-3", A=3.0, B="diverged (5 of 5 seeds)").evidence
+    assert fact.text == "0.5 × A 3 - B diverged (5 of 5 seeds) > 0.001"
+    assert (fact.difference, fact.low, fact.high) == (None, None, None)
+    doubtful = Sum({Term("a", 3.0, mark="‡"): 1.0})
+    assert answer("A > 0", A=doubtful).evidence[0].text == "a 3‡ > 0"
+
+
+@pytest.mark.parametrize(
+    ("worst", "factor", "low", "high"),
+    [
+        (-math.inf, 1.0, None, 21.0),
+        (-math.inf, -1.0, None, 21.0),  # turned round, so that it reads as the claim
+        (math.inf, 0.5, 9.75, None),
+        (math.nan, 1.0, None, None),
+    ],
+)
+def test_the_interval_of_seeds_that_failed_reaches_to_the_worst_value(worst, factor, low, high):
+    term = Term("s", 20.5, lost="2 of 5 seeds diverged", worst=worst)
+    world = Numbers()
+    world.halves[term] = 0.5
+    (fact,) = compare(world.interval, Sum({term: factor}), ">", 0.0).evidence
+    assert fact.answer == ("holds" if worst == math.inf else "inconclusive")
+    assert "s 20.5 (2 of 5 seeds diverged)" in fact.text
+    assert (fact.low, fact.basis) == (low, f"given; {TO_THE_WORST}")
+    assert fact.high == high
+
+
+def test_a_missing_result_without_a_worst_value_says_so():
+    unknown = Sum({Term("depth", math.nan, "diverged"): 1.0})
+    (fact,) = answer("A > 1", A=unknown).evidence
+    assert (fact.answer, fact.basis) == ("inconclusive", NO_WORST)
+
+
+def test_a_gain_of_a_row_with_a_diverged_seed_is_not_certain():
+    for lost, expected in (("2 of 5 seeds diverged", "inconclusive"), ("", "holds")):
+        cell = Sum({Term("a", 20.0, lost=lost, of_table=True, gain=True): 1.0})
+        assert TRUTHS["significant"](None, cell).answer == expected
+
+
+# Rows are tasks, columns are layers; both tasks take layers 1 and 4, and neither takes 3.
+PICTURE = Curve(
+    "p",
+    ("task", "layer"),
+    by_seed={
+        1: DataFrame(
+            [
+                (task, layer, value)
+                for task, values in (("a", (0.9, 0.6, 0.2, 0.5)), ("b", (0.8, 0.4, 0.1, 0.7)))
+                for layer, value in enumerate(values, start=1)
+            ],
+            columns=["task", "layer", "value"],
+        )
+    },
+)
+SIMILAR = Curve(
+    "s",
+    ("task", "task_2"),
+    by_seed={
+        1: DataFrame(
+            [("a", "a", 1.0), ("a", "b", 0.7), ("a", "c", 0.9), ("b", "b", 1.0), ("b", "a", 0.6)],
+            columns=["task", "task_2", "value"],
+        )
+    },
+)
+VALUES = {
+    "S": [4.0, 1.0, 2.5],
+    "E": [4.0, 1.0, 2.5, 3.0],
+    "C": curve([8, 7, 6, 5, 4, 3, 2, 1]),
+    "P": PICTURE,
+    "M": SIMILAR,
+    "L": Curve("l", ("update",), "p/lost", words="diverged at update 3", worst=math.inf),
+    "O": curve([]),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("max(S)", 4.0),
+        ("min(S)", 1.0),
+        ("max(end(C), 3, S)", 4.0),
+        ("min(end(C), 3, 0.5)", 0.5),
+        ("mean(S)", 2.5),
+        ("median(S)", 2.5),
+        ("median(E)", 2.75),
+        ("spread(S)", 3.0),
+        ("max(abs(S - 3))", 2.0),
+        ("mean(2 * S - 1)", 4.0),
+        ("max(C)", 8.0),
+        ("min(C)", 1.0),
+        ("mean(C)", 4.5),
+        ("median(C)", 4.5),
+        ("spread(C)", 7.0),
+        ("end(C)", 1.0),
+        ("mean(first(C, 0.25))", 7.5),
+        ("mean(last(C, 0.25))", 1.5),
+        ("mean(first(C, 0.01))", 8.0),
+        ("mean(first(C, 0.3))", 7.0),  # 2.4 points are three
+        ("max(abs(C - 6))", 5.0),
+        ("max(1 - C)", 0.0),
+        ("max(0.5 * C + 1)", 5.0),
+        ('mean(sd(C, "update"))', stdev(range(1, 9))),
+        ('max(sd(P, "layer"))', stdev((0.8, 0.4, 0.1, 0.7))),
+        ('max(sd(P, "task"))', stdev((0.6, 0.4))),
+        ("agreement(P)", 0.75),
+        ('max(others(M, "a"))', 0.9),
+        ('mean(others(M, "a"))', 0.8),
+        # A curve of a failed training has the worst value.
+        ("max(L)", math.inf),
+        ("mean(first(L, 0.25))", math.inf),
+        ("end(0.5 * L - 1)", math.inf),
+        ("min(1 - L)", -math.inf),
+        ("spread(L)", math.nan),
+        ('mean(sd(L, "update"))', math.nan),
+        ("end(L) - mean(L) + end(C)", math.nan),
+        # A curve without points has no number.
+        ("mean(O)", math.nan),
+        ("end(O)", math.nan),
+        ("max(O)", math.nan),
+    ],
+)
+def test_a_function_gives_a_number(text, expected):
+    used = {name: value for name, value in VALUES.items() if name in text}
+    truth = answer(f"{text} < 1e9", **used)
+    if math.isfinite(expected):
+        near = answer(f"near({text}, {expected!r}, 1e-9)", **used)
+        assert near.answer == "holds", near.evidence
+    else:
+        expected = "fails" if expected > 0 else "holds" if expected < 0 else "inconclusive"
+        assert truth.answer == expected
+
+
+def test_a_median_is_not_known_where_a_number_is_not():
+    assert answer("median(A) > 0", A=[1.0, 2.0, "not run"]).answer == "absent"
+    assert answer("median(A) > 0", A=["not run", 2.0, 1.0, 4.0]).answer == "absent"
+    unknown = Sum({Term("d", math.nan, "diverged"): 1.0})
+    lost = Sum({Term("d", 3.0, lost="1 of 2 seeds diverged", worst=-math.inf): 1.0})
+    for other in (unknown, lost):
+        some_of = Slice((*(quantity(str(at), at) for at in (1.0, 2.0)), other))
+        assert answer("median(A) > 0", A=some_of).answer == "inconclusive"
+
+
+def test_a_curve_is_summarised_in_each_seed_and_says_how():
+    frames = {seed: DataFrame({"x": [1, 2], "value": [3.0, 2.0 * seed]}) for seed in (2, 4)}
+    several = Curve(
+        "c", ("x",), "p/run", frames, worst=math.inf, lost="2 of 4 seeds diverged", awaited=1
+    )
+    (term,) = NUMBERS["end"](several).weights
+    assert (dict(term.by_seed), term.value, term.name) == ({2: 4.0, 4: 8.0}, 6.0, "end of c")
+    assert (term.worst, term.lost, term.awaited) == (math.inf, several.lost, 1)
+    (term,) = NUMBERS["max"](-several).weights
+    assert (term.value, term.worst) == (-3.0, -math.inf)
+    (term,) = NUMBERS["mean"](NUMBERS["first"](several, 0.5)).weights
+    assert term.name == "mean of the first 50% of c"
+
+
+def test_a_field_of_a_failed_training_has_the_worst_value():
+    """It had the value 1, so that a diverged run was below 3."""
+    lost = Curve("l", (), "p/lost", words="diverged at update 3", worst=math.inf)
+    assert answer("A < 3", A=lost).answer == "fails"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("C > 1", "c is a curve, and numbers are needed"),
+        ("rising(C)", "rising needs several numbers, and gets a curve"),
+        ("trained(C)", "trained needs cells of a table, and gets a curve"),
+        ("mean(C - S) > 1", "a curve is computed with a written number alone"),
+        ("mean(S * C) > 1", "two measured numbers cannot be multiplied"),
+        ("S * S > 1", "two measured numbers cannot be multiplied"),
+        ('mean(sd(C, "layer")) > 1', "c has no axis 'layer'"),
+        ("significant(S - 1)", "significant needs cells of a table, and gets several numbers"),
+        ("S > E", "3 and 4 cells cannot be compared"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused_with_the_place(text, what):
+    used = {name: value for name, value in VALUES.items() if name in text}
+    with pytest.raises(FathomError) as raised:
+        answer(text, **used)
+    assert (raised.value.what, raised.value.where) == (what, "here")

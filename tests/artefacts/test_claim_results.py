@@ -1,0 +1,414 @@
+"""Our numbers: intervals over seeds, or of test sets drawn again; else the numbers alone."""
+
+import math
+import random
+from dataclasses import replace
+from itertools import count
+from statistics import fmean
+from types import SimpleNamespace
+
+import pytest
+from pandas import DataFrame
+from sacrebleu.metrics.bleu import BLEU
+from scipy import stats
+
+from fathom.artefacts.claims.curves import Labelled, curve
+from fathom.artefacts.claims.functions import NUMBERS
+from fathom.artefacts.claims.language import truth as answer_of
+from fathom.artefacts.claims.numbers import Curve, Sum, Term
+from fathom.artefacts.claims.worlds import (
+    ALONE,
+    EXACT,
+    NO_SEEDS,
+    OTHER_SEEDS,
+    UNEVEN,
+    Results,
+    over_seeds,
+)
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.differences import difference
+from fathom.config.schema.figures import Drawn
+from fathom.config.schema.table import Mark
+from fathom.results.measurements import Number, Record
+from fathom.scoring.bootstrap import draws
+from fathom.scoring.metrics import bleu
+from fathom.scoring.paired import drawn_scores
+from fathom.scoring.sentences import read
+from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
+from tests.support.small_tables import Results as Files
+
+GOOD, BAD, WORSE = texts(0.1), texts(0.4, seed=2), texts(0.5, seed=3)
+BLEU_KEY = "bleu.test.plain.13a"
+NO_FIGURES = SimpleNamespace(figures={}, tables={})
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two rows on the same sentences."""
+    made = Files(tmp_path)
+    made.score("p/small", BAD)
+    made.score("p/deep", GOOD)
+    return made
+
+
+def results_of(files, text=TABLES, marks=None, sources=None):
+    """Return the numbers of table1."""
+    drawn = table(files.folder, text=text, marks=marks)
+    sources = files.sources | (sources or {})
+    compared = compare_table(drawn, KNOWN.cells(drawn), (), sources, "tiny")
+    return Results(None, NO_FIGURES, {"table1": compared})
+
+
+def truth(files, claim, **keywords):
+    return answer_of(claim, "here", results_of(files, **keywords))
+
+
+def naive(first, second, draws_of=400):
+    """Return half of the centred interval of a difference, from text alone."""
+    dice = random.Random(1)
+    pairs = [*zip(*first, second[0], strict=True)]
+    found = []
+    for _ in range(draws_of):
+        own, references, other = zip(*dice.choices(pairs, k=len(pairs)), strict=True)
+        score = BLEU().corpus_score
+        found.append(score([*own], [[*references]]).score - score([*other], [[*references]]).score)
+    middle = fmean(found)
+    return sorted(abs(one - middle) for one in found)[-draws_of // 20]
+
+
+@pytest.mark.slow
+def test_the_interval_of_two_rows_is_that_of_an_independent_bootstrap(files):
+    (fact,) = truth(files, 'table1["24/24", "bos"] > table1["6/6", "bos"]').evidence
+    expected = naive(GOOD["bos"], BAD["bos"])
+    assert (fact.high - fact.low) / 2 == pytest.approx(expected, rel=0.15)
+    own, references = GOOD["bos"]
+    value = BLEU().corpus_score(own, [references]).score
+    other = BLEU().corpus_score(BAD["bos"][0], [references]).score
+    assert fact.difference == pytest.approx(value - other, abs=1e-5)
+    assert "in pairs" in fact.basis
+
+
+def test_each_draw_is_scored_as_sacrebleu_scores_its_text(files):
+    counts = read(files.decoding("p/deep", 1, "test", "plain"), "bos").statistics(
+        bleu.metric("13a")
+    )
+    own, references = GOOD["bos"]
+    for row, score in zip(draws(len(own), 20), drawn_scores([[counts]], samples=20), strict=True):
+        drawn = [at for at, times in enumerate(row) for _ in range(int(times))]
+        lines = [own[at] for at in drawn], [[references[at] for at in drawn]]
+        assert score == pytest.approx(BLEU().corpus_score(*lines).score)
+
+
+@pytest.mark.parametrize("column", ["bos", "avg"])
+def test_the_interval_is_that_of_tables_and_figures(files, column):
+    (fact,) = truth(files, f'table1["24/24", "{column}"] > table1["6/6", "{column}"]').evidence
+    cells = {
+        item.result.cell.row: item.result
+        for item in results_of(files).tables["table1"].cells
+        if item.result.cell.column == column
+    }
+    same = difference(cells["24/24"], cells["6/6"], files.sources)
+    assert fact.difference == pytest.approx(same.result.value)
+    assert (fact.high - fact.low) / 2 == pytest.approx(same.half)
+
+
+def test_a_number_and_a_margin_have_the_interval_of_the_number(files):
+    (fact,) = truth(files, 'table1["6/6", "bos"] > 1').evidence
+    counts = read(files.decoding("p/small", 1, "test", "plain"), "bos").statistics(
+        bleu.metric("13a")
+    )
+    drawn = drawn_scores([[counts]])
+    half = sorted(abs(drawn - drawn.mean()))[-len(drawn) // 20]
+    assert (fact.high - fact.low) / 2 == pytest.approx(half)
+    assert "pairs" not in fact.basis
+
+
+def test_other_sentences_are_drawn_independently(files):
+    claim = 'table1["6/6", "bos"] - table1["6/6", "fra"] > -100'
+    (fact,) = truth(files, claim).evidence
+    assert "pairs" not in fact.basis
+    widths = [
+        (one.high - one.low) / 2
+        for task in ("bos", "fra")
+        for one in truth(files, f'table1["6/6", "{task}"] > -100').evidence
+    ]
+    assert (fact.high - fact.low) / 2 == pytest.approx(math.hypot(*widths), rel=0.15)
+
+
+def test_a_mean_of_tasks_and_one_of_them_are_drawn_together(files):
+    claim = 'table1["6/6", "avg"] - table1["6/6", "bos"] > -100'
+    (fact,) = truth(files, claim).evidence
+    assert "in pairs" in fact.basis
+    # The difference is half of that of the two tasks, which are drawn independently.
+    (both,) = truth(files, 'table1["6/6", "fra"] - table1["6/6", "bos"] > -100').evidence
+    assert fact.high - fact.low == pytest.approx((both.high - both.low) / 2, rel=0.1)
+    (mirrored,) = truth(files, 'table1["6/6", "bos"] - table1["6/6", "avg"] < 100').evidence
+    assert mirrored.high - mirrored.low == pytest.approx(fact.high - fact.low)
+
+
+def test_a_mean_of_rows_is_drawn_too(files):
+    (fact,) = truth(files, 'mean(table1[["6/6", "24/24"], "bos"]) > 1').evidence
+    assert fact.low < fact.difference < fact.high
+
+
+def test_several_seeds_in_all_rows_decide(tmp_path):
+    files = Files(tmp_path)
+    for seed, value in ((1, 20.0), (2, 21.0)):
+        files.write("p/small", {BLEU_KEY: scores(value, value)}, seed)
+    text = TABLES.replace('"24/24": deep', "again: small")
+    fact = truth(files, 'table1["6/6", "bos"] > 20', text=text).evidence[0]
+    expected = stats.ttest_1samp((20.0, 21.0), 0).confidence_interval(0.95)
+    assert (fact.difference, fact.low) == (20.5, pytest.approx(expected.low))
+    assert "2 seeds" in fact.basis
+
+
+def test_numbers_of_one_training_go_together_and_runs_are_independent():
+    first = Term("a", 1.5, source="p/a", by_seed={1: 1.0, 2: 2.0})
+    again = Term("b", 2.5, source="p/a", by_seed={1: 2.0, 2: 3.0})
+    other = Term("c", 5.0, source="p/c", by_seed={1: 4.0, 2: 5.0, 3: 6.0})
+    assert over_seeds({first: 1.0, again: -1.0}).half == 0
+    welch = stats.ttest_ind((1.0, 2.0), (4.0, 5.0, 6.0), equal_var=False).confidence_interval(0.95)
+    both = over_seeds({first: 1.0, other: -1.0})
+    assert both.half == pytest.approx((welch.high - welch.low) / 2)
+    assert "2 and 3 seeds" in both.basis
+    # Three numbers of one run are one sample: 2 degrees of freedom for 3 seeds.
+    by_seed = {1: 4.0, 2: 5.0, 3: 7.0}
+    sums = {Term(name, 0.0, source="p/c", by_seed=by_seed): 1 / 3 for name in "abc"}
+    alone = stats.ttest_1samp((4.0, 5.0, 7.0), 0).confidence_interval(0.95)
+    assert over_seeds(sums).half == pytest.approx((alone.high - alone.low) / 2)
+    assert over_seeds({first: 1.0, Term("d", 1.0, source="p/d", by_seed={1: 1.0}): 1.0}) is None
+
+
+def test_parameters_are_exact_and_other_numbers_of_one_seed_decide_alone(tmp_path):
+    files = Files(tmp_path)
+    record = Record(tasks={"bos": Number(value=5.0), "fra": Number(value=6.0)})
+    size = {"parameters": Record(all=Number(value=66_300_000))}
+    files.write("p/gated", {"depth.decoder": record, **size})
+    (fact,) = truth(files, 'table1["LL-D, 6/12", "depth_decoder"] > 5').evidence
+    assert (fact.answer, fact.low, fact.basis) == ("holds", None, ALONE)
+    (fact,) = truth(files, 'table1["LL-D, 6/12", "params"] < 67').evidence
+    assert (fact.answer, fact.basis) == ("holds", EXACT)
+
+
+def test_scores_without_counts_of_sentences_decide_alone(tmp_path):
+    files = Files(tmp_path)
+    files.write("p/deep", {BLEU_KEY: scores(20.0, 30.0)})
+    (fact,) = truth(files, 'table1["24/24", "bos"] > 19').evidence
+    assert (fact.answer, fact.basis) == ("holds", ALONE)
+
+
+def test_outcomes_are_the_worst_value_and_what_was_not_run_is_absent(files):
+    files.write("p/gated", {}, outcome="diverged")
+    assert truth(files, 'table1["LL-D, 6/12", "avg"] < table1["6/6", "avg"]').answer == "holds"
+    claim = 'failed(table1["LL-D, 6/12"]) and trained(table1["24/24"])'
+    assert truth(files, claim).answer == "holds"
+    assert truth(files, 'trained(table1["6/6"])').answer == "absent"  # its second seed is not run
+    assert truth(files, 'table1["Control", "avg"] > 1').answer == "absent"
+    assert truth(files, 'trained(table1["Control"])').answer == "absent"
+    assert truth(files, 'table1["6/6", "no such task"] > 1').answer == "absent"
+    assert truth(files, 'max(table1[:, "no such task"]) > 1').answer == "absent"
+
+
+def test_a_significant_gain_is_marked_and_better(files):
+    mark = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=100)
+    for text, expected in ((GOOD, "holds"), (WORSE, "fails")):
+        files.score("p/deep", text)
+        claim = 'significant(table1["24/24", "avg"])'
+        assert truth(files, claim, marks={"bold": mark}).answer == expected
+
+
+@pytest.fixture
+def of_seeds(tmp_path):
+    """A function from what the seeds of `6/6` and `24/24` have to the answer of a claim.
+
+    A seed has a score, an outcome, "unscored" or nothing.
+    """
+    calls = count()
+
+    def answered(claim, small, deep=(20.0,)):
+        files, sources = Files(tmp_path / str(next(calls))), {}
+        files.folder.mkdir()
+        for run, seeds in (("p/small", small), ("p/deep", deep)):
+            for seed, what in enumerate(seeds, start=1):
+                number = isinstance(what, float)
+                records = {BLEU_KEY: scores(what, what)} if number else {}
+                outcome = "finished" if number or what == "unscored" else what
+                if what is not None:
+                    files.write(run, records, seed, outcome=outcome)
+            folders = {seed: files.path(run, seed) for seed in range(1, len(seeds) + 1)}
+            sources[run] = replace(files.sources[run], folders=folders)
+        return truth(files, claim, sources=sources)
+
+    return answered
+
+
+D = "diverged"
+ROW, OTHER = 'table1["6/6", "bos"]', 'table1["24/24", "bos"]'
+TRAINED, FAILED = 'trained(table1["6/6"])', 'failed(table1["6/6"])'
+
+
+@pytest.mark.parametrize(
+    ("seeds", "trained", "failed"),
+    [
+        ((20.0, 21.0, 22.0), "holds", "fails"),
+        ((D, D, 20.0, 21.0, 22.0), "fails", "fails"),
+        ((D, D, D, 21.0, 22.0), "fails", "fails"),
+        ((D, D, D), "fails", "holds"),
+        ((D, "unscored", "unscored"), "fails", "absent"),
+        ((D, None, None), "fails", "absent"),
+        ((D, D, None), "fails", "absent"),
+        ((20.0, None), "absent", "fails"),
+        ((20.0, D, "unscored", "unscored"), "fails", "fails"),
+        ((None, None), "absent", "absent"),
+    ],
+)
+def test_trained_and_failed_ask_for_every_seed(of_seeds, seeds, trained, failed):
+    """Two of five diverged seeds were trained, and three of five had failed."""
+    assert of_seeds(TRAINED, seeds).answer == trained
+    assert of_seeds(FAILED, seeds).answer == failed
+
+
+def test_the_evidence_counts_the_seeds_without_a_result(of_seeds):
+    (fact,) = of_seeds(TRAINED, (D, D, 20.0, 21.0, 22.0)).evidence
+    assert fact.text.endswith("21 (2 of 5 seeds diverged)")
+    (fact,) = of_seeds(FAILED, (D, D, D, 21.0, 22.0)).evidence
+    assert fact.text.endswith("21.5 (3 of 5 seeds diverged)")
+    (fact,) = of_seeds(FAILED, (D, D, D)).evidence
+    assert "3 of 3 seeds" in fact.text
+    (fact,) = of_seeds(FAILED, (D, None, None)).evidence
+    assert fact.text.endswith("not run (2 of 3 seeds), 1 of 3 seeds diverged")
+    (fact,) = of_seeds(TRAINED, (20.0, None)).evidence
+    assert fact.text.endswith("20, 1 of its seeds not run")
+
+
+@pytest.mark.parametrize("seeds", [(D, D, 20.0, 20.1, 20.2), (D, D, D, 20.0, 20.1)])
+def test_some_diverged_seeds_decide_nothing_that_the_worst_value_would_change(of_seeds, seeds):
+    lower, higher = (19.0, 19.1, 19.2), (30.0, 30.1, 30.2)
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, lower).answer == "inconclusive"
+    assert of_seeds(f"{OTHER} < {ROW}", seeds, lower).answer == "inconclusive"
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, higher).answer == "fails"
+    assert of_seeds(f"{ROW} < {OTHER}", seeds, higher).answer == "holds"
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, (D, *lower)).answer == "inconclusive"
+    assert of_seeds(f"{ROW} > {OTHER}", seeds, (D, *higher)).answer == "inconclusive"
+    (fact,) = of_seeds(f"{ROW} > {OTHER}", seeds, lower).evidence
+    assert f"({seeds.count(D)} of 5 seeds diverged)" in fact.text
+    assert (fact.low, fact.high > 0) == (None, True)
+
+
+def test_one_diverged_seed_next_to_seeds_that_are_not_scored_is_absent(of_seeds):
+    for seeds in ((D, "unscored", "unscored"), (D, None, None), (D, D, None)):
+        found = of_seeds(f"{ROW} > {OTHER}", seeds)
+        assert found.answer == "absent"
+        assert "seeds diverged" in found.evidence[0].text
+    assert of_seeds(f"{ROW} > {OTHER}", (D, D, D)).answer == "fails"
+
+
+def nll(seeds, source):
+    """Return a term with a number for each of some seeds."""
+    return Term(source, 2.0, source=source, by_seed={seed: 2.0 + seed / 10 for seed in seeds})
+
+
+@pytest.mark.parametrize(
+    ("terms", "why"),
+    [
+        ((nll((1,), "p/a"), nll((1,), "p/b")), ALONE),
+        ((nll((1, 2), "p/a"), nll((1,), "p/b")), UNEVEN),
+        ((nll((1, 2), "p/a"), nll((1, 2, 3), "p/a")), OTHER_SEEDS),
+        ((nll((1,), "p/a"), nll((1, 2), "p/a")), OTHER_SEEDS),
+        ((nll((), "p/a"), nll((1, 2), "p/b")), NO_SEEDS),
+    ],
+)
+def test_what_has_no_interval_says_the_true_reason(files, terms, why):
+    """Rows with several seeds were called rows of one seed."""
+    interval = results_of(files).interval({terms[0]: 1.0, terms[1]: -1.0})
+    assert (interval.half, interval.basis) == (None, why)
+
+
+LINES = DataFrame(
+    [
+        (panel, label, "p/run", update, update, value, value + 10, "")
+        for panel in ("Static, 24/24", "Decoder")
+        for label in ("a", "b, c")
+        for update, value in ((1, 5.0), (2, 6.0))
+    ],
+    columns=["panel", "label", "run", "update", "x", "value", "smoothed", "words"],
+)
+MAP = DataFrame(
+    [
+        ("D", "p/run", row, column, value, "")
+        for row, values in (("x", (1.0, 2.0)), ("y", (3.0, 4.0)))
+        for column, value in zip(("x", "y"), values, strict=True)
+    ],
+    columns=["panel", "run", "row", "column", "value", "words"],
+)
+NOTHING = DataFrame(
+    {"panel": ["D"], "run": ["p/run"], "row": [None], "column": [None], "words": ["diverged"]}
+)
+
+
+def shown(frames, worst=math.nan, **chosen):
+    """Return what labels of a figure name; a picture is one of tasks by tasks."""
+    picture = not {"label", "line"} & {*chosen}
+    axes = ("task", "task_2") if picture else ("layer",)
+    left = axes[len({"row", "column"} & {*chosen}) :]
+    drawn = Drawn("D", "", axes, "run")
+    return curve(Labelled("figure2", drawn, chosen, left, ()), frames, worst)
+
+
+def test_labels_name_a_curve_as_it_is_drawn():
+    made = shown({1: LINES}, panel="Static, 24/24", label="a")
+    assert made.by_seed[1].to_dict("list") == {"layer": [1, 2], "value": [15.0, 16.0]}
+    assert (made.source, made.name) == ("p/run", "figure2")
+    # Lines that are close share a label, and a label may itself have a comma.
+    for label in ("c", "b, c"):
+        assert len(shown({1: LINES}, panel="Decoder", label=label).by_seed[1]) == 2
+
+
+def test_a_picture_has_rows_and_columns_and_its_field_is_a_number_of_each_seed():
+    made = shown({1: MAP}, panel="D")
+    assert list(made.by_seed[1].columns) == ["task", "task_2", "value"]
+    assert list(shown({1: MAP}, panel="D", row="y").by_seed[1]["value"]) == [3.0, 4.0]
+    other = MAP.assign(value=MAP["value"] + 1)
+    field = shown({1: MAP, 2: other}, panel="D", row="y", column="x")
+    assert isinstance(field, Sum)
+    (term,) = field.weights
+    assert (dict(term.by_seed), term.source) == ({1: 3.0, 2: 4.0}, "p/run")
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [("not run", True), ("not recorded", True), ("diverged at update 3", False)],
+)
+def test_a_run_without_points_says_why(words, missing):
+    made = shown({1: NOTHING.assign(words=words)}, panel="D", row="y", column="x")
+    assert isinstance(made, Curve)
+    assert (made.words, made.missing, made.by_seed) == (words, missing, {})
+
+
+def test_a_failed_run_is_the_worst_where_the_series_has_a_bad_end():
+    for worst in (math.inf, math.nan):
+        number = NUMBERS["max"](shown({1: NOTHING}, worst, panel="D"))
+        assert number.value == worst or math.isnan(worst)
+        assert not number.missing
+
+
+def test_seeds_that_failed_are_counted_next_to_the_others():
+    absent = NOTHING.assign(words="not run")
+    for frames, lost, awaited in (
+        ({1: NOTHING, 2: MAP}, "1 of 2 seeds diverged", 0),
+        ({1: NOTHING, 2: MAP, 3: NOTHING}, "2 of 3 seeds diverged", 0),
+        ({1: NOTHING, 2: MAP, 3: absent}, "1 of 3 seeds diverged", 1),
+        ({1: absent, 2: MAP}, "", 1),
+    ):
+        made = shown(frames, panel="D")
+        assert ([*made.by_seed], made.words, made.lost, made.awaited) == ([2], "", lost, awaited)
+    (term,) = shown({1: NOTHING, 2: MAP}, panel="D", row="x", column="y").weights
+    assert (term.value, term.lost) == (2.0, "1 of 2 seeds diverged")
+    assert shown({1: NOTHING, 2: NOTHING}, panel="D").words == "2 of 2 seeds diverged"
+    made = shown({1: NOTHING, 2: absent}, panel="D")
+    assert (made.words, made.missing, made.lost) == ("not run", True, "1 of 2 seeds diverged")
+
+
+def test_a_label_that_a_scale_does_not_have_is_missing():
+    assert shown({1: MAP}, panel="D", row="z").missing
+    assert shown({}, panel="D").missing

@@ -1,0 +1,343 @@
+"""The claims of the papers: parts, answers by hand, `supports`, and how they read."""
+
+import math
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.judged import Judged, is_comparable, judged, judged_part
+from fathom.artefacts.claims.truths import TOO_FEW, Evidence, Interval
+from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE, PARTLY, lines, page, printed, summary
+from fathom.artefacts.claims.worlds import ALONE, Printed
+from fathom.artefacts.figures.points import with_seed
+from fathom.artefacts.table.notes import WRONG_LANGUAGE
+from fathom.config.claims import Claim, ClaimPart
+from fathom.config.paths import Paths
+from fathom.io.errors import Findings
+from fathom.scoring.students_t import half_interval
+from tests.support.checked import checked
+from tests.support.claims import Numbers
+from tests.support.papers import PAPERS
+from tests.support.small_figures import end, write_series
+from tests.support.small_project import write_config
+
+NO_CELLS = SimpleNamespace(cells=lambda known: ())
+FIGURE = "transparent_attention/en_de_transformer_plain_"
+
+
+@pytest.fixture(scope="module")
+def without_results(own_project, tmp_path_factory):
+    """Every part of every claim by paper, name and part, without any results."""
+    artefacts = Artefacts(own_project, Paths(tmp_path_factory.mktemp("results"), "tiny"))
+    return {
+        (one.paper, one.name, one.part): one
+        for paper in PAPERS
+        for one in judged(artefacts, own_project.papers[paper])
+    }
+
+
+def test_a_claim_has_a_part_for_each_combination(own_project):
+    claim = own_project.claims["latent_depth"]["latent_decoder_beats_static"]
+    answers = [(part.name, part.supports) for part in claim.parts]
+    assert answers == [("table3", "holds"), ("table4", "holds"), ("table5", "fails")]
+    pairs = own_project.claims["lamgd"]["family_is_nearest"]
+    assert [part.name for part in pairs.parts][:2] == ["aze/tur", "tur/aze"]
+
+
+def test_supports_is_what_the_papers_own_cells_answer(own_project, without_results):
+    said = {
+        (paper, name, part.name): part.supports
+        for paper in PAPERS
+        for name, claim in own_project.claims[paper].items()
+        for part in claim.parts
+    }
+    answers = {key: one.reported_answer for key, one in without_results.items()}
+    assert answers == said
+    assert len({key[:2] for key in answers}) == 62
+    assert Counter(answers.values()) == {"holds": 56, "fails": 10, "not printed": 29}
+    assert {one.answer for one in without_results.values()} == {"not run"}
+    assert not any(one.against or one.comparable for one in without_results.values())
+
+
+# From the tables of the papers: (claim, part, the difference that decides, half of its interval).
+BY_HAND = [
+    ("latent_decoder_beats_static", "table3", 20.83 - 20.48, None, "holds"),
+    ("latent_decoder_beats_static", "table5", 27.63 - 27.73, None, "fails"),
+    ("hundred_layers_are_best", "", 24.16 - 24.46, None, "fails"),
+    ("latent_beats_dlcl", "36/36", 28.1 - 27.7, 1.96 * 0.07, "holds"),
+    ("latent_beats_dlcl", "48/48", 28.7 - 28.1, 1.96 * 0.09, "holds"),
+    ("latent_beats_big", "", 28.7 - 28.1, 1.96 * 0.09, "holds"),
+    (
+        "sixty_four_layers_are_best", "", 28.4 - 28.7, 1.96 * math.sqrt(0.08**2 + 0.09**2), "fails",
+    ),
+    ("masked_lm_24_gains", "", 2.82 - 2.91, None, "holds"),
+    ("masked_lm_48_gains", "", 2.71 - 2.60, None, "fails"),
+    ("likelihood_grows_with_depth", "", 2.069 - 2.078, None, "holds"),
+    ("depth_gains_are_consistent", "LL-D, 12/36", 22.3 - 22.5, None, "fails"),
+    ("loss_terms_help", "", 24.46 - 24.28, None, "holds"),
+    ("inner_updates_hardly_matter", "", 28.28 - 28.49, None, "holds"),
+    ("gains_reach_07", "table1", 28.04 - 27.26, None, "holds"),
+    ("gains_reach_11", "", 26.69 - 25.77, None, "fails"),
+    ("deep_matches_big", "table1", 27.79 - 27.94, None, "holds"),
+    ("learnt_masks_beat_fixed", "", 55.3 - 54.8, None, "holds"),
+    ("sharing_grows_with_k", "", 0.63 - 0.73, None, "holds"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "part", "difference", "half", "answer"), BY_HAND)
+def test_an_answer_on_printed_cells_is_the_one_by_hand(
+    without_results, name, part, difference, half, answer
+):
+    (one,) = (own for key, own in without_results.items() if key[1:] == (name, part))
+    assert one.reported_answer == answer
+    facts = [fact for fact in one.reported_evidence if fact.difference is not None]
+    fact = min(facts, key=lambda own: abs(own.difference - difference))
+    assert fact.difference == pytest.approx(difference)
+    if half is None:
+        assert fact.low is None
+        assert one.reported_basis == "digits as printed"
+    else:
+        assert fact.high - fact.low == pytest.approx(2 * half)
+
+
+def test_with_students_t_no_answer_on_printed_cells_changes(own_project, monkeypatch, tmp_path):
+    """The ± that latent_depth prints are of five seeds; the cells themselves do not say so."""
+
+    def of_five_seeds(_, weights):
+        errors = [(abs(factor) * term.stderr, 5) for term, factor in weights.items() if term.stderr]
+        return Interval(half_interval(errors) if errors else None, "")
+
+    artefacts = Artefacts(own_project, Paths(tmp_path, "tiny"))
+    paper = own_project.papers["latent_depth"]
+    before = judged(artefacts, paper)
+    monkeypatch.setattr(Printed, "interval", of_five_seeds)
+    after = judged(artefacts, paper)
+    assert [one.reported_answer for one in after] == [one.reported_answer for one in before]
+    assert after != before  # their intervals are other ones
+
+
+def test_with_the_papers_own_settings_answers_are_evidence(own_project, tmp_path):
+    artefacts = Artefacts(own_project, Paths(tmp_path, "paper"))
+    paper = own_project.papers["transparent_attention"]
+    assert all(one.comparable for one in judged(artefacts, paper))
+
+
+def test_what_a_scale_does_not_have_is_not_comparable(own_project, tmp_path):
+    """A claim without a single run was evidence about the paper."""
+    paper = own_project.papers["latent_depth"]
+    own = replace(paper, tables=dict.fromkeys(paper.tables, NO_CELLS))
+    artefacts = Artefacts(own_project, Paths(tmp_path, "paper"))
+    (part,) = own_project.claims["latent_depth"]["loss_terms_help"].parts
+    assert is_comparable(artefacts, paper, part)
+    assert not is_comparable(artefacts, own, part)
+
+
+@pytest.fixture
+def ratios(own_project, tmp_path):
+    """A function that writes curves of Figure 1 and returns a claim about them."""
+
+    def judge(name, *seeds):
+        paths = Paths(tmp_path, "tiny")
+        artefacts = Artefacts(own_project, paths, tuple(range(1, len(seeds) + 1)))
+        for layers in ("6", "20"):
+            run = artefacts.run(FIGURE + layers)
+            identity = own_project.spec(FIGURE + layers, "tiny").identity
+            for seed, values in enumerate(seeds, start=1):
+                one = with_seed(run, seed)
+                rows = [(at, (), value) for at, value in enumerate(values[layers], start=1)]
+                write_series(one, "encoder_gradient_ratio", (), rows)
+                end(one, identity=identity)
+        claims = judged(artefacts, own_project.papers["transparent_attention"])
+        return next(one for one in claims if one.name == name)
+
+    return judge
+
+
+def test_a_curve_of_one_seed_decides_alone_and_of_several_has_an_interval(ratios):
+    one = ratios("ratio_is_small_when_deep", {"6": [0.8, 0.9, 1.0], "20": [0.1, 0.2, 0.3]})
+    assert (one.answer, one.basis, one.scale) == ("holds", ALONE, "tiny")
+    assert one.evidence[0].difference == pytest.approx(0.2 - 0.45)
+    seeds = [
+        {"6": [level] * 3, "20": [deep] * 3} for level, deep in ((0.8, 0.1), (1.0, 0.8), (0.9, 0.2))
+    ]
+    one = ratios("ratio_is_small_when_deep", *seeds)
+    assert one.answer == "inconclusive"
+    assert "3 seeds" in one.basis
+    assert one.evidence[0].low < 0 < one.evidence[0].high
+
+
+def part_of(ours, theirs, guard=""):
+    """Return the answers of `A > 2` on numbers of ours and of a paper."""
+    part = ClaimPart("table3", 'A["x"] > 2', guard, "holds", "here", "there", "")
+    claim = Claim("p", "one", "a sentence\n of two lines", "§4", (part,))
+    return judged_part(claim, part, (Numbers(**ours), Numbers(**theirs)), "tiny", False)
+
+
+@pytest.mark.parametrize(
+    ("value", "answer"),
+    [(3.0, "holds"), (1.0, "fails"), ((2.5, 1.0), "inconclusive"), ("not run", "not run")],
+)
+def test_a_claim_has_an_answer_on_each_side(value, answer):
+    one = part_of({"A": value}, {"A": 3.0})
+    assert (one.answer, one.reported_answer) == (answer, "holds")
+    assert one.against == (answer == "fails")
+    other = part_of({"A": 3.0}, {"A": value})
+    assert other.reported_answer == ("not printed" if answer == "not run" else answer)
+    assert (other.full_name, other.sentence) == ("p/one [table3]", "a sentence of two lines")
+    assert (other.expression, other.artefacts) == ('A["x"] > 2', ("A",))
+
+
+@pytest.mark.parametrize(
+    ("guard", "answer"),
+    [(0.5, "holds"), (0.05, "undecided"), ((0.5, 0.6), "undecided"), ("not run", "not run")],
+)
+def test_a_guard_must_hold_with_its_whole_interval(guard, answer):
+    one = part_of({"A": 3.0, "G": guard}, {"A": 3.0, "G": 0.5}, 'G["x"] > 0.1')
+    assert one.answer == answer
+    assert (one.evidence[0].text.startswith("G")) == (answer != "holds")
+
+
+def test_a_guard_without_printed_cells_is_passed_over():
+    guard, numbers = 'G["x"] > 0.1', {"A": 3.0, "G": 0.5}
+    assert part_of(numbers, {"A": 3.0, "G": "not run"}, guard).reported_answer == "holds"
+    assert part_of(numbers, {"A": 3.0, "G": 0.05}, guard).reported_answer == "undecided"
+
+
+PAPER = "config/papers/sample"
+# The gated run diverged.
+CLAIM = """\
+better:
+  sentence: Gated is better than a number.
+  section: §6
+  for: {row: [Static, Gated]}
+  guard: trained(table1["<row>"])
+  claim: table1["<row>", "avg"] > 20
+  supports: {Static: holds, Gated: undecided}
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A function that writes claims of a small project, and returns its folder."""
+
+    def write(*change):
+        text = CLAIM.replace(*change) if change else CLAIM
+        (tmp_path / PAPER / "claims.yaml").write_text(text, encoding="utf-8")
+        return tmp_path
+
+    write_config(tmp_path)
+    return write
+
+
+@pytest.mark.parametrize(
+    ("change", "places", "what"),
+    [
+        (
+            ("{Static: holds, Gated: undecided}", "{Static: fails, Gated: holds}"),
+            ["7: better.supports.Static", "7: better.supports.Gated"],
+            "the paper's own cells answer 'holds', not 'fails' (table1 “Static” avg ",
+        ),
+        (
+            ("{Static: holds, Gated: undecided}", "holds"),
+            ["7: better.supports"],
+            "the paper's own cells answer 'undecided', not 'holds'",
+        ),
+        (
+            ('"avg"] > 20', '"agv"] > 20'),
+            ["6: better.claim"],
+            "table1, row 'Static', has no column",
+        ),
+        (('trained(table1["<row>"])', "1 > 2"), ["5: better.guard"], "no cell and no curve is"),
+        (
+            ('table1["<row>", "avg"] > 20', 'rising(table1[["<row>"], "avg"])'),
+            ["6: better.claim"],
+            TOO_FEW,
+        ),
+    ],
+)
+def test_a_wrong_claim_is_a_finding_with_its_file_and_line(small, change, places, what):
+    assert checked(small()).claims["sample"]["better"].parts[0].supports == "holds"
+    with pytest.raises(Findings) as caught:
+        checked(small(*change))
+    wheres = dict.fromkeys(finding.where for finding in caught.value.findings)
+    assert [*wheres] == [f"{PAPER}/claims.yaml:{place}" for place in places]
+    assert caught.value.findings[0].what.startswith(what)
+
+
+def test_claims_are_checked_without_pandas_or_torch(small):
+    """`fathom validate` and each start of Snakemake would load them."""
+    with (small() / PAPER / "figures.yaml").open("a", encoding="utf-8") as figures:
+        figures.write(
+            "\nfigure2:\n  kind: lines\n  title: Curves\n  section: §6\n  series: gradient_norm\n"
+            "  x: update\n  lines: {gated: gated_2_2}\n"
+        )
+    claim = 'mean(abs(0.5 * figure2["gated"] - 1)) > 0'
+    folder = small('table1["<row>", "avg"] > 20', claim)
+    path = folder / PAPER / "claims.yaml"
+    path.write_text(path.read_text().replace("Static: holds", "Static: not printed"))
+    code = "import sys; from pathlib import Path; from tests.support.checked import checked\n"
+    code += "checked(Path(sys.argv[1])); assert not {'pandas', 'torch'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", code, folder], check=True)
+
+
+FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, ">", 0.0, "paired")
+
+
+def claim(answer="holds", comparable=False, facts=(FACT,), part="table3"):
+    return Judged(
+        paper="p",
+        name="one",
+        part=part,
+        sentence="deep <is> better",
+        section="§4",
+        expression='A["x"] > B["x"]',
+        guard="",
+        scale="tiny",
+        answer=answer,
+        evidence=facts,
+        comparable=comparable,
+        reported_answer="not printed",
+        reported_evidence=(Evidence("A not printed > 0", "absent"),),
+        artefacts=("table3",),
+    )
+
+
+def test_the_csv_has_a_line_for_each_part():
+    frame = lines([claim(), claim("fails", part="table4")])
+    assert list(frame["part"]) == ["table3", "table4"]
+    first = frame.iloc[0]
+    assert (first["answer"], first["numbers"], first["basis"]) == ("holds", FACT.text, "paired")
+    assert (first["reported_answer"], first["comparable"]) == ("not printed", False)
+
+
+def test_a_claim_prints_its_sentence_its_answer_and_its_first_numbers():
+    text = "\n".join(printed([claim("fails", facts=(FACT,) * 5)]))
+    for words in ("p/one [table3]: fails, against", "“deep <is> better” (§4)", "paired", "2 more"):
+        assert words in text
+    assert text.count(FACT.text) == 3
+    assert "A not printed" not in text
+    assert "against" not in "\n".join(printed([claim()]))
+
+
+def test_the_summary_counts_answers_and_says_what_is_no_evidence():
+    text = "\n".join(summary([claim(), claim("fails"), claim("fails", comparable=True)]))
+    for words in ("2 fails, 1 holds", "3 not printed", PARTLY.format(count=2, all=3)):
+        assert words in text
+    assert NOT_EVIDENCE in summary([claim()])
+    assert len(summary([claim(comparable=True)])) == 3
+    assert summary([]) == [NONE]
+
+
+def test_the_page_has_a_table_for_each_paper_and_explains_doubtful_numbers():
+    text = page([claim(), claim("fails")], {"p": "A paper"})
+    assert text.count("<table>") == 1
+    assert "deep &lt;is&gt; better" in text
+    assert 'class="fails"' in text
+    assert WRONG_LANGUAGE not in text
+    doubtful = replace(FACT, text="A 3‡ - B 1 = 2 > 0")
+    assert WRONG_LANGUAGE in page([claim(), claim(facts=(doubtful,))], {"p": "A paper"})

@@ -1,0 +1,54 @@
+"""The page of deviations, and which deviations apply to a run."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from fathom.artefacts.deviations import PARTS, applying, fragment, page
+from fathom.config.deviations import Deviation
+from tests.support.own_project import own_project
+
+
+@pytest.fixture(scope="module")
+def papers():
+    return own_project().papers
+
+
+def test_every_entry_is_on_the_page_with_all_that_it_has(papers):
+    text = page(papers)
+    for paper in papers.values():
+        of_paper = text.split(f"\n## {paper.name}\n")[1].split("\n## ")[0]
+        for entry in paper.deviations:
+            part = of_paper.split(f"### {entry.name}: {entry.title}\n\n")[1].split("\n\n")[0]
+            assert f"- **Paper:** {entry.paper}" in part
+            assert f"- **Here:** {entry.ours}" in part
+            assert f"- **Because:** {entry.why}" in part
+            assert ("**Released code:**" in part) == bool(entry.released)
+            assert ("**Settings:**" in part) == bool(entry.settings)
+            assert all(f"`{name}`" in part for name in (*entry.applies, *entry.settings))
+
+
+def test_a_paper_without_deviations_is_left_out(papers):
+    paper = replace(papers["lamgd"], deviations=())
+    assert "lamgd" not in page({"lamgd": paper}).partition("yaml.")[2]
+
+
+def entry(name, *applies):
+    """Return an entry that applies to some names."""
+    return Deviation(name, name, "Silent.", "", "One.", "Chosen.", applies, ())
+
+
+ENTRIES = (entry("general", "paper"), entry("gates", "gated"), entry("one_table", "table1"))
+
+
+def test_entries_apply_to_everything_or_to_a_method_family_or_table():
+    paper = SimpleNamespace(deviations=ENTRIES)
+    assert applying(paper, ()) == ENTRIES[:1]
+    assert applying(paper, {"gated"}) == ENTRIES[:2]
+    assert applying(paper, {"table1", "static"}) == (ENTRIES[0], ENTRIES[2])
+
+
+def test_each_part_of_an_entry_is_an_attribute():
+    assert all(hasattr(ENTRIES[0], part) for part in PARTS)
+    assert fragment(ENTRIES[0]) == "deviation-general"

@@ -1,0 +1,407 @@
+import os
+import shutil
+from dataclasses import replace
+from itertools import islice, repeat
+
+import numpy as np
+import pytest
+import torch
+from fairseq.data.indexed_dataset import (
+    MMapIndexedDataset,
+    MMapIndexedDatasetBuilder,
+    best_fitting_int_dtype,
+)
+
+from fathom.data.encode import Selection, encode
+from fathom.data.indexed import SPLITS, Sentences, files, writing
+from fathom.data.sides import sides
+from fathom.data.subwords import Encoder, join, train
+from fathom.data.tensors import load
+from fathom.data.vocabulary import EOS, PAD
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json, read_lines, sha256, write_lines
+from tests.support.small_corpus import (
+    DEFINITION,
+    INVISIBLE,
+    LANGUAGES,
+    ODD,
+    TASKS,
+    record_corpus,
+    silent,
+    small_data,
+)
+
+ALONE = {"tasks": DEFINITION["tasks"]}
+ROWS = [[5, 2], [7, 8, 9, 2], [2], [60_000, 2]]
+
+
+# Encoding
+
+
+def text(dictionary, ids):
+    """Return the text of ids without the end symbol."""
+    return join([dictionary[i] for i in ids[:-1].tolist()])
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_every_sentence_of_valid_and_test_is_kept_in_order(corpus, tensors, task, split):
+    pairs = tensors.split(task, split)
+    source = read_lines(corpus / task / f"{split}.{LANGUAGES[task]}")
+    target = read_lines(corpus / task / f"{split}.eng")
+    assert len(pairs) == len(source)
+    for i, (line, answer) in enumerate(zip(source, target, strict=True)):
+        assert text(tensors.target_dictionary, pairs.target(i)) == answer
+        if line not in (ODD, INVISIBLE) and len(pairs.source(i)) <= 120:
+            assert text(tensors.source_dictionary, pairs.source(i)) == line
+
+
+def test_long_sources_of_valid_and_test_are_cut_and_counted(encoded, tensors):
+    counts = read_json(encoded / "tensors.json")["splits"]["bos"]
+    assert counts["valid"]["cut_sources"] == counts["test"]["cut_sources"] == 1
+    assert counts["train"]["cut_sources"] == 0
+    assert tensors.split("bos", "valid").source_lengths.max() == small_data().max_pieces + 1
+
+
+def test_training_pairs_that_are_empty_or_long_are_left_out_and_counted(corpus, encoded, tensors):
+    counts = read_json(encoded / "tensors.json")["splits"]["bos"]["train"]
+    assert (counts["left_out_empty"], counts["left_out_long"]) == (1, 1)
+    lines = len(read_lines(corpus / "bos" / "train.bos"))
+    assert counts["pairs"] == len(tensors.split("bos", "train")) == lines - 2
+
+
+def test_counts_of_tokens_hold_the_end_symbols(encoded, tensors):
+    counts = read_json(encoded / "tensors.json")["splits"]
+    for task in TASKS:
+        for split in SPLITS:
+            pairs = tensors.split(task, split)
+            assert counts[task][split]["source_tokens"] == pairs.source_lengths.sum()
+            assert counts[task][split]["target_tokens"] == pairs.target_lengths.sum()
+
+
+def test_encoding_twice_gives_the_same_bytes(corpus, foreign, encoded, tmp_path):
+    encode(small_data(), corpus, foreign, tmp_path, silent)
+    files = [path for path in sorted(encoded.rglob("*")) if path.is_file()]
+    again = [tmp_path / path.relative_to(encoded) for path in files]
+    assert [sha256(path) for path in files] == [sha256(path) for path in again]
+    assert len(list(tmp_path.rglob("*"))) == len(list(encoded.rglob("*")))
+
+
+def test_the_summary_lists_every_file_with_its_checksum(encoded):
+    listed = read_json(encoded / "tensors.json")["files"]
+    files = {p.relative_to(encoded).as_posix(): p for p in encoded.rglob("*") if p.is_file()}
+    del files["tensors.json"]
+    assert listed == {name: sha256(path) for name, path in files.items()}
+
+
+def test_the_baseline_is_one_distribution_over_all_tasks_targets(encoded, tensors):
+    size = len(tensors.target_dictionary)
+    training = [ids for task in TASKS for ids in targets(tensors, task, "train")]
+    counts = np.bincount(np.concatenate(training), minlength=size) + 1
+    cost = -np.log(counts / counts.sum())
+    by_task = {task: np.concatenate(targets(tensors, task, "valid")) for task in TASKS}
+    recorded = read_json(encoded / "tensors.json")["unigram_nll_by_task"]
+    for task, ids in by_task.items():
+        assert recorded[task] == pytest.approx(cost[ids].mean())
+    everything = np.concatenate(list(by_task.values()))
+    assert tensors.unigram_nll == pytest.approx(cost[everything].mean())
+    assert 2 < tensors.unigram_nll < np.log(size)
+
+
+def targets(tensors, task, split):
+    """Return the ids of a split's targets."""
+    pairs = tensors.split(task, split)
+    return [pairs.target(i).numpy() for i in range(len(pairs))]
+
+
+def test_one_to_many_has_the_sides_exchanged(corpus, tensors, tmp_path):
+    data = small_data(direction="one_to_many")
+    train(data, corpus, tmp_path / "subwords", silent)
+    encode(data, corpus, tmp_path / "subwords", tmp_path / "out", silent)
+    exchanged = load(tmp_path / "out").split("kor", "test")
+    assert exchanged.source(5).tolist() == tensors.split("kor", "test").target(5).tolist()
+
+
+@pytest.fixture
+def lines(corpus, tmp_path):
+    """A function that encodes the corpus's own sides as text without pairs."""
+
+    def run(**changes):
+        data = small_data(ALONE, direction=None, joint=150, **changes)
+        train(data, corpus, tmp_path / "subwords", silent)
+        encode(data, corpus, tmp_path / "subwords", tmp_path / "lines", silent)
+        return tmp_path / "lines"
+
+    return run
+
+
+def test_text_without_pairs_has_one_side_and_one_dictionary(lines, corpus):
+    folder = lines()
+    assert not list(folder.rglob("*target*"))
+    tensors = load(folder)
+    assert tensors.sides == ("source",)
+    assert tensors.target_dictionary == tensors.source_dictionary
+    valid = tensors.split("kor", "valid")
+    assert len(valid) == len(read_lines(corpus / "kor" / "valid.hangul"))
+    assert valid.target(3).tolist() == valid.source(3).tolist()
+    assert text(tensors.source_dictionary, valid.source(3)) in read_lines(
+        corpus / "kor" / "valid.hangul"
+    )
+
+
+def test_longer_and_empty_lines_of_every_split_are_left_out(lines, corpus):
+    counts = read_json(lines(max_pieces=30) / "tensors.json")["splits"]["bos"]
+    for split, of_split in counts.items():
+        assert of_split["left_out_empty"] == 1
+        assert of_split["left_out_long"] >= 1
+        assert of_split["cut_sources"] == 0
+        total = of_split["sentences"] + of_split["left_out_empty"] + of_split["left_out_long"]
+        assert total == len(read_lines(corpus / "bos" / f"{split}.bos"))
+
+
+def test_the_baseline_of_text_without_pairs_is_that_of_its_one_side(lines):
+    tensors = load(lines())
+    size = len(tensors.source_dictionary)
+    training = np.concatenate([ids for task in TASKS for ids in targets(tensors, task, "train")])
+    cost = -np.log((np.bincount(training, minlength=size) + 1) / (len(training) + size))
+    recorded = read_json(tensors.folder / "tensors.json")["unigram_nll_by_task"]
+    for task in TASKS:
+        valid = np.concatenate(targets(tensors, task, "valid"))
+        assert recorded[task] == pytest.approx(cost[valid].mean())
+
+
+def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, foreign, tmp_path):
+    copy = shutil.copytree(corpus, tmp_path / "corpus")
+    lines = read_lines(copy / "kor" / "test.eng")
+    write_lines(copy / "kor" / "test.eng", ["</s> <pad>", *lines[1:]])
+    record_corpus(copy)
+    encode(small_data(), copy, foreign, tmp_path / "out", silent)
+    tensors = load(tmp_path / "out")
+    ids = tensors.split("kor", "test").target(0).tolist()
+    assert ids.count(EOS) == 1
+    assert ids[-1] == EOS
+    assert ids.count(tensors.target_dictionary.unk()) >= 2
+    assert tensors.target_dictionary.pad() not in ids
+
+
+def test_two_files_of_unequal_lines_are_refused(corpus, foreign, tmp_path):
+    copy = shutil.copytree(corpus, tmp_path / "corpus")
+    write_lines(copy / "bel" / "valid.eng", ["ta"])
+    with pytest.raises(FathomError, match=r"valid.eng"):
+        encode(small_data(), copy, foreign, tmp_path / "out", silent)
+    record_corpus(copy)
+    with pytest.raises(FathomError, match="differ in their number of sentences"):
+        encode(small_data(), copy, foreign, tmp_path / "out", silent)
+
+
+def test_text_is_cut_line_by_line_and_never_held_in_memory(foreign):
+    endless = repeat("lo ta")
+    encoders = [Encoder.of(foreign, side) for side in sides(small_data())]
+    cut = [encoder.pieces("bel", endless) for encoder in encoders]
+    pairs = iter(Selection(cut, 100, "train", "here"))
+    assert len(list(islice(pairs, 1000))) == 1000
+
+
+def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, foreign, tmp_path):
+    encode(small_data(), corpus, foreign, tmp_path, silent)
+    settings = small_data().settings.model_copy(update={"max_pieces": 0})
+    with pytest.raises(FathomError, match=r"data.max_pieces"):
+        encode(replace(small_data(), settings=settings), corpus, foreign, tmp_path, silent)
+    assert not (tmp_path / "tensors.json").exists()
+
+
+def test_unfinished_subwords_are_refused(corpus, tmp_path):
+    with pytest.raises(FathomError, match=r"subwords.json"):
+        encode(small_data(), corpus, tmp_path, tmp_path / "out", silent)
+
+
+def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
+    short, long = ["a"] * 3, ["a"] * 4
+    pairs = Selection(([short, long, short], [short, short, long]), 3, "train", "here")
+    assert list(pairs) == [(short, short)]
+    assert pairs.counts["left_out_long"] == 2
+
+
+def test_long_targets_of_validation_are_kept():
+    pairs = Selection(([["a"]], [["a"] * 9]), 3, "valid", "here")
+    assert list(pairs) == [(["a"], ["a"] * 9)]
+    assert pairs.counts["cut_sources"] == 0
+
+
+def test_a_split_without_pairs_is_refused():
+    with pytest.raises(FathomError, match="none of 0 pairs is left"):
+        list(Selection(([], []), 3, "test", "here"))
+
+
+@pytest.fixture
+def tokens(corpus, tmp_path):
+    """A function that encodes one-to-many text with a place of the target language's token."""
+
+    def run(place):
+        data = small_data(direction="one_to_many", target_token=place)
+        train(data, corpus, tmp_path / "subwords", silent)
+        encode(data, corpus, tmp_path / "subwords", tmp_path / place, silent)
+        return tmp_path / place
+
+    return run
+
+
+@pytest.mark.parametrize("place", ["source", "decoder"])
+def test_the_tokens_end_both_dictionaries_and_are_no_pieces(tokens, place):
+    plain, own = load(tokens("none")), load(tokens(place))
+    for before, after in (
+        (plain.source_dictionary, own.source_dictionary),
+        (plain.target_dictionary, own.target_dictionary),
+    ):
+        assert after.symbols == [*before.symbols, "__bos__", "__bel__", "__hangul__"]
+
+
+def test_a_token_of_the_decoder_changes_no_sentence(tokens):
+    plain, own = tokens("none"), tokens("decoder")
+    for path in plain.glob("*/*.*"):
+        assert sha256(path) == sha256(own / path.relative_to(plain)), path
+    text = load(own)
+    assert text.starts == tuple(map(text.target_dictionary.index, text.tokens))
+    assert text.before == ((), (), ())
+    assert [pairs.start for pairs in text.splits("test")] == list(text.starts)
+
+
+def test_a_token_of_the_source_comes_before_each_sentence_and_is_counted(tokens):
+    plain, own = load(tokens("none")), load(tokens("source"))
+    counts = read_json(own.folder / "tensors.json")["splits"]
+    for task in TASKS:
+        for split in SPLITS:
+            one, other = plain.split(task, split), own.split(task, split)
+            token = own.source_dictionary.index(f"__{LANGUAGES[task]}__")
+            assert all(
+                other.source(i).tolist() == [token, *one.source(i).tolist()]
+                for i in range(len(one))
+            )
+            assert counts[task][split]["source_tokens"] == other.source_lengths.sum()
+            assert other.targets.ids.tolist() == one.targets.ids.tolist()
+    assert set(own.starts) == {EOS}
+    assert own.before == (("__bos__",), ("__bel__",), ("__hangul__",))
+
+
+def test_text_without_tokens_is_encoded_as_before(tokens):
+    record = read_json(tokens("none") / "tensors.json")
+    assert "target_tokens" not in record
+
+
+# Files of ids
+
+
+def write(prefix, rows, entries):
+    with writing(prefix, entries) as add:
+        for row in rows:
+            add(row)
+    return files(prefix)
+
+
+@pytest.mark.parametrize("entries", [100, 65_499, 65_500, 200_000])
+def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
+    rows = [[min(number, entries - 1) for number in row] for row in ROWS]
+    ours = write(tmp_path / "ours", rows, entries)
+    theirs = files(tmp_path / "theirs")
+    builder = MMapIndexedDatasetBuilder(str(theirs[0]), dtype=best_fitting_int_dtype(entries))
+    for row in rows:
+        builder.add_item(torch.tensor(row))
+    builder.finalize(str(theirs[1]))
+    assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_an_error_on_the_way_leaves_no_file(tmp_path):
+    with pytest.raises(OverflowError), writing(tmp_path / "text", 100) as add:
+        add([5, -2])
+    assert not list(tmp_path.iterdir())
+
+
+def test_fairseq_and_we_read_the_same_sentences(tmp_path):
+    write(tmp_path / "text", ROWS, 65_000)
+    ours, theirs = Sentences(tmp_path / "text"), MMapIndexedDataset(str(tmp_path / "text"))
+    assert [row.tolist() for row in ours] == ROWS
+    assert [theirs[i].tolist() for i in range(len(theirs))] == ROWS
+    assert ours.lengths.tolist() == theirs.sizes.tolist()
+    assert len(ours) == len(ROWS)
+
+
+def test_all_ids_are_one_array_and_each_sentence_a_part_of_it(tmp_path):
+    write(tmp_path / "text", ROWS, 100_000)
+    sentences = Sentences(tmp_path / "text")
+    assert sentences.ids.tolist() == [number for row in ROWS for number in row]
+    assert sentences.starts.tolist() == [0, 2, 6, 7]
+    assert sentences[1].dtype == np.int64
+
+
+# Reading
+
+
+def test_tasks_come_in_the_order_of_the_data_set(tensors):
+    assert tensors.tasks == TASKS
+    assert [pairs.task for pairs in tensors.splits("train")] == [0, 1, 2]
+
+
+def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
+    pairs = tensors.split("kor", "train")
+    for i in range(len(pairs)):
+        for sentence, lengths in (
+            (pairs.source(i), pairs.source_lengths),
+            (pairs.target(i), pairs.target_lengths),
+        ):
+            assert sentence.dtype == torch.long
+            assert len(sentence) == lengths[i]
+            assert (sentence == EOS).nonzero().flatten().tolist() == [len(sentence) - 1]
+            assert PAD not in sentence
+
+
+def test_lengths_are_arrays_of_all_sentences(tensors):
+    pairs = tensors.split("bel", "valid")
+    assert isinstance(pairs.source_lengths, np.ndarray)
+    assert len(pairs) == len(pairs.source_lengths) == len(pairs.target_lengths) == 30
+
+
+def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
+    assert len(tensors.source_dictionary) == 117 + 4
+    assert len(tensors.target_dictionary) == 77 + 4
+    assert tensors.target_dictionary.pad() == PAD
+    assert tensors.target_dictionary.eos() == EOS
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "nearest"), [("kro", "train", "kor"), ("kor", "trian", "train")]
+)
+def test_an_unknown_task_or_split_names_the_nearest(tensors, task, split, nearest):
+    with pytest.raises(FathomError, match=nearest):
+        tensors.split(task, split)
+
+
+def test_unfinished_tensors_are_refused(tmp_path):
+    with pytest.raises(FathomError, match=r"tensors.json"):
+        load(tmp_path)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("kor/train.target.bin", flip),
+        ("bos/valid.source.idx", lambda path: os.truncate(path, 20)),
+        ("bel/test.source.bin", os.unlink),
+        ("dictionary.source.txt", lambda path: os.truncate(path, 0)),
+        ("tensors.json", flip),
+    ],
+)
+def test_tensors_that_are_not_those_that_were_encoded_are_refused(tensors, tmp_path, name, damage):
+    folder = shutil.copytree(tensors.folder, tmp_path / "tensors" / "small-12345678")
+    load(folder)
+    damage(folder / name)
+    with pytest.raises(FathomError) as caught:
+        load(folder)
+    assert caught.value.where == str(folder / name)
+    assert f"rm {folder}/tensors.json && fathom encode small-12345678" in caught.value.remedy

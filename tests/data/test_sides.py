@@ -1,0 +1,211 @@
+from itertools import pairwise
+
+import pytest
+from fairseq.data.data_utils import post_process
+from fairseq.tokenizer import tokenize_line
+
+from fathom.config.rules import subword_faults
+from fathom.data.sides import (
+    Text,
+    evenly,
+    join_marked,
+    require_corpus,
+    sides,
+    sides_of_pieces,
+    text_models,
+)
+from fathom.io.errors import FathomError
+from fathom.io.files import write_lines
+from tests.support.small_corpus import (
+    DEFINITION,
+    LANGUAGES,
+    ODD,
+    TASKS,
+    record_corpus,
+    small_data,
+    write_corpus,
+)
+
+ENGLISH = dict.fromkeys(TASKS, "eng")
+FOREIGN = tuple(Text(task, LANGUAGES[task]) for task in TASKS)
+PIVOT = tuple(Text(task, "eng") for task in TASKS)
+ALONE = {"tasks": DEFINITION["tasks"]}
+PAIR = {"tasks": [["law", "fra"], ["it", "fra"]], "pivot": "eng"}
+MARKED = DEFINITION | {"pieces": "marked"}
+
+
+# Sides
+
+
+def test_many_to_one_translates_into_the_pivot_and_one_to_many_out_of_it():
+    source, target = sides(small_data())
+    assert (source.name, source.languages) == ("source", LANGUAGES)
+    assert (target.name, target.languages) == ("target", ENGLISH)
+    source, target = sides(small_data(direction="one_to_many"))
+    assert (source.languages, target.languages) == (ENGLISH, LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("translates", "source", "target"),
+    [(["eng", "fra"], "eng", "fra"), (["fra", "eng"], "fra", "eng")],
+)
+def test_one_language_pair_has_the_direction_of_its_data_set(translates, source, target):
+    data = small_data(PAIR | {"translates": translates}, direction=None, joint=100)
+    for side, language in zip(sides(data), (source, target), strict=True):
+        assert side.languages == {"law": language, "it": language}
+
+
+def test_text_without_pairs_has_the_source_side_alone():
+    (source,) = sides(small_data(ALONE, direction=None, joint=100))
+    assert (source.name, source.languages) == ("source", LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("keys", "own", "pivot"),
+    [
+        ({}, dict.fromkeys(TASKS, "foreign"), "english"),
+        ({"joint": 100}, dict.fromkeys(TASKS, "joint"), "joint"),
+        ({"per_task": 60}, {task: f"per_task.{task}" for task in TASKS}, "english"),
+    ],
+)
+def test_each_text_is_cut_by_its_model_in_both_directions(keys, own, pivot):
+    for direction in ("many_to_one", "one_to_many"):
+        both = sides(small_data(direction=direction, **keys))
+        foreign, english = both if direction == "many_to_one" else both[::-1]
+        assert foreign.models == own
+        assert english.models == dict.fromkeys(TASKS, pivot)
+
+
+def test_text_in_pieces_has_no_models_and_sentences_of_whole_words(tmp_path):
+    marked = small_data(DEFINITION | {"pieces": "marked"}, algorithm="published")
+    write_lines(tmp_path / "bos" / "test.eng", ["ta@@ lo mi", ""])
+    record_corpus(tmp_path)
+    for side in sides(marked):
+        assert (side.models, side.marked) == ({}, True)
+    assert list(sides(marked)[1].lines(tmp_path, "bos", "test")) == ["ta@@ lo mi", ""]
+    assert sides(marked)[1].sentences(tmp_path, "bos", "test") == ["talo mi", ""]
+    assert sides(small_data())[1].sentences(tmp_path, "bos", "test") == ["ta@@ lo mi", ""]
+
+
+def test_pieces_of_another_data_set_have_its_tasks():
+    other = {"tasks": [["sun", "bos"]], "pivot": "eng"}
+    data = small_data(pieces=other, joint=100)
+    assert sides(data)[0].languages == LANGUAGES
+    assert sides_of_pieces(data)[0].languages == {"sun": "bos"}
+    assert sides_of_pieces(small_data()) == sides(small_data())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Die Re@@ publi@@ k &quot; ist &quot; ein@@ zig .",
+        "one",
+        "ends inside@@",
+        "an @ and an @@ alone @@",
+        "e@@@ mail@@ @@",
+        "  wide\u3000blank\u00a0s \t ",
+        "",
+    ],
+)
+def test_marked_pieces_are_cut_and_joined_as_fairseq_does_it(line):
+    assert line.split() == tokenize_line(line)
+    assert join_marked(line.split()) == post_process(" ".join(line.split()), "@@ ")
+
+
+# Models
+
+
+@pytest.mark.parametrize(
+    ("data", "models"),
+    [
+        (small_data(), [("english", "english", 80, PIVOT), ("foreign", "foreign", 120, FOREIGN)]),
+        (small_data(direction="one_to_many"), text_models(small_data())),
+        (small_data(joint=100), [("joint", "joint", 100, FOREIGN + PIVOT)]),
+        (
+            small_data(per_task=60),
+            [
+                ("english", "english", 80, PIVOT),
+                *((f"per_task.{text.task}", "per_task", 60, (text,)) for text in FOREIGN),
+            ],
+        ),
+        (small_data(ALONE, joint=100, direction=None), [("joint", "joint", 100, FOREIGN)]),
+        (
+            small_data(pieces={"tasks": [["sun", "bos"]], "pivot": "eng"}, joint=100),
+            [("joint", "joint", 100, (Text("sun", "bos"), Text("sun", "eng")))],
+        ),
+        (small_data(MARKED, algorithm="published"), []),
+    ],
+)
+def test_each_key_of_the_subwords_is_a_model_of_its_texts(data, models):
+    if isinstance(models, list):
+        found = [(model.name, model.key, model.pieces, model.texts) for model in text_models(data)]
+    else:
+        found = text_models(data)
+    assert found == models
+
+
+@pytest.mark.parametrize(
+    ("data", "where"),
+    [
+        (small_data(ALONE, direction=None), "data.subwords.english"),
+        (small_data(algorithm="published"), "data.subwords.algorithm"),
+        (small_data(MARKED), "data.subwords.algorithm"),
+        (small_data(pieces=ALONE, joint=100), "data.pieces_of"),
+        (small_data(MARKED, pieces=DEFINITION, algorithm="published"), "data.subwords.algorithm"),
+        (
+            small_data(pieces={"tasks": [["bos", "bos"]], "pivot": "eng"}, per_task=9),
+            "data.pieces_of",
+        ),
+    ],
+)
+def test_keys_that_ask_for_missing_text_are_named(data, where):
+    assert where in [".".join(key) for key, _, _ in subword_faults(data)]
+    with pytest.raises(FathomError):
+        text_models(data)
+
+
+def test_a_model_may_learn_from_some_sentences_that_are_drawn_evenly(corpus):
+    (all_of_them,) = text_models(small_data(joint=100))
+    lines = list(all_of_them.training_lines(corpus))
+    (some,) = text_models(small_data(joint=100, sentences=len(lines) // 3))
+    assert list(some.training_lines(corpus)) == lines[2::3][: len(lines) // 3]
+    (more,) = text_models(small_data(joint=100, sentences=2 * len(lines)))
+    assert list(more.training_lines(corpus)) == lines
+
+
+@pytest.mark.parametrize(("total", "most"), [(10, 3), (10, 10), (7, 1), (0, 0)])
+def test_as_many_lines_are_drawn_as_are_asked_for(total, most):
+    numbers = [int(line) for line in evenly(map(str, range(total)), total, most)]
+    assert len(numbers) == most
+    assert len({after - before for before, after in pairwise(numbers)}) <= 2
+
+
+# Text of a corpus
+
+
+def test_only_line_feeds_end_a_sentence(corpus):
+    lines = list(Text("bos", "bos").lines(corpus, "train"))
+    assert lines[3] == ODD
+    assert len(lines) == len(list(Text("bos", "eng").lines(corpus, "train")))
+
+
+def test_a_corpus_without_its_summary_is_not_finished(tmp_path, corpus):
+    require_corpus(corpus)
+    with pytest.raises(FathomError):
+        require_corpus(tmp_path)
+
+
+def test_a_file_that_the_corpus_lacks_is_named(tmp_path):
+    corpus = write_corpus(tmp_path)
+    (corpus / "kor" / "train.hangul").unlink()
+    for language in ("hangul", "kor"):
+        with pytest.raises(FathomError) as caught:
+            Text("kor", language).lines(corpus, "train")
+        assert caught.value.where == str(corpus / "kor" / f"train.{language}")
+
+
+def test_a_text_that_is_not_the_prepared_one_is_refused(tmp_path):
+    corpus = write_corpus(tmp_path / "corpora" / "small-12345678")
+    write_lines(corpus / "bos" / "test.eng", ["ta lo"])
+    with pytest.raises(FathomError, match=r"test.eng.*fathom prepare small-12345678"):
+        Text("bos", "eng").lines(corpus, "test")

@@ -1,0 +1,318 @@
+import re
+import shutil
+import unicodedata
+
+import pytest
+from fairseq.data import Dictionary
+
+from fathom.data import subwords, vocabulary
+from fathom.data.sides import sides
+from fathom.data.subwords import Encoder, join, learn, listed_pieces, train
+from fathom.io.errors import FathomError
+from fathom.io.files import sha256, write_lines
+from fathom.io.integrity import read_record
+from tests.support.small_corpus import (
+    DEFINITION,
+    INVISIBLE,
+    LANGUAGES,
+    ODD,
+    TASKS,
+    record_corpus,
+    silent,
+    small_data,
+    write_corpus,
+)
+
+
+@pytest.fixture(scope="session")
+def joint(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("joint")
+    train(small_data(joint=150), corpus, folder, silent)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def per_task(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("per_task")
+    train(small_data(per_task=60, algorithm="unigram"), corpus, folder, silent)
+    return folder
+
+
+# Learning
+
+
+def entries(folder, side):
+    """Return the pieces of a side's dictionary."""
+    return set(vocabulary.read(folder / f"dictionary.{side}.txt"))
+
+
+def listed(folder, *models):
+    """Return the pieces of models, without SentencePiece's own symbols."""
+    lines = [
+        line
+        for name in models
+        for line in (folder / f"{name}.vocab").read_text("utf-8").split("\n")
+    ]
+    return {line.split("\t")[0] for line in lines if line} - {"<unk>", "<s>", "</s>"}
+
+
+def test_foreign_and_english_have_a_model_and_a_dictionary_each(foreign):
+    summary = read_record(foreign / "subwords.json")
+    assert summary["models"] == {"english": 80, "foreign": 120}
+    # SentencePiece's own <unk>, <s> and </s> are in fairseq's dictionary, not in the file.
+    assert summary["dictionaries"]["source"] == 117
+    assert summary["dictionaries"]["target"] == 77
+    assert entries(foreign, "source") == listed(foreign, "foreign")
+    assert entries(foreign, "target") == listed(foreign, "english")
+
+
+def test_the_direction_exchanges_the_dictionaries_and_nothing_else(foreign, corpus, tmp_path):
+    train(small_data(direction="one_to_many"), corpus, tmp_path, silent)
+    for one, other in (("source", "target"), ("target", "source")):
+        exchanged = tmp_path / f"dictionary.{other}.txt"
+        assert exchanged.read_bytes() == (foreign / f"dictionary.{one}.txt").read_bytes()
+    for model in ("foreign.model", "english.model"):
+        assert sha256(tmp_path / model) == sha256(foreign / model)
+
+
+def test_joint_is_one_model_and_one_dictionary_for_both_sides(joint):
+    assert list(read_record(joint / "subwords.json")["models"]) == ["joint"]
+    assert entries(joint, "source") == listed(joint, "joint")
+    source, target = (joint / f"dictionary.{side}.txt" for side in ("source", "target"))
+    assert source.read_bytes() == target.read_bytes()
+
+
+def test_models_per_task_are_united_in_one_dictionary(per_task):
+    names = [f"per_task.{task}" for task in TASKS]
+    summary = read_record(per_task / "subwords.json")
+    assert sorted(summary["models"]) == sorted([*names, "english"])
+    assert entries(per_task, "source") == listed(per_task, *names)
+
+
+def test_text_without_pairs_has_one_dictionary(corpus, tmp_path):
+    alone = {"tasks": DEFINITION["tasks"]}
+    train(small_data(alone, direction=None, joint=120), corpus, tmp_path, silent)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["dictionary.source.txt", "joint.model", "joint.vocab", "subwords.json"]
+    assert list(read_record(tmp_path / "subwords.json")["unknown_rates"]) == ["source"]
+
+
+def test_pieces_of_another_data_set_are_learned_from_its_text(corpus, tmp_path):
+    own = {"tasks": [["kor", "hangul"]], "pivot": "eng"}
+    train(small_data(own), corpus, tmp_path / "own", silent)
+    train(small_data(pieces=own), corpus, tmp_path / "other", silent)
+    for path in (tmp_path / "own").iterdir():
+        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
+
+
+def test_training_text_has_no_unknown_pieces(corpus, foreign):
+    summary = read_record(foreign / "subwords.json")
+    assert summary["unknown_rates"] == {
+        "source": dict.fromkeys(TASKS, 0.0),
+        "target": dict.fromkeys(TASKS, 0.0),
+    }
+
+
+def test_training_twice_gives_the_same_bytes(corpus, foreign, tmp_path):
+    train(small_data(), corpus, tmp_path, silent)
+    names = sorted(path.name for path in foreign.iterdir())
+    assert names == sorted(path.name for path in tmp_path.iterdir())
+    assert [sha256(foreign / name) for name in names] == [sha256(tmp_path / name) for name in names]
+
+
+def test_the_summary_has_the_checksum_of_every_file(foreign):
+    files = {path.name: sha256(path) for path in foreign.iterdir() if path.suffix != ".json"}
+    assert len(files) == 6
+    assert read_record(foreign / "subwords.json")["files"] == files
+
+
+def test_only_the_training_split_is_learned_from(foreign, tmp_path):
+    corpus = write_corpus(tmp_path / "corpus")
+    for task in TASKS:
+        (corpus / task / f"test.{LANGUAGES[task]}").write_text("другое\n", encoding="utf-8")
+    record_corpus(corpus)
+    train(small_data(), corpus, tmp_path / "out", silent)
+    assert sha256(tmp_path / "out" / "foreign.model") == sha256(foreign / "foreign.model")
+
+
+@pytest.mark.parametrize("key", ["foreign", "english"])
+def test_a_vocabulary_too_large_names_the_key_and_the_maximum_that_works(corpus, tmp_path, key):
+    with pytest.raises(FathomError, match="30000 pieces are more than the text allows") as caught:
+        train(small_data(**{key: 30_000}), corpus, tmp_path, silent)
+    assert caught.value.where == f"data.subwords.{key} ({key})"
+    most = int(re.search(r"\d+", caught.value.remedy)[0])
+    train(small_data(**{key: most}), corpus, tmp_path, silent)
+    with pytest.raises(FathomError):
+        train(small_data(**{key: most + 1}), corpus, tmp_path, silent)
+    # A failed training leaves nothing that looks finished.
+    assert not (tmp_path / "subwords.json").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_vocabulary_smaller_than_the_alphabet_names_the_minimum_that_works(corpus, tmp_path):
+    with pytest.raises(FathomError, match="10 pieces are fewer") as caught:
+        train(small_data(foreign=10), corpus, tmp_path, silent)
+    least = int(re.search(r"\d+", caught.value.remedy)[0])
+    train(small_data(foreign=least), corpus, tmp_path, silent)
+
+
+def test_a_unigram_model_has_fewer_pieces_where_the_text_has_no_more(corpus, tmp_path):
+    train(small_data(algorithm="unigram", foreign=30_000), corpus, tmp_path, silent)
+    pieces = read_record(tmp_path / "subwords.json")["models"]["foreign"]
+    assert 100 < pieces < 30_000
+
+
+def test_text_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(FathomError, match="no such file"):
+        train(small_data(), tmp_path, tmp_path / "out", silent)
+    with pytest.raises(FathomError, match="there is no training text"):
+        learn([INVISIBLE, ""], 50, "bpe", "data.subwords.foreign")
+
+
+def test_long_lines_are_learned_from_too():
+    model = learn([*["ab ba"] * 20, "c" * 5000], 8, "bpe", "")
+    assert b"c" in model
+    assert subwords.LONGEST_LINE > 5000
+
+
+# Cutting and joining
+
+
+KEYS = {"foreign": {}, "joint": {"joint": 150}, "per_task": {"per_task": 60}}
+
+
+@pytest.fixture(params=KEYS)
+def encoder(request):
+    folder = request.getfixturevalue(request.param)
+    source, _ = sides(small_data(**KEYS[request.param]))
+    return Encoder.of(folder, source)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_pieces_join_to_the_text_they_were_cut_from(encoder, corpus, task):
+    for split in ("train", "test"):
+        lines = [
+            line for line in encoder.side.lines(corpus, task, split) if line not in (ODD, INVISIBLE)
+        ]
+        pieces = list(encoder.pieces(task, lines))
+        assert [join(sentence) for sentence in pieces] == [
+            unicodedata.normalize("NFKC", line) for line in lines
+        ]
+        assert max(map(len, pieces)) > 20
+
+
+def test_odd_line_separators_stay_inside_one_sentence(encoder):
+    (pieces,) = encoder.pieces("bos", [ODD])
+    # The line separator is a blank to SentencePiece, the control character an unknown piece.
+    assert join(pieces) == "one two\u0085three"
+
+
+def test_joining_agrees_with_sentencepiece(encoder, corpus):
+    processor = encoder.models.processor(encoder.side.models["bel"])
+    for line in encoder.side.lines(corpus, "bel", "valid"):
+        assert join(processor.encode(line, out_type=str)) == processor.decode(
+            processor.encode(line)
+        )
+
+
+def test_full_width_and_composed_characters_are_normalised(encoder):
+    (pieces,) = encoder.pieces("bos", ["\uff4c\uff4f\u3000c\u030ca"])
+    assert join(pieces) == "lo ča"
+
+
+def test_blank_sentences_have_no_pieces(encoder):
+    assert list(encoder.pieces("bos", ["", "  ", INVISIBLE])) == [[], [], []]
+    assert join([]) == ""
+
+
+def test_a_models_own_symbols_are_not_listed(encoder):
+    for name in encoder.side.models.values():
+        pieces = listed_pieces(encoder.models.processor(name))
+        assert not {"<unk>", "<s>", "</s>"} & set(pieces)
+
+
+def test_unknown_characters_are_kept_as_they_are(encoder):
+    (pieces,) = encoder.pieces("bos", ["</s> lo"])
+    assert join(pieces) == "</s> lo"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(b""),
+        lambda path: shutil.copy(path.with_name("english.model"), path),
+    ],
+)
+def test_a_model_that_is_not_the_learned_one_is_refused(foreign, tmp_path, damage):
+    folder = shutil.copytree(foreign, tmp_path / "subwords" / "small-12345678")
+    damage(folder / "foreign.model")
+    encoder = Encoder.of(folder, sides(small_data())[0])
+    with pytest.raises(FathomError, match=r"foreign.model") as caught:
+        encoder.pieces("bos", ["lo"])
+    again = f"rm {folder}/subwords.json && fathom subwords small-12345678"
+    assert again in caught.value.remedy
+
+
+# Text that comes in pieces: dictionaries are those of `fairseq-preprocess`
+
+
+MARKED = {"tasks": [["kor", "kor"]], "pivot": "eng", "pieces": "marked"}
+TRAIN = {
+    "kor": ["a@@ b c", "a@@ b a@@ d", "a@@ ž"],
+    "eng": ["c d", "a@@ d x@@ y", "c"],
+}
+
+
+@pytest.fixture
+def marked(tmp_path):
+    folder = tmp_path / "corpus"
+    for language, lines in TRAIN.items():
+        write_lines(folder / "kor" / f"train.{language}", lines)
+        write_lines(folder / "kor" / f"valid.{language}", ["c a@@ d", "x@@ c c c c c"])
+    record_corpus(folder)
+    return folder
+
+
+def by_fairseq(path, lines, threshold):
+    """Write what `fairseq-preprocess` makes of some lines."""
+    dictionary = Dictionary()
+    for line in lines:
+        dictionary.encode_line(line, append_eos=False)
+    dictionary.finalize(threshold=threshold)
+    dictionary.save(str(path))
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("threshold", [None, 2])
+def test_a_joint_dictionary_is_fairseqs_of_both_sides(marked, tmp_path, threshold):
+    keys = {"algorithm": "published", "dictionary": "joint", "threshold": threshold}
+    train(small_data(MARKED, **keys), marked, tmp_path / "out", silent)
+    expected = by_fairseq(tmp_path / "d.txt", TRAIN["kor"] + TRAIN["eng"], threshold or 1)
+    for side in ("source", "target"):
+        assert (tmp_path / "out" / f"dictionary.{side}.txt").read_bytes() == expected
+
+
+def test_else_each_side_has_its_own(marked, tmp_path):
+    train(small_data(MARKED, algorithm="published"), marked, tmp_path / "out", silent)
+    for side, language in (("source", "kor"), ("target", "eng")):
+        expected = by_fairseq(tmp_path / "d.txt", TRAIN[language], 1)
+        assert (tmp_path / "out" / f"dictionary.{side}.txt").read_bytes() == expected
+
+
+def test_the_record_says_what_is_counted_and_what_is_unknown(marked, tmp_path):
+    data = small_data(MARKED, algorithm="published", dictionary="joint", threshold=2)
+    train(data, marked, tmp_path / "out", silent)
+    record = read_record(tmp_path / "out" / "subwords.json")
+    assert (record["algorithm"], record["threshold"], record["multiple"]) == ("published", 2, 8)
+    assert (record["models"], record["dictionaries"]) == ({}, {"source": 4, "target": 4})
+    # x@@ of nine pieces.
+    assert record["unknown_rates"]["target"] == {"kor": pytest.approx(1 / 9)}
+    assert set(record["files"]) == {"dictionary.source.txt", "dictionary.target.txt"}
+
+
+def test_no_model_cuts_the_text(marked, tmp_path):
+    data = small_data(MARKED, algorithm="published")
+    train(data, marked, tmp_path / "out", silent)
+    encoder = Encoder.of(tmp_path / "out", sides(data)[0])
+    assert list(encoder.pieces("kor", ["a@@ b  c", " "])) == [["a@@", "b", "c"], []]

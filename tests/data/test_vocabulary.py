@@ -1,0 +1,132 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from fairseq.data import Dictionary
+
+from fathom.data.unigram import fit, nll
+from fathom.data.vocabulary import (
+    BOS,
+    EOS,
+    PAD,
+    SPECIAL,
+    Ids,
+    add_tokens,
+    count,
+    frequent,
+    read,
+    unite,
+    unknown_rate,
+    write,
+)
+from fathom.io.errors import FathomError
+
+
+def test_pieces_are_ordered_by_falling_count_then_by_piece():
+    counts = count([["b", "a"], ["c", "b", "a"], ["x"]])
+    assert list(unite(["a", "b", "c", "d", "b"], counts).items()) == [
+        ("a", 2),
+        ("b", 2),
+        ("c", 1),
+        ("d", 0),
+    ]
+
+
+def test_the_order_of_the_models_does_not_count():
+    counts = Counter({"a": 3, "ж": 3, "한": 1})
+    assert list(unite(["a", "ж", "한"], counts)) == list(unite(["한", "ж", "a"], counts))
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    dictionary = {"▁a": 5, "\u0085": 2, "한": 0}
+    write(tmp_path / "dictionary.txt", dictionary)
+    assert read(tmp_path / "dictionary.txt") == dictionary
+
+
+@pytest.mark.parametrize("piece", ["<s>", "<pad>", "</s>", "<unk>"])
+def test_a_piece_that_looks_like_a_symbol_is_refused(tmp_path, piece):
+    with pytest.raises(FathomError, match=f"the piece {piece}, which is a symbol"):
+        write(tmp_path / "dictionary.txt", {"a": 2, piece: 1})
+    assert not list(tmp_path.iterdir())
+
+
+def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tmp_path):
+    pieces = {"▁a": 9, "b": 4, "▁": 3, "#": 2, "é": 1, "x": 0}
+    write(tmp_path / "d.txt", pieces)
+    theirs, ours = Dictionary.load(str(tmp_path / "d.txt")), Ids(tmp_path / "d.txt")
+    assert len(ours) == len(theirs)
+    assert ours.of(list(pieces)) == [*map(theirs.index, pieces), theirs.eos()]
+    assert ours.of([]) == [theirs.eos()]
+    assert ours.of(["</s>", "<pad>", "never seen"]) == [theirs.unk()] * 3 + [theirs.eos()]
+    assert (theirs.bos(), theirs.pad()) == (BOS, PAD)
+
+
+@pytest.mark.parametrize("threshold", [1, 2, 5])
+@pytest.mark.parametrize("pieces", [3, 4, 9, 12])
+def test_frequent_pieces_are_the_dictionary_that_fairseq_makes(tmp_path, threshold, pieces):
+    text = [f"p{number % pieces}@@ ж{number % 5} madeupword0000" for number in range(30)]
+    theirs = Dictionary()
+    for line in text:
+        theirs.encode_line(line, append_eos=False)
+    theirs.finalize(threshold=threshold, padding_factor=8)
+    theirs.save(str(tmp_path / "theirs.txt"))
+    ours = frequent(count(line.split() for line in text), threshold)
+    write(tmp_path / "ours.txt", ours)
+    assert (tmp_path / "ours.txt").read_bytes() == (tmp_path / "theirs.txt").read_bytes()
+    assert (len(SPECIAL) + len(ours)) % 8 == 0
+
+
+def test_a_piece_below_the_threshold_is_unknown():
+    dictionary = frequent(count([["a", "a", "b"]]), 2)
+    assert "b" not in dictionary
+    assert unknown_rate(dictionary, [["a", "b"], ["a", "a"]]) == 0.25
+    assert unknown_rate(dictionary, [[]]) == 0.0
+
+
+def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
+    path = tmp_path / "d.txt"
+    write(path, {"▁a": 9, "b": 4})
+    add_tokens(path, ["__bos__", "__kor__", "__bos__"])
+    theirs, ours = Dictionary.load(str(path)), Ids(path, ["__bos__", "__kor__", "__bos__"])
+    assert len(ours) == len(theirs) == 4 + 2 + 2
+    token = theirs.index("__kor__")
+    assert token == 4 + 2 + 1
+    assert ours.of(["b"], "__kor__") == [token, theirs.index("b"), EOS]
+    assert ours.of(["__kor__"]) == [theirs.unk(), EOS]
+
+
+def test_text_with_a_piece_like_a_token_is_refused(tmp_path):
+    write(tmp_path / "d.txt", {"a": 2, "__bos__": 1})
+    with pytest.raises(FathomError, match="__bos__, which is a token of a target language"):
+        add_tokens(tmp_path / "d.txt", ["__bos__"])
+
+
+# The unigram baseline
+
+
+def test_each_piece_counts_once_more_than_seen():
+    probabilities = np.exp(fit([np.array([3, 3, 2]), np.array([2])], vocabulary=5))
+    assert probabilities == pytest.approx(np.array([1, 1, 3, 3, 1]) / 9)
+    assert probabilities.sum() == pytest.approx(1)
+
+
+def test_without_text_every_piece_is_as_likely():
+    total, tokens = nll(fit([], vocabulary=8), [np.array([0, 7, 2])])
+    assert tokens == 3
+    assert total == pytest.approx(3 * math.log(8))
+
+
+def test_the_sum_over_all_sentences_is_the_sum_of_the_parts():
+    distribution = fit([np.array([1, 2, 2])], vocabulary=4)
+    first, second = np.array([1, 2]), np.array([3])
+    parts = nll(distribution, [first])[0] + nll(distribution, [second])[0]
+    assert nll(distribution, [first, second]) == (pytest.approx(parts), 3)
+
+
+def test_frequencies_give_the_training_text_its_entropy():
+    text = [np.array([0] * 900 + [1] * 100)]
+    total, tokens = nll(fit(text, vocabulary=2), text)
+    entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
+    # Add-one moves the distribution by 1e-3, and the NLL by its square.
+    assert total / tokens == pytest.approx(entropy, abs=1e-5)

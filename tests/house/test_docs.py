@@ -1,0 +1,145 @@
+"""What docs/, the README and generated pages say: fresh, linked, and with tests that exist."""
+
+import csv
+import os
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from docs import evidence, site
+from docs.readme_table import status
+from fathom.config.load import load
+from tests.cli.conftest import invoke
+from tests.house.pages import PAGES
+from tests.house.tree import OUTSIDE, ROOT, files, listed
+
+TEST = re.compile(r"`(test_\w+)`")
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
+WRITTEN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+# By `make docs`; git does not keep it.
+MADE = {"settings.md"}
+IMAGE_BYTES, RESULT_BYTES = 100_000, 2_500_000
+# Built from numbers, so that this file has none of them.
+SEPARATORS = re.compile("[" + "".join(map(chr, (0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029))) + "]")
+SUFFIXES = {".py", ".smk", ".yaml", ".md", ".csv", ".tsv", ".txt", ".lock", ".toml", ".rst"}
+SUFFIXES |= {".cff", ".sh", ".json"}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_can_be_made_and_one_that_git_keeps_is_fresh(own_project, name):
+    page = PAGES[name](own_project)
+    assert page
+    if not name.startswith("config/schemas/"):
+        written = (ROOT / name).read_text(encoding="utf-8")
+        assert written == page, f"{name} is stale; run make pages"
+
+
+def test_the_readme_says_what_can_be_run_today():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert status(load(ROOT)) in text, "README.md is stale; run make readme"
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_links_lead_to_files_and_to_places_of_the_site(page):
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in LINK.findall(text) if Path(link).name not in MADE]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    name = page.relative_to(ROOT).as_posix()
+    if name in site.PAGES or page.parent == site.DOCS:
+        here = site.place(page)
+        for match in site.LINK.finditer(site.linked(text, page.parent, here)):
+            there = (Path("/", here).parent / match[2]).resolve().relative_to("/").as_posix()
+            made = there in site.made() or Path(there).name in MADE
+            assert made or (site.DOCS / there).is_file(), match[0]
+
+
+def menu(entries):
+    """Yield the pages of the site's menu."""
+    for entry in entries:
+        for there in entry.values():
+            yield from menu(there) if isinstance(there, list) else [there]
+
+
+def test_the_sites_menu_has_every_page_of_docs_once_and_nothing_is_fetched():
+    # Tags that only MkDocs reads are not needed here.
+    text = re.sub(r"!!\S+", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load(text)
+    pages = {path.name for path in site.DOCS.glob("*.md")} | MADE
+    assert sorted(menu(settings["nav"])) == sorted({*pages, *site.PAGES.values(), f"{site.API}/"})
+    assert settings["theme"]["font"] is False
+    assert "offline" in [*map(str, settings["plugins"])]
+    assert "http" not in str(settings["extra_css"]) + str(settings.get("extra_javascript", ""))
+
+
+def test_a_file_outside_of_docs_has_a_page_with_its_text_and_a_room_one_of_its_modules():
+    path = site.LIBRARY / "io" / "files.py"
+    assert path.read_text(encoding="utf-8") in site.described(path)
+    link = f"[a]({site.place(path)}#x)"
+    assert site.linked("[a](../lib/fathom/io/files.py#x)", site.DOCS, "a.md") == link
+    assert "::: fathom.io.files" in site.made()[f"{site.API}/io.md"]
+
+
+def test_images_are_small():
+    sizes = {path.name: path.stat().st_size for path in (ROOT / "docs/images").glob("*")}
+    assert {name: size for name, size in sizes.items() if size > IMAGE_BYTES} == {}
+
+
+def missing_tests(root: Path) -> list[str]:
+    """Return the tests that docs/faults.md names and that do not exist, and lines without one."""
+    written = {
+        name
+        for path in files(root, "tests")
+        for name in re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.M)
+    }
+    found = []
+    for line in (root / "docs" / "faults.md").read_text(encoding="utf-8").split("\n"):
+        number, tests = line.partition(" | ")[0], TEST.findall(line)
+        if re.match(r"\| F?\d+", line) and not tests and not line.endswith("| open |"):
+            found.append(f"{number}: no test is named")
+        found += [f"{number}: no test {name}" for name in tests if name not in written]
+    return found
+
+
+def test_every_fault_that_happened_has_tests_that_exist():
+    found = missing_tests(ROOT)
+    assert not found, listed(found)
+
+
+def test_a_fault_without_its_test_is_found(small):
+    rows = ["| F1 | A. | `test_a` | here |", "| F2 | B. | `test_b` | here |"]
+    rows += ["| F3 | C. |  | open |", "| 4 | D. | |"]
+    root = small({"docs/faults.md": "\n".join(rows), "tests/a.py": "x = 1\ndef test_a(): ...\n"})
+    assert [finding.split(":")[0] for finding in missing_tests(root)] == ["| F2", "| 4"]
+
+
+def test_the_page_of_results_has_what_follows_from_the_kept_files():
+    text = evidence.PAGE.read_text(encoding="utf-8")
+    for name, part in evidence.parts().items():
+        marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
+        assert marked in text, "docs/results.md is stale; run python -m docs.evidence"
+
+
+def test_the_kept_results_are_small_complete_and_can_be_compared():
+    scale = evidence.KEPT / evidence.SCALE
+    with open(scale / evidence.PAPER / f"{evidence.TABLE}.csv", newline="") as stream:
+        rows = {(line["run"], line["seeds"]) for line in csv.DictReader(stream) if line["seeds"]}
+    with open(scale / "runs.csv", newline="") as stream:
+        trained = [line["run"] for line in csv.DictReader(stream)]
+    assert {(run, str(trained.count(run))) for run in trained} == rows
+    assert sum(p.stat().st_size for p in evidence.KEPT.rglob("*") if p.is_file()) < RESULT_BYTES
+    target = f"{evidence.PAPER}_{evidence.TABLE}"
+    words = ["diff", evidence.KEPT, evidence.KEPT, "--table", target, "--scale", scale.name]
+    invoke(ROOT, [*map(str, words)])
+    page = (scale / evidence.REPORT).read_text(encoding="utf-8")
+    assert not re.findall(r'(?:href|src)="(?!#|data:|https?://|mailto:)([^"]*)"', page)
+
+
+def test_no_text_file_hides_a_character_that_some_programs_take_for_a_lines_end():
+    found = []
+    for folder, below, names in os.walk(ROOT):
+        below[:] = {*below} - (OUTSIDE if Path(folder) == ROOT else {"__pycache__"})
+        paths = [Path(folder, name) for name in names if Path(name).suffix in SUFFIXES]
+        found += [path for path in paths if SEPARATORS.search(path.read_bytes().decode("utf-8"))]
+    assert found == []

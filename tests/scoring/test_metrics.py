@@ -1,0 +1,202 @@
+"""Metrics are sacreBLEU's; Moses tokens are those of Moses' own script.
+
+The lines of RECORDED are invented. Their tokens were recorded from scripts/tokenizer/tokenizer.perl
+of github.com/moses-smt/mosesdecoder at commit d2b558728f08 (30 October 2018), with
+`-q -l <language>`.
+"""
+
+from importlib.metadata import version
+
+import pytest
+import sacrebleu
+
+from fathom.config.measurement_keys import ALWAYS_SCORED, METRICS, NAMES
+from fathom.scoring.metrics import bleu, chrf, metrics_of, named, of_key
+from fathom.scoring.moses import MosesTokens
+from tests.scoring.conftest import ENGLISH, OTHER
+
+# sacreBLEU adds the same counts, so that only the order of floating-point sums could differ.
+TOLERANCE = 1e-9
+
+
+def labels(*arguments):
+    return [metric.label for metric in metrics_of(*arguments)]
+
+
+def spoilt(lines):
+    return [" ".join(line.split(" ")[:-1]) for line in lines]
+
+
+@pytest.mark.parametrize("references", [ENGLISH, OTHER["kor"]], ids=["eng", "kor"])
+@pytest.mark.parametrize("metric", metrics_of("kor"), ids=lambda metric: metric.label)
+def test_score_and_signature_of_every_metric_are_sacrebleus(metric, references):
+    hypotheses = spoilt(references)
+    counted, peer = metric.statistics(hypotheses, references), metric.sacrebleu("")
+    expected = peer.corpus_score(hypotheses, [references]).score
+    assert counted.value == pytest.approx(expected, abs=TOLERANCE)
+    assert 0 < counted.value < 100
+    assert counted.signature == metric.signature == str(peer.get_signature())
+    assert counted.signature.endswith("version:2.6.0")
+    assert metric.of_counts(counted.counts).value == counted.value
+    assert counted.counts.shape == (len(references), len(metric.columns))
+
+
+def test_a_perfect_hypothesis_scores_100_and_an_empty_one_0():
+    """Field fault 17."""
+    for metric in (bleu.metric("13a"), chrf.METRIC):
+        assert metric.statistics(ENGLISH, ENGLISH).value == pytest.approx(100, abs=TOLERANCE)
+        assert metric.statistics([""] * len(ENGLISH), ENGLISH).value == 0
+
+
+def test_a_language_has_its_metrics_and_a_run_may_ask_for_further_ones():
+    assert labels("eng") == ["13a", "intl", "char", "none", "chrF"]
+    assert labels("kor") == ["13a", "intl", "char", "none", "ko-mecab", "chrF"]
+    assert labels("deu", ["moses"]) == ["13a", "intl", "char", "none", "moses", "chrF"]
+
+
+def test_every_metric_has_the_name_of_its_file_and_keys_that_name_it():
+    assert {*ALWAYS_SCORED} <= {*METRICS} <= {*NAMES}
+    for metric in (bleu.metric("char"), *(named(name) for name in METRICS if name != "bleu")):
+        assert of_key(metric.key("test", "soft")) == metric or metric.has_tokenizer
+        assert of_key(metric.key("test", "soft", "window")).label == metric.label
+    assert bleu.metric("char").key("test", "soft", "window") == "bleu.test.soft.window.char"
+    assert chrf.METRIC.key("valid", "plain") == "chrf.valid.plain"
+
+
+def test_morphemes_give_korean_more_to_match_than_words():
+    """One ending differs: a word is lost for 13a, one morpheme for ko-mecab."""
+    reference = ["이 서버에서 페이지를 찾을 수 없습니다."]
+    hypothesis = ["이 서버에서 페이지는 찾을 수 없습니다."]
+    words, morphemes = (
+        bleu.metric(name).statistics(hypothesis, reference) for name in ("13a", "ko-mecab")
+    )
+    assert morphemes.counts[0][0] > words.counts[0][0]
+    assert morphemes.value > words.value
+    assert "tok:ko-mecab-0.996/ko-" in morphemes.signature
+
+
+def test_a_sentence_has_three_counts_for_each_order_of_chrf():
+    counted = chrf.METRIC.statistics(["abc"], ["abd"])
+    counts = dict(zip(counted.columns, counted.counts[0].tolist(), strict=True))
+    assert (counts["hypothesis_1"], counts["reference_1"], counts["match_1"]) == (3, 3, 2)
+    assert (counts["hypothesis_3"], counts["reference_3"], counts["match_3"]) == (1, 1, 0)
+    assert counts["hypothesis_4"] == 0
+    expected = "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0"
+    assert counted.signature == expected
+
+
+def test_lines_that_look_tokenised_are_scored_without_a_warning(caplog):
+    lines = ["this is a line ."] * 120
+    for metric in (bleu.metric("13a"), bleu.metric("moses")):
+        assert metric.statistics(lines, lines).value == pytest.approx(100, abs=TOLERANCE)
+    assert caplog.records == []
+
+
+# Moses
+
+
+def test_moses_tokens_are_scored_as_if_the_text_had_been_cut_before():
+    reference = ["Das ist z.B. Nr. 5, d.h. der 3. Versuch.", "Wie geht's?"]
+    hypothesis = ["Das war z.B. Nr. 5, d.h. der 3. Versuch.", "Wie geht's?"]
+    score = bleu.metric("moses").statistics(hypothesis, reference, "deu")
+    cut = [[MosesTokens("deu")(line) for line in lines] for lines in (hypothesis, reference)]
+    peer = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(cut[0], [cut[1]])
+    assert score.value == pytest.approx(peer.score, abs=TOLERANCE)
+    assert 0 < score.value < 100
+    assert (score.counts[0][:2] == [11, 11]).all()
+    assert bleu.metric("moses").of_counts(score.counts).value == score.value
+
+
+def test_moses_keeps_case_and_its_signature_names_library_and_version():
+    upper, lower = ["Das Haus ist alt."], ["das haus ist alt."]
+    moses = bleu.metric("moses")
+    assert moses.statistics(lower, upper, "de").value < 100
+    assert moses.statistics(upper, upper, "de").signature == moses.signature
+    named = f"case:mixed|eff:no|tok:moses-sacremoses-{version('sacremoses')}|"
+    assert named in moses.signature
+
+
+RECORDED = [
+    (
+        "en",
+        "Hello, it's a \"test\" (no. 5), isn't it?",
+        "Hello , it &apos;s a &quot; test &quot; ( no . 5 ) , isn &apos;t it ?",
+    ),
+    (
+        "en",
+        "The U.S. paid $5,300.50, i.e. 3.5% of A,B,C and 1,000 more.",
+        "The U.S. paid $ 5,300.50 , i.e. 3.5 % of A , B , C and 1,000 more .",
+    ),
+    (
+        "en",
+        "In the 1990's the dogs' owner cried 'no' ... twice..",
+        "In the 1990 &apos;s the dogs &apos; owner cried &apos; no &apos; ... twice ..",
+    ),
+    (
+        "en",
+        "Dr. Smith's well-known co-author lives at No. 12, e.g. at 5 p.m.",
+        "Dr. Smith &apos;s well-known co-author lives at No. 12 , e.g. at 5 p.m.",
+    ),
+    (
+        "en",
+        "Tokens like x/y, a_b, @me, #1, C++ and me@x.org are cut; a|b & <c> [d] too!",
+        "Tokens like x / y , a _ b , @ me , # 1 , C + + and me @ x.org are cut ; a &#124; b &amp; "
+        "&lt; c &gt; &#91; d &#93; too !",
+    ),
+    ("en", "So am I.", "So am I."),
+    (
+        "en",
+        "“Smart” quotes – and dashes—stay, it’s old; naïve café.",
+        "“ Smart ” quotes – and dashes — stay , it ’ s old ; naïve café .",
+    ),
+    (
+        "de",
+        "Das ist z.B. Nr. 5, d.h. der 3. Versuch.",
+        "Das ist z.B. Nr. 5 , d.h. der 3. Versuch .",
+    ),
+    (
+        "de",
+        "Er sagte: „Ich hab's gesehen“, bzw. 'fast'!",
+        "Er sagte : „ Ich hab &apos; s gesehen “ , bzw. &apos; fast &apos; !",
+    ),
+    (
+        "de",
+        "Am 21. Mai 2014 kostete es 1.234,56 € (ca. 50 %).",
+        "Am 21. Mai 2014 kostete es 1.234,56 € ( ca. 50 % ) .",
+    ),
+    (
+        "de",
+        "Die Baden-Württemberg-Frage, die US-amerikanische... und so weiter usw.",
+        "Die Baden-Württemberg-Frage , die US-amerikanische ... und so weiter usw.",
+    ),
+    (
+        "de",
+        "Größe: 5,5 m² – schön & gut; siehe § 12 Abs. 3 GG.",
+        "Größe : 5,5 m ² – schön &amp; gut ; siehe § 12 Abs . 3 GG .",
+    ),
+    (
+        "cs",
+        "Žije zde cca. 5 000 lidí, tj. 12,5 % z celku.",
+        "Žije zde cca. 5 000 lidí , tj. 12,5 % z celku .",
+    ),
+    (
+        "fr",
+        "L'eau de l'été n'est-elle pas « tiède » aujourd'hui ?",
+        "L&apos; eau de l&apos; été n&apos; est-elle pas « tiède » aujourd&apos; hui ?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "line", "tokens"), RECORDED)
+def test_a_line_is_cut_as_moses_own_script_cuts_it(language, line, tokens):
+    assert MosesTokens(language)(line) == tokens
+
+
+def test_a_language_of_moses_has_two_or_three_letters():
+    line = "Morgen bzw. Montag."
+    assert MosesTokens("deu")(line) == MosesTokens("de")(line) != MosesTokens("eng")(line)
+
+
+def test_a_blank_line_has_no_tokens():
+    assert MosesTokens("de")("") == ""
+    assert MosesTokens("de")("  ").split() == []

@@ -1,0 +1,312 @@
+"""From hypotheses to scores: every metric with its interval, from one count, always equal bytes."""
+
+import gzip
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from fathom.io.errors import FathomError
+from fathom.io.files import read_lines, sha256, write_lines
+from fathom.io.integrity import hashes, read_record, write_record
+from fathom.results import measurements
+from fathom.results.measured import MeasurementFile
+from fathom.results.recipe import RECIPE
+from fathom.scoring import sentences
+from fathom.scoring.metrics import bleu, chrf, measure, metrics_of
+from fathom.scoring.score import COLUMNS, score
+from tests.scoring.conftest import ENGLISH, OTHER
+from tests.support import run_files
+from tests.support.refused import refused, says
+
+METRICS = ["13a", "intl", "char", "none", "chrF"]
+LABELS = {metric.label: metric for metric in metrics_of("eng")}
+
+
+def silent(line):
+    """Take a line and print nothing."""
+
+
+def scored(paths, spec, gates="plain", split="test", report=silent):
+    """Score a decoding; return its folder, the lines of scores.tsv and the measurements."""
+    score(spec, 1, split, gates, paths, report)
+    folder = paths.decoding(spec, 1, split, gates)
+    file = measurements.read(MeasurementFile(spec, 1, paths, "scores", split, gates).path)
+    return folder, run_files.scores(folder / "scores.tsv"), file
+
+
+def test_each_task_has_each_metric_with_signature_and_count(paths, decoded):
+    lines = []
+    _, scores, _ = scored(paths, decoded(), report=lines.append)
+    assert [(line.task, line.metric) for line in scores] == [
+        (task, metric) for task in ("bos", "kor") for metric in METRICS
+    ]
+    assert {line.sentences for line in scores} == {"6"}
+    assert all(line.signature.endswith("version:2.6.0") for line in scores)
+    assert lines[0] == f"bos: 13a {float(scores[0].value):.2f} (6 sentences)"
+
+
+def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decoded):
+    _, scores, file = scored(paths, decoded("one_to_many"))
+    by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}
+    assert by_task["kor"] == ["13a", "intl", "char", "none", "ko-mecab", "chrF"]
+    assert by_task["bos"] == METRICS
+    record = file.measurements["bleu.test.plain.ko-mecab"]
+    assert list(record.tasks) == ["kor"]
+    assert "tok:ko-mecab" in record.how
+
+
+def test_a_run_that_asks_for_moses_tokens_has_their_bleu_next_to_the_others(paths, decoded):
+    spec = decoded("one_to_many", tokenizers=("moses",))
+    folder, scores, file = scored(paths, spec)
+    by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}
+    assert by_task["bos"] == ["13a", "intl", "char", "none", "moses", "chrF"]
+    record = file.measurements["bleu.test.plain.moses"]
+    assert list(record.tasks) == ["bos", "kor"]
+    assert "tok:moses-sacremoses-" in record.how
+    counted = sentences.read(folder, "bos")
+    assert counted is not None
+    again = counted.statistics(bleu.metric("moses")).value
+    assert f"{again:.6f}" == next(line.value for line in scores if line.metric == "moses")
+
+
+def test_every_metric_has_an_interval(paths, decoded):
+    _, scores, _ = scored(paths, decoded())
+    for line in scores:
+        assert float(line.low) <= float(line.value) <= float(line.high)
+        assert float(line.stderr) > 0
+
+
+def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
+    spec = decoded(splits=("valid", "test"))
+    for split in ("valid", "test"):
+        _, scores, file = scored(paths, spec, split=split)
+        assert (file.run, file.identity, file.seed) == (spec.name, spec.identity, 1)
+        assert (file.rule, file.outcome) == ("scores", "finished")
+        assert file.recipe == RECIPE
+        assert set(file.measurements) == {
+            metric.key(split, "plain") for metric in metrics_of("eng")
+        }
+        for line in scores:
+            record = file.measurements[LABELS[line.metric].key(split, "plain")]
+            number = record.tasks[line.task]
+            assert number.value == float(line.value)
+            assert (number.low, number.high, number.n) == (float(line.low), float(line.high), 6)
+            assert record.unit == ("chrF" if line.metric == "chrF" else "BLEU")
+
+
+def test_scoring_twice_writes_the_same_bytes(paths, decoded):
+    spec = decoded("one_to_many")
+    folder, _, _ = scored(paths, spec)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert {"scores.tsv", "scoring.json", "sentences.bos.tsv.gz"} <= set(before)
+    # Bytes 4 to 7 of a gzip file are its time, and byte 3 says whether it has a name.
+    assert before["sentences.bos.tsv.gz"][3:8] == bytes(5)
+    scored(paths, spec)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_counts_of_the_sentences_give_every_score_again(paths, decoded):
+    folder, scores, _ = scored(paths, decoded("one_to_many"))
+    with gzip.open(folder / "sentences.kor.tsv.gz", "rt", encoding="utf-8", newline="") as stream:
+        header, *rows = (line.split("\t") for line in stream.read().split("\n")[:-1])
+    assert [row[0] for row in rows] == [str(number) for number in range(1, 7)]
+    sums = np.array(rows, dtype=int).sum(axis=0)
+    for line in (line for line in scores if line.task == "kor"):
+        own = [
+            sums[place] for place, name in enumerate(header) if name.startswith(f"{line.metric}.")
+        ]
+        peer = sacrebleu.CHRF() if line.metric == "chrF" else sacrebleu.BLEU(tokenize=line.metric)
+        again = peer._compute_score_from_stats([int(count) for count in own]).score
+        assert f"{again:.6f}" == line.value
+
+
+def test_scores_record_recipe_draws_and_what_was_scored(paths, decoded):
+    folder, _, _ = scored(paths, decoded(samples=150))
+    content = read_record(folder / "scoring.json")
+    assert content["interval"] == {"samples": 150, "seed": 12345}
+    assert content["files"]["decoding.json"] == sha256(folder / "decoding.json")
+    assert content["files"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
+    assert content["recipe"] == 1
+    assert content["versions"]["sacrebleu"] == "2.6.0"
+
+
+@pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
+def test_a_training_without_a_result_passes_its_outcome_on(paths, decoded, kind):
+    folder, scores, file = scored(paths, decoded(kind=kind))
+    assert scores == []
+    assert read_lines(folder / "scores.tsv") == ["\t".join(COLUMNS)]
+    assert (file.outcome, file.update, file.reason) == (kind, 5, f"it has {kind}")
+    assert file.measurements == {}
+
+
+def test_a_task_without_a_layer_has_a_reason_instead_of_a_score(paths, decoded):
+    spec = decoded(gates=("soft", "hard"), no_layer=("kor",))
+    assert {line.task for line in scored(paths, spec, "soft")[1]} == {"bos", "kor"}
+    _, scores, file = scored(paths, spec, "hard")
+    assert {line.task for line in scores} == {"bos"}
+    record = file.measurements["bleu.test.hard.13a"]
+    assert list(record.tasks) == ["bos"]
+    assert record.missing == {"kor": "no layer is left with hard gates"}
+
+
+def test_where_no_task_has_a_layer_every_metric_says_so(paths, decoded):
+    spec = decoded(gates=("soft", "hard"), no_layer=("bos", "kor"))
+    _, _, file = scored(paths, spec, "hard")
+    assert set(file.measurements) == {metric.key("test", "hard") for metric in metrics_of("eng")}
+    assert list(file.measurements["chrf.test.hard"].missing) == ["bos", "kor"]
+
+
+def test_scores_of_an_earlier_decoding_are_deleted(paths, decoded):
+    folder, _, _ = scored(paths, decoded())
+    scored(paths, decoded(kind="diverged"))
+    assert not list(folder.glob("sentences.*"))
+
+
+def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
+    spec = decoded()
+    folder, _, _ = scored(paths, spec)
+    write_lines(folder / "bos.txt", ["another"] * 6)
+    again = f"fathom translate paper/{spec.folder} --seed 1 --split test --gates plain"
+    with refused("changed file", where="bos.txt", remedy=again):
+        scored(paths, spec)
+    assert not (folder / "scores.tsv").exists()
+    assert not MeasurementFile(spec, 1, paths, "scores", "test", "plain").path.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"identity": "0" * 64}, says("other settings or weights")),
+        ({"outcome": "diverged"}, says("other outcome", "diverged", "finished")),
+        ({"schema": 1}, says("schema", 1, 2, remedy="fathom translate")),
+        ({"tasks": {"bos": "6"}}, says(where="tasks.bos")),
+    ],
+)
+def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message):
+    spec = decoded()
+    path = paths.decoding(spec, 1, "test", "plain") / "decoding.json"
+    write_record(path, read_record(path) | change)
+    with pytest.raises(FathomError) as raised:
+        scored(paths, spec)
+    message.check(raised.value)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("task", ["bos", "kor"])
+def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded, task):
+    spec = decoded()
+    corpus = paths.corpus(spec.data)
+    path = corpus / task / "test.eng"
+    write_lines(path, ["Edited.", *read_lines(path)[1:]])
+    again = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
+    with refused("changed file", where=path, remedy=again):
+        scored(paths, spec)
+    assert not MeasurementFile(spec, 1, paths, "scores", "test", "plain").path.exists()
+
+
+@pytest.mark.parametrize("name", ["kor.txt", "decoding.json"])
+def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
+    spec = decoded()
+    (paths.decoding(spec, 1, "test", "plain") / name).unlink()
+    with refused(where=name):
+        scored(paths, spec)
+
+
+@pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
+def test_every_reference_needs_one_hypothesis(hypotheses, references):
+    """Field fault 17."""
+    with refused("hypotheses", len(hypotheses), len(references), where="bos"):
+        measure(hypotheses, references, "eng", "bos")
+
+
+def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded):
+    """Field fault 20."""
+    spec, lines = decoded("one_to_many"), []
+    folder = paths.decoding(spec, 1, "test", "plain")
+    record = read_record(folder / "decoding.json")
+    for task, other in (("bos", "kor"), ("kor", "bos")):
+        write_lines(folder / f"{task}.txt", OTHER[other])
+        record["files"][f"{task}.txt"] = sha256(folder / f"{task}.txt")
+    write_record(folder / "decoding.json", record)
+    _, _, file = scored(paths, spec, report=lines.append)
+    doubt = file.measurements["right_language.test.plain"].doubt
+    assert doubt
+    assert doubt in lines[-1]
+    for key, found in file.measurements.items():
+        assert found.doubt == (doubt if key.startswith(("bleu", "chrf", "right")) else "")
+
+
+def test_hypotheses_in_the_right_languages_are_without_doubt(paths, decoded):
+    _, _, file = scored(paths, decoded("one_to_many"))
+    assert {record.doubt for record in file.measurements.values()} == {""}
+    shares = file.measurements["right_language.test.plain"].tasks
+    assert {task: share.value for task, share in shares.items()} == {"bos": 1.0, "kor": 1.0}
+
+
+# Counts of sentences
+
+HYPOTHESES = {"bos": [line[3:] for line in ENGLISH], "kor": [line[:-4] for line in ENGLISH]}
+
+
+def count(hypotheses, references):
+    return [
+        metric.statistics(hypotheses, references)
+        for metric in (bleu.metric("13a"), bleu.metric("char"), chrf.METRIC)
+    ]
+
+
+def write_counts(folder, task, hypotheses, references):
+    """Write the counts of a task as scoring does."""
+    path = sentences.path_of(folder, task)
+    sentences.write(path, count(hypotheses, references))
+    write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a decoding that was scored."""
+    folder = tmp_path / "runs/paper/small-12345678/1/decodings/test.plain-87654321"
+    for task, hypotheses in HYPOTHESES.items():
+        write_counts(folder, task, hypotheses, ENGLISH)
+    return folder
+
+
+def test_what_was_counted_is_read_again(folder):
+    back = sentences.read(folder, "bos")
+    for metric in count(HYPOTHESES["bos"], ENGLISH):
+        read = back.statistics(LABELS[metric.metric])
+        assert np.array_equal(read.counts, metric.counts)
+        assert (read.value, read.signature) == (metric.value, metric.signature)
+
+
+def test_equal_references_have_equal_counts_whatever_was_translated(folder):
+    bos, kor = (sentences.read(folder, task) for task in HYPOTHESES)
+    assert np.array_equal(bos.references, kor.references)
+    assert not np.array_equal(bos.counts, kor.counts)
+    assert bos.references.shape == (6, 6)
+    assert not np.array_equal(bos.references[:-1], bos.references[1:])
+
+
+def test_one_sentence_is_a_table_too(tmp_path):
+    write_counts(tmp_path, "bos", ["a b c"], ["a b d"])
+    assert sentences.read(tmp_path, "bos").counts.shape[0] == 1
+
+
+def test_a_decoding_without_counts_has_none(folder):
+    assert sentences.read(folder, "deu") is None
+
+
+def test_counts_that_scoring_did_not_write_are_refused(folder):
+    path = sentences.path_of(folder, "bos")
+    lines = gzip.decompress(path.read_bytes()).replace(b"\t1\t", b"\t2\t", 1)
+    path.write_bytes(gzip.compress(lines))
+    with refused("changed file", where=path.name, remedy="fathom score paper/small-12345678"):
+        sentences.read(folder, "bos")
+
+
+def test_counts_that_no_scoring_names_are_refused(folder):
+    write_record(folder / "scoring.json", {"files": {}})
+    with refused("not recorded", "scoring.json"):
+        sentences.read(folder, "kor")

@@ -1,0 +1,381 @@
+"""The window of checkpoints that the development set chooses, and what is measured of it."""
+
+import math
+import random
+from dataclasses import replace
+from statistics import fmean, stdev
+
+import pytest
+from sacrebleu import corpus_bleu, corpus_chrf
+
+from fathom.io.errors import FathomError
+from fathom.io.files import read_lines, write_lines
+from fathom.results import measurements
+from fathom.results.measured import MeasurementFile
+from fathom.results.recipe import RECIPE
+from fathom.scoring.right_language import check
+from fathom.scoring.score import score
+from fathom.scoring.window import (
+    best_updates,
+    best_window,
+    checkpoint_scores,
+    common_metrics,
+    doubts_of,
+    mean_inside,
+    means,
+    references_of,
+)
+from tests.scoring.conftest import ENGLISH, OTHER
+from tests.support import run_files
+from tests.support.refused import refused
+from tests.support.small_corpus import record_corpus
+
+EVERY = 1_000
+UPDATES = (1, 2, 3, 4, 5, 6)
+COPIED = dict.fromkeys(OTHER, ENGLISH)
+
+
+def curve(scores):
+    """Return scores by update, a checkpoint each thousand."""
+    return {EVERY * number: score for number, score in enumerate(scores, 1)}
+
+
+def by_search(development, size):
+    """Return the window by looking at the mean of each."""
+    updates = sorted(development)
+    windows = [updates[start : start + size] for start in range(len(updates) - size + 1)]
+    means = [fmean(development[update] for update in window) for window in windows]
+    best = max(range(len(windows)), key=lambda place: (means[place], place))
+    return tuple(windows[best])
+
+
+@pytest.mark.parametrize("size", [1, 2, 21, 59, 60])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_window_is_the_one_that_a_search_finds(seed, size):
+    dice = random.Random(seed)
+    # Rises, has its top at about two thirds, and falls a little, as a run that overfits.
+    development = curve(27 - ((n - 40) / 20) ** 2 + dice.gauss(0, 0.3) for n in range(60))
+    assert best_updates(development, size) == by_search(development, size)
+
+
+def test_the_window_is_around_the_top_of_a_smooth_curve():
+    development = curve(30 - abs(n - 40) / 10 for n in range(1, 61))
+    assert best_updates(development, 21) == tuple(EVERY * n for n in range(30, 51))
+
+
+def test_one_lucky_checkpoint_does_not_choose_the_window():
+    scores = [20.0] * 30 + [25.0] * 30
+    scores[10] = 26.0
+    assert min(best_updates(curve(scores), 21)) > 30 * EVERY
+    assert best_updates(curve(scores), 1) == (11 * EVERY,)
+
+
+def test_of_equal_means_the_latest_is_taken():
+    assert best_updates(curve([25.0] * 40), 21) == tuple(EVERY * n for n in range(20, 41))
+    assert best_updates(curve([2.0, 1.0, 2.0, 0.0]), 2) == (2 * EVERY, 3 * EVERY)
+
+
+def test_scores_tie_as_they_are_written_and_not_as_they_are_rounded():
+    # In binary 25.0 + 25.1 is more than 24.9 + 25.2, rounded or not.
+    assert best_updates(curve([25.0, 25.1, 20.0, 24.9, 25.2]), 2) == (4 * EVERY, 5 * EVERY)
+
+
+def test_where_there_are_fewer_checkpoints_all_are_taken():
+    updates = best_updates(curve([24.0, 25.0, 23.0]), 21)
+    assert updates == (1_000, 2_000, 3_000)
+    number = mean_inside(curve([20.0, 22.0, 21.0]), updates)
+    assert (number.value, number.spread, number.n) == (21.0, 1.0, 3)
+
+
+def test_the_order_in_which_checkpoints_were_scored_does_not_matter():
+    development = curve([1.0, 5.0, 4.0, 2.0])
+    turned = dict(reversed(development.items()))
+    assert best_updates(turned, 2) == best_updates(development, 2) == (2_000, 3_000)
+
+
+def test_the_mean_is_of_the_windows_test_scores_alone():
+    test = curve([10.0, 26.0, 27.0, 25.0, 99.0])
+    number = mean_inside(test, (2_000, 3_000, 4_000))
+    assert number.value == pytest.approx(26.0)
+    assert number.spread == pytest.approx(stdev([26.0, 27.0, 25.0]))
+
+
+def test_a_window_of_one_has_no_spread():
+    number = mean_inside({7: 26.5}, (7,))
+    assert (number.value, number.spread, number.n) == (26.5, None, 1)
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_a_score_that_is_not_finite_is_refused_with_its_update(score):
+    with refused("at update", ..., 2000, where="development scores"):
+        best_updates(curve([25.0, score, 26.0]), 2)
+    with refused("at update", ..., 2000, where="test scores"):
+        mean_inside(curve([25.0, score]), (1_000, 2_000))
+
+
+def test_a_bad_test_score_outside_the_window_does_not_matter():
+    assert mean_inside(curve([math.nan, 25.0]), (2_000,)).value == 25.0
+
+
+def test_no_scores_and_no_size_are_refused():
+    with refused("no scores", where="development scores"):
+        best_updates({}, 21)
+    with refused("empty window", 0):
+        best_updates({1: 25.0}, 0)
+    with refused("no scores", where="test scores"):
+        mean_inside({}, ())
+
+
+def test_a_checkpoint_of_the_window_without_a_test_score_is_named():
+    with refused("no test score", "2000, 3000"):
+        mean_inside({1_000: 25.0}, (1_000, 2_000, 3_000))
+
+
+class Spoilt:
+    """Hypotheses of six checkpoints: the references with more words replaced in the outer ones."""
+
+    recipe = 1
+
+    def __init__(self, folder, right=COPIED):
+        self.folder, self.asked, self.right = folder, [], right
+
+    def of(self, split, updates):
+        self.asked.append((split, tuple(updates)))
+        files = {}
+        for update in updates:
+            files[update] = {}
+            for task in OTHER:
+                dice = random.Random(f"{split} {update} {task}")
+                share = 0.1 + 0.1 * abs(update - 3)
+                lines = [
+                    " ".join("no" if dice.random() < share else word for word in line.split(" "))
+                    for line in self.right[task]
+                ]
+                files[update][task] = self.folder / f"{task}.{split}.{update}.txt"
+                write_lines(files[update][task], lines)
+        return files
+
+
+def windowed(spec, size):
+    return replace(spec, decoding=spec.decoding.model_copy(update={"window": size}))
+
+
+def bleu(path):
+    return corpus_bleu(read_lines(path), [ENGLISH], tokenize="char").score
+
+
+def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
+    spec = windowed(decoded(), 3)
+    made, lines = Spoilt(paths.window(spec, 1, "plain")), []
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    assert path == MeasurementFile(spec, 1, paths, "window", gates="plain").path
+    file = measurements.read(path)
+    assert file.recipe == RECIPE
+    updates = tuple(file.settings["updates"]["char"])
+    valid = made.of("valid", UPDATES)
+    means = {update: fmean(map(bleu, files.values())) for update, files in valid.items()}
+    assert updates == by_search(means, 3)
+    tested = made.of("test", updates)
+    record = file.measurements["bleu.test.plain.window.char"]
+    by_update = [fmean(map(bleu, files.values())) for files in tested.values()]
+    assert record.all.value == pytest.approx(fmean(by_update), abs=1e-5)
+    assert record.all.spread == pytest.approx(stdev(by_update), abs=1e-5)
+    assert record.all.n == 3
+    for task in OTHER:
+        own = [bleu(tested[update][task]) for update in updates]
+        assert record.tasks[task].value == pytest.approx(fmean(own), abs=1e-5)
+        assert record.tasks[task].spread == pytest.approx(stdev(own), abs=1e-5)
+    assert "tok:char" in record.how
+    assert file.settings["size"] == 3
+    assert any(line.startswith(f"char: {record.all.value:.2f} ± ") for line in lines)
+
+
+def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, paths):
+    spec = windowed(decoded(), 2)
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print)
+    file = measurements.read(path)
+    assert set(file.measurements) == {
+        *(f"bleu.test.plain.window.{name}" for name in ("13a", "intl", "char", "none")),
+        "chrf.test.plain.window",
+    }
+    inside = {update for window in file.settings["updates"].values() for update in window}
+    assert made.asked == [("valid", UPDATES), ("test", tuple(sorted(inside)))]
+    header, *rows = read_lines(paths.window(spec, 1, "plain") / "scores.tsv")
+    assert header == "split\tmetric\tupdate\ttask\tscore"
+    assert len(rows) == 5 * len(OTHER) * (len(UPDATES) + len(inside))
+
+
+def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
+    spec, lines = windowed(decoded(), 21), []
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    assert lines[-1] == "6 checkpoints were saved, fewer than 21: all are taken"
+
+
+@pytest.mark.parametrize(("hypotheses", "right"), [(OTHER, True), (COPIED, False)])
+def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, hypotheses, right):
+    spec, lines = windowed(decoded("one_to_many"), 2), []
+    made = Spoilt(paths.window(spec, 1, "plain"), hypotheses)
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    file = measurements.read(path)
+    every = common_metrics(spec)
+    for metric, window in file.settings["updates"].items():
+        texts = {
+            task: read_lines(path) for task, path in made.of("test", window)[window[0]].items()
+        }
+        doubt = check(spec.data, paths.corpus(spec.data), "test", texts).doubt
+        key = next(own.key("test", "plain", "window") for own in every if own.label == metric)
+        assert file.measurements[key].doubt == ("" if right else f"update {window[0]}: {doubt}")
+        assert right == (not doubt)
+    assert any("languages" in line for line in lines)
+
+
+def test_into_one_language_nothing_is_checked(decoded, paths):
+    spec, lines = windowed(decoded(), 2), []
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    assert {record.doubt for record in measurements.read(path).measurements.values()} == {""}
+    assert not any("languages" in line for line in lines)
+
+
+def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
+    spec = windowed(decoded(), 2)
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print)
+
+    def broken():
+        raise FathomError("broken", "here", "mend")
+
+    with refused(where="here"):
+        best_window(spec, 1, "plain", paths, UPDATES, broken, print)
+    assert not path.exists()
+
+
+# Scores of single checkpoints
+
+INTO_ENGLISH = dict.fromkeys(OTHER, ENGLISH)
+
+
+def scores_of(run, paths, files):
+    """Return the scores of test hypotheses."""
+    references = references_of(run, paths.corpus(run.data), "test")
+    return checkpoint_scores(run, references, files)
+
+
+@pytest.fixture
+def hypotheses(tmp_path):
+    """Return files of three checkpoints, each with one line more that is the reference."""
+
+    def write(right=INTO_ENGLISH):
+        files = {}
+        for update in (20, 100, 3):
+            files[update] = {}
+            for number, (task, lines) in enumerate(right.items()):
+                wrong = [
+                    f"{line} no" if i > update % 7 + number else line
+                    for i, line in enumerate(lines)
+                ]
+                files[update][task] = tmp_path / "window" / f"{task}.test.{update}.txt"
+                write_lines(files[update][task], wrong)
+        return files
+
+    return write
+
+
+def texts_of(path):
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+@pytest.mark.parametrize("metric", ["13a", "intl", "char", "none", "chrF"])
+def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric):
+    run, files = decoded(), hypotheses()
+    scores = scores_of(run, paths, files)[metric]
+    assert list(scores) == [20, 100, 3]
+    for update, tasks in scores.items():
+        assert list(tasks) == ["bos", "kor"]
+        for task, value in tasks.items():
+            texts = [texts_of(files[update][task]), [ENGLISH]]
+            expected = (
+                corpus_chrf(*texts) if metric == "chrF" else corpus_bleu(*texts, tokenize=metric)
+            )
+            assert value == round(expected.score, 6)
+    assert len({value for tasks in scores.values() for value in tasks.values()}) > 3
+
+
+def test_a_task_is_scored_against_its_own_language(decoded, paths, hypotheses):
+    run = decoded("one_to_many")
+    found = scores_of(run, paths, hypotheses(OTHER))["char"]
+    assert all(value > 80 for tasks in found.values() for value in tasks.values())
+
+
+def test_a_metric_that_only_some_tasks_have_is_left_out(decoded, paths):
+    run = decoded("one_to_many")
+    labels = [metric.label for metric in common_metrics(run)]
+    assert labels == ["13a", "intl", "char", "none", "chrF"]
+
+
+def test_number_and_signature_are_those_of_a_decoding_s_score(decoded, paths):
+    run = decoded()
+    score(run, 1, "test", "plain", paths, print)
+    folder = paths.decoding(run, 1, "test", "plain")
+    expected = {
+        line.task: line for line in run_files.scores(folder / "scores.tsv") if line.metric == "13a"
+    }
+    files = {5: {task: folder / f"{task}.txt" for task in OTHER}}
+    assert scores_of(run, paths, files)["13a"][5] == {
+        task: float(line.value) for task, line in expected.items()
+    }
+    assert {line.signature for line in expected.values()} == {common_metrics(run)[0].signature}
+
+
+def test_the_mean_gives_each_task_the_same_weight():
+    assert means({7: {"bos": 10.0, "kor": 20.5}, 9: {"bos": 1.0}}) == {7: 15.25, 9: 1.0}
+    # As it is written, so that equal means are a tie.
+    assert means({1: {"a": 0.1, "b": 0.2, "c": 0.3}}) == means({1: {"a": 0.2}})
+
+
+def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
+    run = decoded()
+    corpus = paths.corpus(run.data)
+    (corpus / "bos" / "valid.eng").unlink()
+    with refused("no such file", where="valid.eng"):
+        references_of(run, corpus, "valid")
+    decoded()
+    write_lines(corpus / "kor" / "test.eng", [])
+    with refused("changed file", where="test.eng"):
+        references_of(run, corpus, "test")
+    record_corpus(corpus)
+    with refused("no references", where="kor, test"):
+        references_of(run, corpus, "test")
+
+
+def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, hypotheses):
+    run, files = decoded(), hypotheses()
+    write_lines(files[3]["kor"], ENGLISH[:4])
+    with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
+        scores_of(run, paths, files)
+
+
+def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypotheses):
+    run = decoded("one_to_many")
+    files, corpus = hypotheses(OTHER), paths.corpus(run.data)
+    for path in files[100].values():
+        write_lines(path, ENGLISH)
+    doubts = doubts_of(run, corpus, "test", files)
+    assert (doubts[20], doubts[3]) == ("", "")
+    texts = dict.fromkeys(OTHER, ENGLISH)
+    assert doubts[100] == check(run.data, corpus, "test", texts).doubt != ""
+    other = decoded()
+    assert doubts_of(other, paths.corpus(other.data), "test", files) == {}
+
+
+def test_a_run_that_asks_for_moses_tokens_has_their_scores_of_each_checkpoint(
+    paths, decoded, hypotheses
+):
+    spec = decoded(tokenizers=("moses",))
+    signatures = {metric.label: metric.signature for metric in common_metrics(spec)}
+    assert "tok:moses-sacremoses-" in signatures["moses"]
+    made = scores_of(spec, paths, hypotheses())
+    assert {*made["moses"]} == {20, 100, 3}
+    assert all(0 < score < 100 for score in made["moses"][3].values())

@@ -1,0 +1,67 @@
+"""Numbers of claims by name, without files."""
+
+import math
+
+from pandas import DataFrame
+
+from fathom.artefacts.claims.language import truth
+from fathom.artefacts.claims.numbers import Curve, Slice, Sum, Term
+from fathom.artefacts.claims.truths import Interval
+
+UNTESTED = -1.0
+
+
+def quantity(name, value, halves=None):
+    """Return a number, or several.
+
+    Args:
+        name: of its term.
+        value: a number, (number, half of its interval), an outcome, `not run`, a list of these, or
+            a quantity as it is.
+        halves: gets the half of each interval.
+    """
+    if isinstance(value, Curve | Sum | Slice):
+        return value
+    if isinstance(value, list):
+        items = [quantity(f"{name}{at}", one, halves) for at, one in enumerate(value)]
+        return Slice(tuple(items))
+    if isinstance(value, str):
+        missing = value == "not run"
+        bad = math.nan if missing else -math.inf
+        return Sum({Term(name, bad, value, missing, of_table=True): 1.0})
+    number, half = value if isinstance(value, tuple) else (value, None)
+    gain = None if number == UNTESTED else number > 5
+    term = Term(name, number, of_table=True, gain=gain)
+    if halves is not None:
+        halves[term] = half
+    return Sum({term: 1.0})
+
+
+class Numbers:
+    """Numbers by name; half of the interval of a difference is that of its first term."""
+
+    def __init__(self, **values):
+        """Take a value for each name, as `quantity` does."""
+        self.halves = {}
+        self.values = {name: quantity(name, one, self.halves) for name, one in values.items()}
+
+    def shown(self, reference):
+        """Return a number by the name of its table."""
+        return self.values[reference.artefact]
+
+    def interval(self, weights):
+        """Return what was given."""
+        return Interval(self.halves.get(next(iter(weights))), "given")
+
+
+def answer(text, **values):
+    """Return the answer of an expression in which `A` is a table with one number."""
+    for name in values:
+        text = text.replace(name, f'{name}["x"]')
+    return truth(text, "here", Numbers(**values))
+
+
+def curve(values, axis="update", **parts):
+    """Return a curve of one seed."""
+    frame = DataFrame({axis: range(1, len(values) + 1), "value": values})
+    return Curve("c", (axis,), "p/run", {1: frame}, **parts)
