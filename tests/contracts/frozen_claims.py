@@ -176,18 +176,18 @@ class World:
             lines.append("\t".join([str(at), str(at / 40), *(f"{one:.6f}" for one in numbers)]))
         (folder / "metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         places = {"encoder_gradient_ratio": ((), [()])}
-        for stack, layers in layers_of(self.project.spec(run)).items():
+        depths, tasks = layers_of(self.project.spec(run)), self.project.spec(run).data.tasks
+        for stack, layers in depths.items():
             labels = [str(layer) for layer in range(1, layers + 1)]
             for name in ("gradient_norm", "utilisation"):
                 places[f"{stack}_{name}"] = (("layer",), [(label,) for label in labels])
-            pairs = [(task, label) for task in known.tasks for label in labels]
+            pairs = [(task, label) for task in tasks for label in labels]
             for name in ("samples", "alpha"):
                 places[f"{stack}_{name}"] = (("task", "layer"), pairs)
-        depths = known.layers.get("encoder", 0), known.layers.get("decoder", 0)
         grid = [
             (str(source), str(memory))
-            for source in range(depths[0] + 1)
-            for memory in range(1, depths[1] + 1)
+            for source in range(depths["encoder"] + 1)
+            for memory in range(1, depths["decoder"] + 1)
         ]
         places["encoder_weights"] = (("source", "memory"), grid)
         for name, (axes, labels) in places.items():

@@ -37,7 +37,7 @@ class Deviation:
     why: str
     applies: tuple[str, ...]
     settings: tuple[str, ...]
-    values: Value = field(repr=False, compare=False)
+    values: Value = field(default=Value(None), repr=False, compare=False)
 
 
 def load(file: Value) -> tuple[Deviation, ...]:
