@@ -18,7 +18,7 @@ from statistics import median, quantiles
 import torch
 
 from benchmarks.peer.timing import clock
-from fathom.cli.run_options import open_run
+from fathom.cli.options import open_run
 from fathom.data.tensors import load
 from fathom.train.diagnostics import Diagnostics
 from fathom.train.loop import RuntimeOptions, Training, TrainPaths

@@ -6,13 +6,11 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Needs
-from fathom.artefacts.table.comparison import counts
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.results.measurements import Measurements, Number, Record, write
 from tests.support.own_project import own_project
-from tests.support.papers import PAPERS
 from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
 from tests.support.refused import refused, says
 from tests.support.small_project import GATED, write_config
@@ -61,15 +59,6 @@ def write_scores(artefacts, name, value=20.0):
         write(path.with_name(f"{stem}.json"), file)
 
 
-def test_a_runs_measurements_are_where_paths_has_them(artefacts):
-    source = artefacts.source(RUN)
-    spec = artefacts.project.spec(RUN, "tiny")
-    (path,) = source.files(KEY).values()
-    assert path == artefacts.paths.measurements(spec, 1, path.stem)
-    assert path.stem.startswith("scores.test.plain-")
-    assert (source.identity, source.comparable) == (spec.identity, False)
-
-
 def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_path):
     own, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
     write_scores(Artefacts(project, Paths(tmp_path, "tiny"), (4,)), RUN)
@@ -96,19 +85,6 @@ def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, 
         assert full.source(name).shown_as == {}
     table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
     assert table.shown_as["law2"] == "LAW2~places"
-
-
-def test_every_table_of_every_paper_can_be_compared_without_results(artefacts):
-    tables = [
-        artefacts.compared(paper, table)
-        for paper in map(artefacts.project.papers.get, PAPERS)
-        for table in paper.tables.values()
-    ]
-    assert len(tables) == 22
-    printed = [item for table in tables for item in table.cells if item.reported]
-    assert len(printed) == 814
-    assert sum(counts(tables).values()) == 806  # 8 cells are N/A as printed
-    assert set(counts(tables)) == {"not run", "not measured"}
 
 
 def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_in_its_band(

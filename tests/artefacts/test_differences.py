@@ -11,7 +11,6 @@ from fathom.artefacts.table.results import result
 from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.integrity import read_record, write_record
-from fathom.results.measurements import Number, Record
 from fathom.scoring.metrics import bleu
 from fathom.scoring.paired import paired_bootstrap
 from fathom.scoring.sentences import path_of, read
@@ -99,13 +98,6 @@ def test_a_mean_draws_each_tasks_sentences_in_pairs(results, less):
     assert one.half < less(results).half
 
 
-def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
-    results.score("p/small", texts(0.2, seed=3), seed=2)
-    one = less(results)
-    assert one.result.deviation is None
-    assert one.half > 0
-
-
 def test_several_seeds_in_both_rows_give_the_interval_over_seeds(tmp_path, results, less):
     results.score("p/small", texts(0.2, seed=3), seed=2)
     text = "t: {title: T, section: S, columns: [bos], rows: {a: small, b: small}}"
@@ -148,16 +140,16 @@ def test_a_small_difference_passes_a_low_level_alone(results):
         assert significantly_better(mark, own, base, results.sources) == (level == wins)
 
 
+def no_counts(results):
+    path_of(results.decoding("p/small", 1, "test", "plain"), "bos").unlink()
+
+
 def other_sentences(results):
     results.score("p/small", {task: (lines, lines) for task, (lines, _) in BAD.items()})
 
 
 def other_length(results):
     results.score("p/small", texts(0.4, lines=59))
-
-
-def no_counts(results):
-    path_of(results.decoding("p/small", 1, "test", "plain"), "bos").unlink()
 
 
 def one_sentence(results):
@@ -224,15 +216,6 @@ def test_damaged_counts_are_refused(results, less):
     path.write_bytes(other.read_bytes())
     with refused("changed file"):
         less(results)
-
-
-def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path, less):
-    results = Results(tmp_path / "sizes")
-    for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
-        results.write(run, {"parameters": Record(all=Number(value=size))})
-    one = less(results, ("24/24", "params"), ("6/6", "params"))
-    assert one.result.value == pytest.approx(13.0)
-    assert (one.half, one.result.note) == (None, "")
 
 
 def test_a_difference_to_what_has_no_value_has_words(tmp_path, less):

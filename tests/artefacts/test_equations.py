@@ -127,12 +127,6 @@ def test_an_entry_is_one_line(project, number, text):
     assert line(entry) == text
 
 
-def test_an_equation_whose_tag_is_nowhere_has_a_reason(project):
-    (project.root / "lib/fathom/methods/gates.py").unlink()
-    (entry,) = entries(project, "deep", "1")
-    assert "not computed: no function has its tag" in line(entry)
-
-
 def test_the_page_links_files_from_docs_without_lines_that_move(project):
     rows = markdown(project).split("\n")
     assert rows[0] == "# Equations"

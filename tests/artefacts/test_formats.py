@@ -20,7 +20,7 @@ from fathom.artefacts.table.formats import (
     write,
 )
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, view
-from fathom.cli.table import print_table
+from fathom.cli.draw import print_table
 from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
 
 SUFFIXES = ("csv", "md", "tex", "html")

@@ -9,7 +9,7 @@ import pytest
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
-from fathom.artefacts.page.claims import SHOWN, SIGNS, answer_bar, answer_sign, page_claims
+from fathom.artefacts.page.claims import SHOWN, page_claims
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves
 from fathom.artefacts.page.head import bibtex, head, software
@@ -92,11 +92,9 @@ def paper_runs(artefacts, paper, *names):
     return runs_of(artefacts, paper, tables)
 
 
-# Tables and details.
-
-
 def test_a_cell_can_be_read_aloud(lay_out):
     shown = {(cell.row, cell.column): cell for cell in lay_out().cells}
+    assert (minus("-1.5"), minus("-residuals")) == ("\u22121.5", "-residuals")
     text = spoken(shown["6/6", "Avg."])
     assert text == "6/6, Avg.: ours 29.5 ±0.5, reported 29.5, reproduced"
 
@@ -121,16 +119,6 @@ def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ende
     assert not lay_out().shows_learned(lay_out().parts[0])
 
 
-def test_minus_is_as_wide_as_plus():
-    assert (minus("-1.5"), minus("-residuals"), minus("2")) == ("\u22121.5", "-residuals", "2")
-
-
-def test_every_cell_has_details_with_its_run(lay_out):
-    shown = list(details(lay_out(), ""))
-    assert [item.cell.id for _, item in shown] == [cell.id for cell in lay_out().cells]
-    assert {source for source, _ in shown} >= {"p/small", "p/deep", "p/gated", "p/control"}
-
-
 def test_numbers_intervals_and_seeds_are_given_with_their_files(lines_of):
     lines = lines_of("6/6", "bos")
     assert lines["Value"].text == "20.5, BLEU, mean of 2 seeds"
@@ -147,9 +135,6 @@ def test_details_say_what_a_reader_must_know_of_the_comparison(lines_of):
     assert lines_of("6/6", "Params")["Misprint"].text == "printed 224, must mean 66.3"
     assert "small: half of all" in lines_of("6/6", "Avg", comparable=False)["Why"].text
     assert lines_of("Control *", "Avg")["Reported"].text == "not in the paper"
-
-
-# Head and citation.
 
 
 def counted(ended, all_of=1, nats=None):
@@ -177,13 +162,7 @@ def test_the_head_counts_runs_cells_and_claims(compare):
     assert top.printed_claims[0].sign.words == "fails"
 
 
-def test_without_results_the_head_judges_nothing(compare):
-    tables = {"table1": compare(comparable=False)}
-    top = head(tables, {"d": counted(0)}, [], [])
-    assert (top.judged, top.nats, top.last, top.claims) == (0, (), "", ())
-
-
-def test_a_paper_is_cited_with_all_given_fields():
+def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits():
     for paper in own_project().papers.values():
         entry = bibtex(paper.about)
         assert entry.startswith(f"@{paper.about.citation.type}{{{paper.about.citation.key},")
@@ -191,16 +170,11 @@ def test_a_paper_is_cited_with_all_given_fields():
         assert f"{{{{{paper.about.title}}}}}" in entry
         assert " and ".join(paper.about.authors) in entry
         assert entry.count("{") == entry.count("}")
-
-
-def test_the_reproduction_is_cited_with_the_commits_of_its_trainings():
     files = [SimpleNamespace(file=SimpleNamespace(commit=name)) for name in ("a" * 40, "a" * 40)]
     cited = software("tiny", [SimpleNamespace(ended=files)])
     assert cited.endswith(f"scale tiny, trained by commit {'a' * 12}")
     assert "commit" not in software("tiny", [])
 
-
-# Claims.
 
 FACT = Evidence("table “a” 3 > 2", "holds")
 CLAIM = Judged(
@@ -221,10 +195,12 @@ CLAIM = Judged(
 )
 
 
-def test_parts_of_a_claim_are_one_row():
+def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence():
     fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
     other = replace(CLAIM, name="wider_is_better", part="")
-    first, second = page_claims([CLAIM, fails, other])
+    first, second = page_claims([CLAIM, fails, replace(other, comparable=False)])
+    assert first.ours.evidence
+    assert (second.ours.evidence, second.printed.evidence) == (False, True)
     shares = [(share.sign.words, share.count) for share in first.ours.shares]
     assert shares == [("holds", 1), ("fails", 1)]
     assert [part.name for part in first.ours.parts] == ["de", "cs"]
@@ -232,27 +208,11 @@ def test_parts_of_a_claim_are_one_row():
     assert first.expressions[1].endswith(", if trained(t)")
 
 
-def test_runs_of_another_scale_are_no_evidence():
-    (claim,) = page_claims([replace(CLAIM, comparable=False)])
-    assert not claim.ours.evidence
-    assert claim.printed.evidence
-
-
 def test_many_numbers_of_a_claim_are_cut_and_counted():
     (claim,) = page_claims([replace(CLAIM, evidence=(FACT,) * (SHOWN + 3))])
     (part,) = claim.ours.parts
     assert len(part.numbers) == SHOWN + 1
     assert part.numbers[-1].startswith("and 3 ")
-
-
-def test_answers_have_a_sign_each_and_a_bar_has_one_order():
-    assert len(set(SIGNS.values())) == len(SIGNS)
-    assert (answer_sign("not run").style, answer_sign("not run").sign) == ("not-run", "–")
-    words = [share.sign.words for share in answer_bar(["fails", "not run", "holds", "fails"])]
-    assert words == ["holds", "fails", "not run"]
-
-
-# Runs and what they took.
 
 
 def test_runs_that_were_not_trained_say_so_and_those_of_figures_are_there_too(artefacts):
@@ -298,17 +258,14 @@ def timed(name, *devices, seconds=1800.0):
     return SimpleNamespace(short_name=name, ended=trainings)
 
 
-def test_each_run_has_hours_tokens_and_energy():
+def test_each_run_and_each_device_has_hours_tokens_and_energy():
+    runs = [timed("a", CPU), timed("b", GPU), timed("c", GPU, CPU), timed("d")]
+    sums = {cost.device: (cost.trainings, cost.hours) for cost in costs_by_device(runs)}
+    assert sums == {"x86_64, 2 threads": (2, 1.0), "NVIDIA H200": (2, 1.0)}
     (cost,) = costs([timed("a", CPU, CPU)])
     assert (cost.name, cost.device, cost.trainings) == ("a", "x86_64, 2 threads", 2)
     assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)
     assert cost.watt_hours == pytest.approx(2 * 8 * 1.2)
-
-
-def test_devices_are_summed_apart():
-    runs = [timed("a", CPU), timed("b", GPU), timed("c", GPU, CPU), timed("d")]
-    sums = {cost.device: (cost.trainings, cost.hours) for cost in costs_by_device(runs)}
-    assert sums == {"x86_64, 2 threads": (2, 1.0), "NVIDIA H200": (2, 1.0)}
 
 
 def test_a_gpu_takes_the_power_of_its_data_sheet_and_all_that_share_a_training_count():
@@ -320,8 +277,6 @@ def test_a_gpu_takes_the_power_of_its_data_sheet_and_all_that_share_a_training_c
     assert (four.hours, four.watt_hours) == (4, pytest.approx(4 * listed.watt_hours))
     assert all(number in ASSUMPTION for number in ("8 W", "H200 700 W", "400 W", "1.2"))
 
-
-# Data.
 
 TRANSPARENT = "transparent_attention"
 
@@ -373,9 +328,6 @@ def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path,
     assert (without_text.tasks[0].counts["test"], without_text.overlap) == (2, {})
 
 
-# Figures and curves.
-
-
 def figures(artefacts):
     paper = own_project().papers[TRANSPARENT]
     runs = runs_of(artefacts, paper, {})
@@ -402,9 +354,6 @@ def test_a_run_has_its_curves_in_the_first_table_that_shows_it(lay_out, compare)
     assert first.elsewhere == ()
     assert second.elsewhere == ("6/6", "24/24", "LL-D, 6/12", "Control")
     assert second.pictures == ()
-
-
-# The whole page.
 
 
 @pytest.fixture(scope="module", params=PAPERS)

@@ -51,12 +51,6 @@ def test_a_mean_is_over_the_tasks_and_counts_all_their_sentences(results, cell):
     assert own.interval == pytest.approx(1 / math.sqrt(2))
 
 
-def test_a_mean_is_over_the_tasks_of_its_block(results, cell):
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    assert cell(results, "deep", "avg", "table4", "A").value == 20.0
-    assert cell(results, "deep", "avg", "table4", "B").value == 38.0
-
-
 def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
     for seed, bos in ((1, 20.0), (2, 22.0)):
         results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
@@ -145,14 +139,12 @@ def test_a_seed_whose_gates_leave_no_layer_has_no_number(results):
     assert (own.value, own.lost) == (20.0, "1 of 2 seeds without a number")
 
 
-@pytest.mark.parametrize("column", ["bos", "avg", "fra"])
-def test_an_outcome_is_in_every_score_column_means_included(tmp_path, cell, column):
+def test_an_outcome_is_in_every_score_column_means_included_and_parameters_stay(tmp_path, cell):
     """Field fault 15."""
-    assert cell(typical(tmp_path), "24/24", column).words == "diverged at update 122"
-
-
-def test_a_diverged_run_has_its_parameters_in_the_units_of_the_column(tmp_path, cell):
-    assert cell(typical(tmp_path), "24/24", "params").value == pytest.approx(66.3)
+    results = typical(tmp_path)
+    words = {cell(results, "24/24", column).words for column in ("bos", "avg", "fra")}
+    assert words == {"diverged at update 122"}
+    assert cell(results, "24/24", "params").value == pytest.approx(66.3)
 
 
 def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(tmp_path, cell):
@@ -220,17 +212,6 @@ def test_many_tasks_without_a_score_are_counted_rather_than_named(tmp_path):
     assert result(only, results.sources).words == "no layer is left (3 of 6 tasks)"
 
 
-def test_a_value_that_a_run_cannot_have_is_an_empty_cell(tmp_path, cell):
-    own = cell(typical(tmp_path), "6/6", "avg_hard")
-    assert (own.value, own.words) == (None, "")
-
-
-def test_a_measurement_that_its_file_lacks_is_not_measured(results, cell):
-    results.write("p/gated", {"abs_alpha.decoder": Record(all=Number(value=0.1))})
-    own = cell(results, "LL-D, 6/12", "depth_decoder")
-    assert (own.words, own.note) == ("not measured", "p/gated: depth.decoder")
-
-
 def test_a_corpus_has_values_without_seeds(tmp_path, cell):
     results = Results(tmp_path)
     results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
@@ -252,12 +233,6 @@ def readings(results, run="p/deep", key=BLEU):
     return [reading for _, reading in results.sources[run].readings(key)]
 
 
-def test_a_file_that_is_missing_is_not_measured_and_the_key_is_named(results):
-    results.write("p/deep", {})
-    (reading,) = readings(results)
-    assert (reading.words, reading.detail) == ("not measured", f"p/deep: {BLEU}")
-
-
 def test_scores_of_other_settings_are_never_shown(results):
     """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)})
@@ -269,16 +244,18 @@ def test_scores_of_other_settings_are_never_shown(results):
     assert "scores.test.plain-abcd1234" in reading.detail
 
 
-def test_the_other_gates_of_a_run_are_no_other_decoding(results):
-    results.write("p/gated", {"bleu.test.soft.13a": scores(20.0)})
-    (reading,) = readings(results, "p/gated", "bleu.test.hard.13a")
-    assert reading.words == "not measured"
-
-
-def test_a_score_with_another_tokenizer_is_not_measured(results):
-    results.write("p/deep", {BLEU: scores(20.0)})
-    (reading,) = readings(results, key="bleu.test.plain.none")
-    assert reading.words == "not measured"
+@pytest.mark.parametrize(
+    ("run", "there", "asked"),
+    [
+        ("p/deep", "parameters", BLEU),
+        ("p/gated", "bleu.test.soft.13a", "bleu.test.hard.13a"),  # other gates, same decoding
+        ("p/deep", BLEU, "bleu.test.plain.none"),
+    ],
+)
+def test_what_a_run_has_not_measured_is_named(results, run, there, asked):
+    results.write(run, {there: scores(20.0)})
+    (reading,) = readings(results, run, asked)
+    assert (reading.words, reading.detail) == ("not measured", f"{run}: {asked}")
 
 
 @pytest.mark.parametrize(
@@ -330,8 +307,3 @@ def test_seeds_without_a_result_are_counted_by_how_they_ended():
     ended = ["diverged at update 3", "failed to train", "diverged at update 9"]
     assert lost_words(ended, 5) == "2 of 5 seeds diverged, 1 of 5 seeds failed to train"
     assert (lost_words([], 5), lost_words(["diverged"], 1)) == ("", "")
-
-
-def test_a_corpus_without_statistics_is_not_measured(results):
-    (reading,) = readings(results, "text", "pairs.train")
-    assert (reading.words, reading.detail) == ("not measured", "text: pairs.train")

@@ -86,11 +86,6 @@ def test_each_reported_cell_has_a_verdict(usual, row, column, words):
     assert item(usual, row, column).verdict.words == words
 
 
-def test_a_cell_of_ours_has_no_verdict(usual):
-    for row, column in (("LL-D, 6/12", "depth_decoder"), ("Control", "bos")):
-        assert (item(usual, row, column).reported, item(usual, row, column).verdict) == (None, None)
-
-
 def test_the_verdict_is_by_run_and_not_by_the_scales_name(tmp_path):
     results = typical(tmp_path / "results", comparable=False)
     other = compared(tmp_path, results, scale="my")
@@ -195,6 +190,15 @@ def test_a_number_has_the_decimals_of_its_column_and_a_spread(main):
     assert ours["Avg."].full == "29.5 ±0.5"
     assert ours["fra†"].full == "38.5 ±0.5"
     assert ours["Seeds"].text == "2"
+    assert [row(main, "test sentences", "count")[name].text for name in ("Avg.", "bos†")] == [
+        "136–1000", "68–500",
+    ]  # fmt: skip
+
+
+def test_a_scaled_count_keeps_two_digits(tmp_path, results):
+    results.write("p/small", {"parameters": Record(all=Number(value=493_000.0))})
+    block = laid_out(tmp_path, results, (reported("6/6", "params", "246"),)).blocks[0]
+    assert row(block, "6/6")["Params (M)"].text == "0.49"
 
 
 def test_a_number_of_some_seeds_says_of_how_many(tmp_path, results):
@@ -213,24 +217,12 @@ def test_words_that_neighbours_share_are_printed_once(main):
     assert row(main, "24/24", "paper")["Avg."] == CellView("diverged", span=3)
 
 
-def test_a_scaled_count_keeps_two_digits(tmp_path, results):
-    results.write("p/small", {"parameters": Record(all=Number(value=493_000.0))})
-    block = laid_out(tmp_path, results, (reported("6/6", "params", "246"),)).blocks[0]
-    assert row(block, "6/6")["Params (M)"].text == "0.49"
-
-
 def test_added_rows_have_a_mark_and_added_columns_a_block_of_their_own(tmp_path):
     main, ours = laid_out(tmp_path).blocks
     assert [part.label for part in main.rows][-2:] == ["Control *", "test sentences"]
     assert (ours.heading, ours.columns) == ("Not in the paper", ("Avg., hard", "E[L] dec."))
     assert [part.label for part in ours.rows] == ["LL-D, 6/12"]
     assert row(ours, "LL-D, 6/12")["E[L] dec."].text == "5.50"
-
-
-def test_the_last_row_counts_test_sentences(main):
-    counted = row(main, "test sentences", "count")
-    texts = [counted[name].text for name in ("Avg.", "bos†", "Params (M)")]
-    assert texts == ["136–1000", "68–500", ""]
 
 
 def test_verdicts_have_rows_where_they_are_asked_for_and_have_a_meaning(tmp_path):
@@ -271,20 +263,12 @@ def test_a_part_has_both_sides_of_each_cell_and_the_same_text_as_its_lines(usual
     assert all(name.startswith("table1-") for name in ids)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("table5", "Table 5 · T"), ("figure4", "Figure 4 · T"), ("figure2a", "Figure 2a · T")],
-)
-def test_a_label_has_kind_number_and_title(name, text):
-    assert label(name, "T") == text
-
-
-@pytest.mark.parametrize(
-    ("section", "text"),
-    [("§4.4", "§4.4 of P."), ("App. B", "App. B of P."), ("Results", "“Results” of P.")],
-)
-def test_a_caption_says_where_and_at_which_scale(section, text):
-    assert caption(section, "P.", "tiny") == f"{text} Scale: tiny."
+def test_a_label_has_kind_and_number_and_a_caption_place_and_scale():
+    labels = [label(name, "T") for name in ("table5", "figure4", "figure2a")]
+    assert labels == ["Table 5 · T", "Figure 4 · T", "Figure 2a · T"]
+    captions = [caption(section, "P.", "tiny") for section in ("§4.4", "App. B", "Results")]
+    ends = " of P. Scale: tiny."
+    assert captions == [f"§4.4{ends}", f"App. B{ends}", f"“Results”{ends}"]
 
 
 # What a note must contain, by the case that needs it.
@@ -305,13 +289,6 @@ def test_a_table_has_the_notes_that_it_needs(tmp_path, name, comparable, text):
     printed = PRINTED if name == "table1" else ()
     found = list(notes_of(compared(tmp_path, results, printed, name)))
     assert any(text in note for note in found), found
-
-
-def test_a_table_that_needs_no_note_has_none(tmp_path, results):
-    results.corpus("text", {})
-    results.corpus("other", {})
-    found = notes_of(compared(tmp_path, results, (), "table3"))
-    assert all("seeds" not in note and "Metric" not in note for note in found)
 
 
 def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):

@@ -1,22 +1,252 @@
-"""The command: help, exit codes, and what a mistake or a bug looks like."""
+"""The command: exit codes, standard output and error, help, JSON, and the project that it finds."""
 
 import errno
 import io
+import json
 import logging
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from fathom.cli.main import main
-from fathom.cli.verbs import VERBS
+from fathom.artefacts.needs import Needs
+from fathom.cli import options
+from fathom.cli.ask import KINDS as LISTED
+from fathom.cli.main import fault_of_machine, main
+from fathom.cli.options import data_named, open_project, open_scale
+from fathom.cli.verbs import VERBS, build
+from fathom.io.errors import FathomError, Findings
 from fathom.io.signals import SIGNALS, Stopped
-from tests.support.refused import prose, refused, says
+from fathom.results.clean import KINDS
+from fathom.results.recipe import PACKAGE
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 from tests.support.stopped_jobs import HEARD
+
+NAMES = [verb for verbs in VERBS.values() for verb in verbs]
+SCREEN = {"COLUMNS": "80", "TERM": "dumb"}
+COMMAND = [sys.executable, "-c", "from fathom.cli.main import main; main()"]
+LIBRARY = {"PYTHONPATH": str(ROOT / "lib")}
+FILE = "training.json"
+
+
+def help_of(*words):
+    return CliRunner().invoke(build(), [*words, "--help"], env=SCREEN)
+
+
+# Mistakes, each refused before torch is loaded: words, and what its line says in this order.
+REFUSED = [
+    ("show static_2_3", "no run 'static_2_3'; nearest valid name: 'static_2_2"),
+    (f"show {RUN} --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
+    ("list run", "no kind 'run'; nearest valid name: 'runs'"),
+    ("where sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
+    ("plan al", "no target 'al'; nearest valid name: 'all'"),
+    ("plan --gpu h20", "--gpu: no device 'h20'; choose one of h200"),
+    ("status sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
+    ("params sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
+    ("fetch djangoo", "no source 'djangoo'; nearest valid name: 'django'"),
+    ("fetch djangoo", "All: fathom list sources"),
+    ("prepare smal", "no data set 'smal'; nearest valid name: 'small'"),
+    ("prepare small-00000000", "no data set 'small-00000000'; nearest valid name: 'small"),
+    ("statistics smal", "no data set 'smal'; nearest valid name: 'small'"),
+    ("subwords smal", "no data 'smal'; nearest valid name: 'small'"),
+    ("encode small-00000000", "no data 'small-00000000'; valid names: small-"),
+    ("train static_2_3", "no run 'static_2_3'; nearest valid name: 'static_2_2"),
+    (f"train {RUN} --device gpu", "no device 'gpu'; write auto, cpu, cuda or cuda:<n>"),
+    *(
+        (f"translate {RUN} --device {name}", f"no device '{name}'")
+        for name in ("xpu", "meta", "cuda:x")
+    ),
+    (f"translate {RUN} --task koor", "no task 'koor'; nearest valid name: 'kor'"),
+    (f"translate {RUN} --split tset", "no held-out split 'tset'; nearest valid name: 'test'"),
+    (f"translate {RUN} --gates soft", "no gates 'soft'; valid names: plain"),
+    (f"translate {GATED} --gates hrad", "no gates 'hrad'; nearest valid name: 'hard'"),
+    (f"translate {RUN} --task bos --split test", "leave one of the two out"),
+    (f"translate {RUN} --seed 1,2", "--seed: '1,2'"),
+    (f"translate {RUN} --seed 99999999999999999999", "--seed: "),
+    (f"translate {RUN} --results 're{{x}}sults'", "results re{x}sults: "),
+    (f"translate {RUN} --results ''", "results : "),
+    (f"translate {RUN} --seed 2", f"/2/{FILE}: no such file"),
+    (f"translate {RUN} --seed 2", f"run `fathom train sample/{RUN} --scale small --seed 2`"),
+    (f"translate {RUN} --seed 2 --task bos", f"/2/{FILE}: no such file"),
+    (f"translate {GATED}", f"{FILE}: no such file"),
+    (f"prune {GATED} --task bos --seed 2", f"/2/{FILE}: no such file"),
+    (f"prune {RUN} --task bos", "its method has no gates; choose a run whose gates skip layers"),
+    (f"prune {GATED} --task boss", "no task 'boss'; nearest valid name: 'bos'"),
+    (f"export {RUN} new --format fairsec", "no format 'fairsec'; nearest valid name: 'fairseq'"),
+    (f"export {RUN} new --format fairseq --task boss", "nearest valid name: 'bos'"),
+    (f"export {RUN} config --format fairseq", "config: this is not an empty folder"),
+    (f"export {RUN} new --format fairseq --seed 2", f"/2/{FILE}: no such file"),
+    ("check-learning --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
+    ("score gated_2_3", "no run 'gated_2_3'; nearest valid name: 'gated_2_2"),
+    (f"score {RUN} --gates hard", "no gates 'hard'"),
+    (f"score {RUN} --split vaild", "nearest valid name: 'valid'"),
+    (f"likelihood {RUN} --split train", "no held-out split 'train'"),
+    (f"likelihood {RUN} --gates soft", "no gates 'soft'; valid names: plain"),
+    (f"likelihood {RUN} --seed 2", f"/2/{FILE}: no such file"),
+    (f"best-window {RUN} --size 3 --seed 2", f"/2/{FILE}: no such file"),
+    (f"best-window {RUN} --size 3 --gates hard", "no gates 'hard'; valid names: plain"),
+    (f"best-window {RUN}", "no window of checkpoints; give --size"),
+    (f"gates {RUN}", f"sample/{RUN}: its method has no gates"),
+    (f"gates {GATED}", f"{FILE}: no such file"),
+    (f"sharing {GATED}", f"{FILE}: no such file"),
+    ("table sample_tabel1", "no table 'sample_tabel1'; nearest valid name: 'sample_table1'"),
+    ("table sample_figure1", "draw it with `fathom figure"),
+    ("figure sample_figur1", "no figure 'sample_figur1'; nearest valid name: 'sample_figure1'"),
+    ("curves static_2_3", "nearest valid name: 'static_2_2"),
+    ("compare --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
+    ("compare --table sample_tabel1", "nearest valid name: 'sample_table1'"),
+    ("claims --table sample_tabel1", "no table or figure 'sample_tabel1'; nearest"),
+    ("page sampel", "no paper 'sampel'; nearest valid name: 'sample'"),
+    ("verify static_2_3", "nearest valid name: 'static_2_2"),
+    ("verify --results elsewhere", "elsewhere: no such folder"),
+    (f"pack {GATED}", f"{FILE}: no such file"),
+    ("unpack run.zip", "run.zip: no such file"),
+    ("clean state", "no kind 'state'; nearest valid name: 'states'"),
+    ("clean --yes", "no kind is named; name some of"),
+]
+
+
+@pytest.mark.parametrize(("words", "says"), REFUSED)
+def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
+    trained, call, monkeypatch, words, says
+):
+    monkeypatch.chdir(trained)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    line = call(*shlex.split(words), typed=b"a\n").one_line
+    assert line.startswith("fathom: ")
+    assert says in line
+
+
+def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch):
+    call("show", "static_2_3")
+    monkeypatch.setenv("FATHOM_DEBUG", "1")
+    with pytest.raises(FathomError, match="no run 'static_2_3'"):
+        main()
+
+
+@pytest.mark.slow
+def test_the_command_as_a_shell_starts_it(project):
+    for debug, shown in (("0", False), ("1", True)):
+        ended = subprocess.run(
+            [*COMMAND, "show", "static_2_3"],
+            env=os.environ | LIBRARY | {"FATHOM_DEBUG": debug},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 1
+        assert ("Traceback" in ended.stderr) == shown
+        assert "no run 'static_2_3'" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train",),
+        ("trian", RUN),
+        ("show", RUN, GATED),
+        ("show", RUN, "--sclae", "tiny"),
+        ("best-window", RUN, "--size", "one"),
+        ("best-window", RUN, "--size", "0"),
+        ("prune", GATED),
+        ("diff", "a", "b", "--tolerance", "-1"),
+        ("diff", "a", "b", "--tolerance", "nan"),
+    ],
+)
+def test_a_wrong_command_line_ends_in_2(project, call, words):
+    answer = call(*words)
+    assert answer.code == 2
+    assert "Usage: " in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_file_that_is_not_yaml_is_refused_with_its_line(project, call):
+    (project / "config/datasets/small.yaml").write_text("title: a\n  b: [\n", "utf-8")
+    assert "config/datasets/small.yaml:2" in call("list").one_line
+
+
+@pytest.mark.parametrize("verb", ["train", "translate", "score"])
+def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
+    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
+    assert "'seed'; nearest valid name: 'seeds'" in call(verb, RUN).one_line
+
+
+def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
+    def broken(*_):
+        raise TypeError("unexpected")
+
+    monkeypatch.setattr("fathom.cli.ask.open_scale", broken)
+    answer = call("list")
+    assert answer.code == 70
+    assert "Traceback" in answer.err
+    assert "TypeError" in answer.err
+    assert answer.err.endswith("this is a bug of fathom; please report it with the lines above\n")
+
+
+MACHINE = {
+    "make room": "ENOSPC EDQUOT EFBIG EACCES EPERM EROFS",
+    "move what is in the way": "EEXIST ENOTDIR EISDIR ENAMETOOLONG ELOOP",
+    "it was deleted": "ENOENT ESTALE",
+    "the disk or its connection fails": "EIO ENODEV ETIMEDOUT EOPNOTSUPP",
+    "end other programs": "EMFILE ENFILE ENOMEM",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [(name, remedy) for remedy, names in MACHINE.items() for name in names.split()],
+)
+def test_what_the_machine_refuses_names_the_file_and_what_to_do(name, remedy):
+    number = getattr(errno, name)
+    error = fault_of_machine(OSError(number, os.strerror(number), "results/a.json"))
+    assert error.where == "results/a.json"
+    assert remedy in error.remedy
+
+
+def test_what_the_machine_refuses_is_one_line_and_not_a_bug(project, call, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "results/a.json")
+
+    monkeypatch.setattr("fathom.cli.ask.open_scale", refuse)
+    assert call("list").one_line.startswith("fathom: results/a.json: ")
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch calls it where a GPU is full."""
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OutOfMemoryError("CUDA out of memory")])
+def test_a_full_memory_is_not_a_bug(error):
+    assert "lower tokens_per_device" in fault_of_machine(error).remedy
+
+
+@pytest.mark.parametrize("error", [OSError("x"), OSError(errno.EBADF, "bad"), ValueError("x")])
+def test_what_is_likely_a_bug_has_no_sentence(error):
+    assert fault_of_machine(error) is None
+
+
+def test_a_place_that_cannot_be_written_is_one_line(project, call):
+    # The kernel's own file system refuses new folders, to root as well.
+    line = call("compare", "--results", "/sys/fathom").one_line
+    assert line.startswith("fathom: /sys/fathom")
+    assert "give the right to write there" in line
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_every_verb_ends_in_one_line_and_the_code_of_the_signal(project, call, monkeypatch, number):
+    monkeypatch.setattr("fathom.cli.ask.open_scale", lambda *_: os.kill(os.getpid(), number))
+    answer = call("list")
+    assert (answer.code, answer.out) == (Stopped(number).code, "")
+    [line] = answer.err.splitlines()
+    assert f"stopped by {number.name}" in line
+    assert "start the same command again to resume" in line
+
 
 # A package that a signal interrupts: in Python, in compiled code that raises another error in place
 # of the interruption, and in an object that cannot be deleted before it is complete.
@@ -38,124 +268,6 @@ Dataset()
 """
 
 
-@pytest.mark.parametrize(
-    ("words", "kind", "name", "nearest"),
-    [
-        (("show", "static_2_3"), "run", "static_2_3", "static_2_2"),
-        (("show", RUN, "--scale", "smal"), "scale", "smal", "small"),
-        (("list", "run"), "kind", "run", "runs"),
-        (("where", "sampl"), "paper", "sampl", "sample"),
-        (("fetch", "djangoo"), "source", "djangoo", "django"),
-        (("prepare", "smal"), "data set", "smal", "small"),
-        (("statistics", "smal"), "data set", "smal", "small"),
-        (("subwords", "smal"), "data", "smal", "small"),
-        (("encode", "smal"), "data", "smal", "small"),
-        (("train", "static_2_3"), "run", "static_2_3", "static_2_2"),
-        (("translate", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
-        (("score", "gated_2_3"), "run", "gated_2_3", "gated_2_2"),
-        (("check-learning", "--scale", "smal"), "scale", "smal", "small"),
-        (("table", "sample_tabel1"), "table", "sample_tabel1", "sample_table1"),
-        (("figure", "sample_figur1"), "figure", "sample_figur1", "sample_figure1"),
-        (("compare", "--scale", "smal"), "scale", "smal", "small"),
-        (("compare", "--table", "sample_tabel1"), "table", "sample_tabel1", "sample_table1"),
-        (("params", "sampl"), "paper", "sampl", "sample"),
-        (("status", "sampl"), "paper", "sampl", "sample"),
-    ],
-)
-def test_an_unknown_name_ends_in_one_line_with_the_nearest(
-    project, call, words, kind, name, nearest
-):
-    line = call(*words).one_line
-    assert line.startswith("fathom: ")
-    says("unknown", kind, name, remedy=prose("nearest")).check(line)
-    assert f"'{nearest}" in line
-
-
-def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch):
-    call("show", "static_2_3")
-    monkeypatch.setenv("FATHOM_DEBUG", "1")
-    with refused("unknown", "run", "static_2_3"):
-        main()
-
-
-@pytest.mark.slow
-def test_the_command_as_a_shell_starts_it(project):
-    command = [sys.executable, "-c", "from fathom.cli.main import main; main()"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
-    for debug, shown in (("0", False), ("1", True)):
-        ended = subprocess.run(
-            [*command, "show", "static_2_3"],
-            env=environment | {"FATHOM_DEBUG": debug},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ended.returncode == 1
-        assert ("Traceback" in ended.stderr) == shown
-        says("unknown", "run", "static_2_3").check(ended.stderr)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("train",),
-        ("trian", RUN),
-        ("show", RUN, GATED),
-        ("show", RUN, "--sclae", "tiny"),
-        ("best-window", RUN, "--size", "one"),
-        ("best-window", RUN, "--size", "0"),
-    ],
-)
-def test_a_wrong_command_line_ends_in_2(project, call, words):
-    answer = call(*words)
-    assert answer.code == 2
-    assert "Usage: " in answer.err
-    assert "Traceback" not in answer.err
-
-
-def test_a_file_that_is_no_yaml_is_refused_with_its_line(project, call):
-    (project / "config/datasets/small.yaml").write_text("title: a\n  b: [\n", "utf-8")
-    says("not YAML", where="config/datasets/small.yaml:2").check(call("list").one_line)
-
-
-@pytest.mark.parametrize("verb", ["train", "translate", "score"])
-def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
-    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
-    says("unknown key", "seed", nearest="seeds").check(call(verb, RUN).one_line)
-
-
-def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, monkeypatch):
-    def broken(*_):
-        raise TypeError("unexpected")
-
-    monkeypatch.setattr("fathom.cli.list.open_paths", broken)
-    answer = call("list")
-    assert answer.code == 70
-    assert "Traceback" in answer.err
-    assert "TypeError" in answer.err
-    assert answer.err.endswith(prose("bug") + "\n")
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT, errno.EIO, errno.ENAMETOOLONG])
-def test_what_the_machine_refuses_is_one_line_and_no_bug(project, call, monkeypatch, number):
-    def refuse(*_):
-        raise OSError(number, os.strerror(number), "results/a.json")
-
-    monkeypatch.setattr("fathom.cli.list.open_paths", refuse)
-    says(where="results/a.json").check(call("list").one_line)
-
-
-@pytest.mark.usefixtures("interruptible")
-@pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("number", SIGNALS)
-def test_every_verb_ends_in_one_line_and_the_code_of_the_signal(project, call, monkeypatch, number):
-    monkeypatch.setattr("fathom.cli.list.open_paths", lambda *_: os.kill(os.getpid(), number))
-    answer = call("list")
-    assert (answer.code, answer.out) == (Stopped(number).code, "")
-    [line] = answer.err.splitlines()
-    says("stopped", number.name, remedy=prose("start again")).check(line)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", HEARD)
 @pytest.mark.parametrize("package", [SENT, HIDDEN, HALF_BUILT], ids=["sent", "hidden", "half"])
@@ -163,45 +275,21 @@ def test_a_signal_is_heard_while_packages_are_imported(project, package, number)
     """It ended without a line, in Python's traceback of Ctrl-C, or as a bug."""
     (project / "typer.py").write_text(package.format(number=int(number)), "utf-8")
     environment = os.environ | {"PYTHONPATH": f"{project}:{ROOT / 'lib'}"}
-    script = "from fathom.cli.main import main; main()"
-    command = [sys.executable, "-c", script]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == Stopped(number).code
     [line] = ended.stderr.splitlines()
-    says("stopped", number.name).check(line)
+    assert f"stopped by {number.name}" in line
 
 
-def test_a_terminal_without_a_letter_shows_its_code(own, summarised, call, monkeypatch):
+def test_a_terminal_without_a_letter_shows_its_code(project, edit, call, monkeypatch):
     """`table --show` ended in a UnicodeEncodeError."""
-    own(summarised)
-    paper = Path("config/papers/sample/paper.yaml")
-    text = paper.read_text(encoding="utf-8").replace("A Sample Paper", "A Samplě Paper")
-    paper.write_text(text, encoding="utf-8")
+    edit("papers/sample/paper.yaml", "A Sample Paper", "A Samplě Paper")
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="ascii"))
-    assert call("table", "sample_table1", "--show").code == 0
+    assert call("list", "papers").code == 0
+    assert call("table", "sample_table1", "--partial", "--show").code == 0
     sys.stdout.flush()
-    assert b"\\u" in out.getvalue() or b"\\x" in out.getvalue()
-
-
-def test_a_place_that_cannot_be_written_is_a_line_and_no_bug(project, call):
-    # The kernel's own file system refuses new folders, to root as well.
-    answer = call("compare", "--results", "/sys/fathom")
-    assert answer.code == 1
-    assert answer.one_line.startswith("fathom: /sys/fathom")
-    says(remedy=prose("not writable")).check(answer.one_line)
-
-
-def test_a_folder_that_is_no_project_is_refused(tmp_path, monkeypatch, call):
-    monkeypatch.setenv("FATHOM_PROJECT", "")
-    answer = call("--project", str(tmp_path), "list")
-    says("no project", remedy=prose("change folder")).check(answer.one_line)
-
-
-def test_a_project_is_named_before_the_verb(project, tmp_path_factory, monkeypatch, call):
-    monkeypatch.setenv("FATHOM_PROJECT", "")
-    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert call("--project", str(project), "list", "papers").lines == ["sample  A Sample Paper"]
+    assert b"Sampl\\u011b" in out.getvalue()
 
 
 def test_packages_print_nothing_below_a_warning(project, call):
@@ -212,26 +300,176 @@ def test_packages_print_nothing_below_a_warning(project, call):
     assert logger.isEnabledFor(logging.WARNING)
 
 
+# The project.
+
+
+def test_the_project_is_found_from_a_folder_below_it_and_may_be_named(
+    project, tmp_path_factory, monkeypatch, call
+):
+    (project / "notes" / "today").mkdir(parents=True)
+    monkeypatch.chdir(project / "notes" / "today")
+    assert open_project().root == project
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    monkeypatch.setenv("FATHOM_PROJECT", str(project))
+    found, paths = open_scale(None)
+    assert (found.root, paths.results) == (project, Path("results")), "below the working folder"
+    monkeypatch.setenv("FATHOM_PROJECT", "")
+    assert call("--project", str(project), "list", "papers").lines == ["sample  A Sample Paper"]
+
+
+def test_outside_of_a_clone_the_config_of_the_package_is_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = open_project()
+    assert (found.root / "config").samefile(PACKAGE.parents[1] / "config"), "a link in a clone"
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("scale: paper\n", encoding="utf-8")
+    found = open_project()
+    assert (found.switches.scale, found.root) == ("paper", options.PACKAGED)
+
+
+@pytest.mark.parametrize("named", [None, "/nowhere"])
+def test_no_project_is_refused_with_the_folder(tmp_path, monkeypatch, named):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(options, "PACKAGED", tmp_path)
+    if named:
+        monkeypatch.setenv("FATHOM_PROJECT", named)
+    with pytest.raises(FathomError, match="no fathom project here") as caught:
+        open_project()
+    assert (named or str(tmp_path)) in caught.value.where
+
+
+def test_all_of_config_is_checked_where_that_is_asked_for(project, edit):
+    edit(
+        "papers/sample/runs.yaml",
+        "  static_2_2: {like: base}",
+        "  static_2_2: {like: base}\n  x: {like: base}",
+    )
+    with pytest.raises(Findings, match="the settings"):
+        open_project(check=True)
+    assert "sample/x" in open_project().entries
+
+
+def test_the_code_of_another_clone_is_named(project, capsys):
+    """A copied clone ran the code of the old one on its own config."""
+    open_project()
+    assert capsys.readouterr().err == ""
+    (project / "lib" / "fathom").mkdir(parents=True)
+    open_project()
+    assert f"{project}: not the code of this folder runs" in capsys.readouterr().err
+
+
+def test_data_are_named_by_their_folder_or_by_their_data_set(project, edit):
+    found = open_project()
+    data = data_named(found, "small", "small")
+    assert data == found.spec(f"sample/{RUN}", "small").data
+    assert data_named(found, data.folder, "small") == data
+    edit(
+        "papers/sample/runs.yaml",
+        "  static_2_2: {like: base}",
+        "  static_2_2: {like: base, data: {max_pieces: 32}}  # §2",
+    )
+    found = open_project()
+    with pytest.raises(FathomError, match="cut into pieces in 2 ways") as caught:
+        data_named(found, "small", "small")
+    for name in found.entries:
+        assert found.spec(name, "small").data.folder in caught.value.remedy
+
+
+# Help and JSON of every verb.
+
+
+def test_the_commands_help_shows_each_verb_within_80_columns():
+    answer = help_of()
+    assert answer.exit_code == 0
+    lines = answer.stdout.split("\n")
+    assert len(lines) < 65
+    assert all(len(line) <= 80 for line in lines)
+    rows = [line.strip("│ ").split(maxsplit=1)[0] for line in lines if line.startswith("│ ")]
+    assert [row for row in rows if row in NAMES] == NAMES
+
+
+@pytest.fixture(scope="module")
+def known(own_project):
+    """The names that an example may use."""
+    return {
+        *(name.rpartition("/")[2] for name in own_project.entries),
+        *own_project.entries,
+        *own_project.papers,
+        *own_project.datasets,
+        *own_project.sources,
+        *Needs(own_project, "tiny").artefacts,
+        *LISTED,
+        *KINDS,
+    }
+
+
+@pytest.mark.parametrize("verb", NAMES)
+def test_a_verbs_help_has_a_short_option_and_an_example_of_what_there_is(verb, known, own_project):
+    answer = help_of(verb)
+    assert answer.exit_code == 0
+    short = CliRunner().invoke(build(), [verb, "-h"], env=SCREEN)
+    assert short.stdout == answer.stdout
+    (line,) = (line for line in answer.stdout.split("\n") if "Example:" in line)
+    fathom, first, *words = shlex.split(line.strip().removeprefix("Example: ").split(" < ")[0])
+    assert (fathom, first) == ("fathom", verb)
+    if words and not words[0].startswith("--"):
+        assert words[0] in known or words[0].endswith((".zip", ".tar.gz"))
+    if "--scale" in words:
+        assert words[words.index("--scale") + 1] in own_project.scales
+
+
+# What answers a question has an answer for programs too; the others write files.
+READING = {
+    "list": (),
+    "show": (RUN,),
+    "plan": (),
+    "status": (),
+    "validate": (),
+    "where": (),
+    "params": (),
+    "check-learning": (),
+    "table": ("sample_table1", "--partial"),
+    "curves": (RUN,),
+    "compare": (),
+    "claims": (),
+    "diff": ("results", "results"),
+    "verify": (),
+    "clean": (),
+}
+
+
+@pytest.mark.parametrize("verb", NAMES)
+def test_a_verb_that_answers_prints_json_alone_on_standard_output(own, summarised, call, verb):
+    assert ("--json" in help_of(verb).stdout) == (verb in READING)
+    if verb in READING:
+        own(summarised)
+        answer = call(verb, *READING[verb], "--json")
+        assert "Traceback" not in answer.err
+        json.loads(answer.out)
+
+
+def test_the_version_is_printed(call):
+    answer = call("--version")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.strip().count(".") == 2
+
+
 # On a finished tree all but these do without torch: they build networks or read weights.
 NETWORKS = {"params", "export", "prune", "likelihood", "best-window", "gates", "sharing"}
 # What they are called with; fetch and prepare need a source, check-learning a scale that learns.
-WORDS = {
-    "show": (RUN,),
+WORDS = READING | {
     "statistics": ("small",),
     "subwords": ("small",),
     "encode": ("small",),
     "train": (RUN,),
     "translate": (RUN,),
     "score": (RUN,),
-    "table": ("sample_table1", "--partial"),
     "figure": ("sample_figure1", "--partial"),
     "fetch": ("django", "--help"),
     "prepare": ("small", "--help"),
     "check-learning": ("--help",),
-    "curves": (RUN,),
-    # The small corpus has no sources; tests/cli/test_page.py draws pages.
+    # The small corpus has no sources; test_draw.py draws pages.
     "page": ("--help",),
-    "diff": ("results", "results"),
     "pack": (RUN,),
     "unpack": ("run.zip", "--help"),
 }
@@ -248,12 +486,11 @@ for words in {calls}:
 @pytest.mark.slow
 def test_on_a_finished_tree_only_verbs_that_need_a_network_load_torch(own, summarised):
     folder = own(summarised)
-    verbs = [verb for _, of_panel in VERBS for verb in of_panel if verb not in NETWORKS]
-    calls = [[verb, *WORDS.get(verb, ())] for verb in verbs]
+    calls = [[verb, *WORDS[verb]] for verb in NAMES if verb not in NETWORKS]
     ended = subprocess.run(
         [sys.executable, "-c", CALLS.format(calls=calls)],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
+        env=os.environ | LIBRARY,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -262,12 +499,17 @@ def test_on_a_finished_tree_only_verbs_that_need_a_network_load_torch(own, summa
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_verb_that_is_asked_for_is_the_only_one_that_is_imported():
-    build = "from fathom.cli.verbs import build; build(['show', 'a'])"
-    script = f"import sys; {build}; print(*sys.modules)"
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
-    command = [sys.executable, "-c", script]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    modules = set(ended.stdout.split())
-    assert "fathom.cli.show" in modules
-    assert not modules & {"fathom.cli.table", "fathom.artefacts.artefacts", "fathom.config.paper"}
+def test_questions_about_config_import_no_tables_no_pandas_and_no_other_verbs(project):
+    for words in (["list"], ["show", RUN], ["where", "sample"]):
+        script = f"from fathom.cli.verbs import build; build({words})({words}, standalone_mode=0)"
+        script = f"import sys; {script}; print(*sys.modules, file=sys.stderr)"
+        ended = subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | LIBRARY,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        modules = set(ended.stderr.split("\n")[-2].split())
+        assert "fathom.cli.ask" in modules
+        assert not modules & {"fathom.cli.draw", "fathom.cli.runs", "pandas", "matplotlib"}, words

@@ -8,9 +8,8 @@ import torch
 from fathom.train.ranks import Ranks
 from fathom.train.update_batches import MicroBatches
 from tests.reference import algorithm_two
-from tests.support.small_runs import encoded, latent
-from tests.training.test_ranks import start_together
-from tests.training.test_two_level import Run, without_dropout
+from tests.support.processes import start_together
+from tests.support.small_runs import Run, encoded, latent, without_dropout
 
 UPDATES = 20
 

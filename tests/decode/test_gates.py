@@ -92,7 +92,7 @@ def test_similarity_is_the_share_of_active_groups_in_common(records):
     assert similarity.values == [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
 
 
-def test_sharing_is_the_mean_over_pairs_of_different_tasks(records):
+def test_sharing_is_the_mean_over_pairs_of_different_tasks(records):  # [lamgd sharing_rate]
     sharing = records[0]["sharing"]
     assert [number.value for number in sharing.tasks.values()] == [0.25, 0.5, 0.25]
     assert sharing.all.value == pytest.approx(1 / 3)

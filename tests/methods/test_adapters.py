@@ -41,13 +41,6 @@ def test_each_sentence_gets_what_its_tasks_adapter_adds():
             assert torch.allclose(found[:, sentence], x + added, atol=1e-3, rtol=1e-4)
 
 
-def test_a_new_adapter_adds_nothing_to_the_bit():
-    each, y = adapters(), 100 * torch.randn(5, 4, 16)
-    each.begin(torch.tensor([2, 0, 2, 1]))
-    assert torch.equal(each.after(1, y), y)
-    assert all(layer.down.any() for tasks in each.adapters for layer in tasks)
-
-
 def test_a_network_with_new_adapters_is_the_static_one_and_its_own_weights_are():
     source, previous, target = batch(LENGTHS)
     tasks = torch.tensor([0, 1, 0, 1])
@@ -62,37 +55,6 @@ def test_a_network_with_new_adapters_is_the_static_one_and_its_own_weights_are()
         assert torch.equal(gradient, gradients(found)[key]), key
 
 
-def test_what_absent_tasks_have_rests_with_its_moments():
-    model = network(method("adapters", bottleneck=8), tasks=3)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.1)
-    source, previous, target = batch(LENGTHS)
-
-    def update(*present: int) -> None:
-        optimiser.zero_grad()
-        nll(model(source, previous, torch.tensor(present)), target).backward()
-        optimiser.step()
-
-    update(0, 1, 2, 1)
-    update(2, 1, 0, 0)
-    layers = [layer for each in model.methods.values() for layer in each.adapters]
-    of_task = [[p for layer in layers for p in layer[task].parameters()] for task in range(3)]
-    assert [len(each) for each in of_task] == [6 * 6] * 3
-
-    def state(task: int) -> list[torch.Tensor]:
-        moments = [optimiser.state[each] for each in of_task[task]]
-        return [each.detach().clone() for each in of_task[task]] + [
-            value.clone() for each in moments for value in each.values()
-        ]
-
-    before = {task: state(task) for task in range(3)}
-    update(0, 2, 2, 0)
-    assert all(each.grad is None for each in of_task[1])
-    assert all(map(torch.equal, before[1], state(1)))
-    for task in (0, 2):
-        assert all(each.grad is not None for each in of_task[task])
-        assert not any(map(torch.equal, before[task], state(task)))
-
-
 def test_the_start_of_a_tasks_adapters_depends_on_the_seed_and_side_and_on_no_other_task():
     def start(**settings) -> torch.Tensor:
         each = adapters(**settings)
@@ -104,13 +66,6 @@ def test_the_start_of_a_tasks_adapters_depends_on_the_seed_and_side_and_on_no_ot
     both = adapters(tasks=2).adapters
     starts = [each.down for layer in both for each in layer]
     assert len({tuple(each.flatten().tolist()) for each in starts}) == 4
-
-
-def test_building_adapters_leaves_torchs_own_stream_alone():
-    torch.manual_seed(4)
-    expected = torch.rand(3)
-    adapters()
-    assert torch.equal(torch.rand(3), expected)
 
 
 def test_xaviers_rule_bounds_the_first_map():

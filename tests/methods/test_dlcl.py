@@ -82,23 +82,6 @@ def test_it_reads_what_the_peers_list_gives(norm):
 
 
 @norms
-def test_a_network_equals_one_with_the_peers_list(norm):
-    model = network(method("dlcl"), shape(norm=norm))
-    for each in model.methods.values():
-        unlike(each)
-    source, _, _ = batch(LENGTHS)
-    encoder = model.encoder
-    seen = []
-    encoder.observer = lambda outputs: seen.append(outputs[0])
-    (found, *_) = encoder(source, tasks=TASKS)["encoder_out"]
-    peer, padding = Peer(encoder.method, norm), source.eq(1)
-    peer.push(seen[0])
-    for layer in encoder.layers:
-        peer.push(layer(peer.pop(), padding))
-    assert torch.allclose(found, encoder.layer_norm(peer.pop()), atol=1e-5)
-
-
-@norms
 def test_weights_of_the_last_output_with_its_norms_left_out_are_the_static_model(norm):
     """To the bit; with its norms it never is, so the card names no neutral state."""
     model = network(method("dlcl"), shape(norm=norm))
@@ -177,19 +160,3 @@ def test_a_pass_leaves_nothing_behind_even_one_that_was_broken_off(norm):
     )
     copied = copy.deepcopy(model)
     assert torch.equal(copied(source, previous, TASKS), broken_off)
-
-
-@norms
-def test_incremental_decoding_equals_the_whole_pass(norm):
-    model = network(method("dlcl"), shape(norm=norm)).eval()
-    for each in model.methods.values():
-        unlike(each)
-    source, previous, _ = batch(LENGTHS)
-    with torch.no_grad():
-        whole = model(source, previous, torch.zeros(2, dtype=torch.long))
-        memory, state = model.for_task(0).encoder(source), {}
-        steps = [
-            model.decoder(previous[:, :length], memory, incremental_state=state)[0]
-            for length in range(1, 7)
-        ]
-    assert torch.allclose(torch.cat(steps, dim=1), whole, atol=1e-4)

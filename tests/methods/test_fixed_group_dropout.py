@@ -76,10 +76,3 @@ def test_masks_are_the_same_in_training_and_at_inference_and_in_every_update():
     assert torch.equal(model(source, previous, tasks), first)
     assert torch.allclose(model.eval()(source, previous, tasks), first, atol=1e-6)
     assert not torch.allclose(model(source, previous, 1 - tasks), first, atol=1e-2)
-
-
-def test_nothing_is_learnt_or_saved():
-    each = of_paper()
-    assert not list(each.parameters())
-    assert not each.state_dict()
-    assert not each.parameter_groups()

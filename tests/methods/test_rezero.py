@@ -7,7 +7,6 @@ from torch import nn
 from fathom.methods.rezero import ReZero
 from tests.support.small_networks import (
     batch,
-    card,
     gradients,
     method,
     network,
@@ -38,12 +37,6 @@ def test_at_the_start_the_stacks_are_the_identity_to_the_bit(dropout):
     assert torch.equal(logits, shallow)
 
 
-def test_dropout_inside_the_layers_leaves_the_identity_alone():
-    layer = rezero(dropout=0.5).encoder.layers[0]
-    x = torch.randn(4, 2, 16)
-    assert torch.equal(layer(x, torch.zeros(2, 4, dtype=torch.bool)), x)
-
-
 def test_one_scalar_serves_all_sub_layers_of_a_layer():
     each = ReZero(stack(layers=3))
     each.a.data = torch.tensor([0.5, -2.0, 0.0])
@@ -64,11 +57,6 @@ def test_a_layer_adds_both_of_its_scaled_sub_layers():
     assert torch.allclose(layer(x, padding), expected, atol=1e-6)
 
 
-def test_there_is_no_norm_anywhere_and_the_card_allows_none():
-    assert card("rezero").about.norms == ("none",)
-    assert not [each for each in rezero().modules() if isinstance(each, nn.LayerNorm)]
-
-
 def test_layers_wait_for_their_scalars_and_the_encoder_for_the_decoders():
     """At the start only the decoder's scalars have a gradient, since nobody reads the encoder."""
     model = rezero()
@@ -85,11 +73,3 @@ def test_layers_wait_for_their_scalars_and_the_encoder_for_the_decoders():
     assert reached[0] == {"decoder.method"}
     assert reached[1] == {"decoder.method", "decoder.layers", "encoder.method"}
     assert reached[2] == {"decoder.method", "decoder.layers", "encoder.method", "encoder.layers"}
-
-
-@pytest.mark.parametrize("side", ["encoder", "decoder"])
-def test_it_acts_on_the_side_that_is_named(side):
-    model = rezero((side,))
-    other = {"encoder": "decoder", "decoder": "encoder"}[side]
-    assert [*model.methods[side].parameters()]
-    assert not [*model.methods[other].parameters()]

@@ -128,21 +128,6 @@ def test_a_draw_repeats_differs_by_seed_and_update_and_by_memory():
         assert not torch.equal(first, other)
 
 
-def test_all_sentences_of_an_update_share_one_draw():
-    each = Transparent(stack(sources=4, memories=3), weight_dropout=0.5)
-    torch.nn.init.normal_(each.weights)
-    outputs = hidden(4)
-    for update in (1, 2, 3):
-        each.start_update(1, update)
-        s = equations.mixture_weights(equations.dropped(each.weights, each.mask, 0.5))
-        expected = equations.mixtures(s, outputs)
-        # Two micro-batches of the update, with another sentence each.
-        for sentence in (0, 1):
-            alone = each.memory([output[:, [sentence]] for output in outputs], 3)
-            for found, whole in zip(alone, expected, strict=True):
-                assert torch.allclose(found, whole[:, [sentence]], atol=1e-6)
-
-
 def test_at_inference_nothing_is_dropped():
     each = Transparent(stack(sources=4, memories=3), weight_dropout=0.5)
     outputs = hidden(4)
@@ -158,10 +143,6 @@ def test_at_inference_nothing_is_dropped():
 def test_training_without_a_draw_is_a_mistake():
     with pytest.raises(RuntimeError, match="start_update"):
         Transparent(stack(), weight_dropout=0.1).memory(hidden(4), 3)
-
-
-def test_the_weights_belong_to_the_network_and_have_no_group_of_their_own():
-    assert Transparent(stack(), weight_dropout=0.1).parameter_groups() == []
 
 
 # The network
@@ -236,23 +217,6 @@ def test_a_gradient_reaches_every_weight():
     each = model.encoder.method
     # What dropout made 0 does not depend on its weight.
     assert torch.equal(each.weights.grad != 0, each.mask)
-
-
-@pytest.mark.parametrize("norm", ["pre", "lingvo"])
-def test_incremental_decoding_equals_the_whole_pass(norm):
-    model = mixed(norm, rate=0.1, decoder_layers=6).eval()
-    torch.manual_seed(3)
-    torch.nn.init.normal_(model.encoder.method.weights, std=2)
-    source, previous, _ = batch(LENGTHS)
-    with torch.no_grad():
-        whole = model(source, previous, torch.zeros(2, dtype=torch.long))
-        memory, state = model.for_task(0).encoder(source), {}
-        assert len({id(each) for each in memory["encoder_out"]}) == 6
-        steps = [
-            model.decoder(previous[:, :length], memory, incremental_state=state)[0]
-            for length in range(1, 7)
-        ]
-    assert torch.allclose(torch.cat(steps, dim=1), whole, atol=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["transformer", "rnmt_plus"])

@@ -28,7 +28,7 @@ def spoilt(lines):
 
 
 @pytest.mark.parametrize("references", [ENGLISH, OTHER["kor"]], ids=["eng", "kor"])
-@pytest.mark.parametrize("metric", metrics_of("kor"), ids=lambda metric: metric.label)
+@pytest.mark.parametrize("metric", metrics_of("kor", (), METRICS), ids=lambda metric: metric.label)
 def test_score_and_signature_of_every_metric_are_sacrebleus(metric, references):
     hypotheses = spoilt(references)
     counted, peer = metric.statistics(hypotheses, references), metric.sacrebleu("")
@@ -48,10 +48,20 @@ def test_a_perfect_hypothesis_scores_100_and_an_empty_one_0():
         assert metric.statistics([""] * len(ENGLISH), ENGLISH).value == 0
 
 
+def test_ter_is_0_for_a_perfect_hypothesis_and_counts_a_shift_once():
+    metric = named("ter")
+    assert metric.statistics(ENGLISH, ENGLISH).value == 0
+    # "on the mat" moves to the end, case ignored.
+    counted = metric.statistics(["on the mat the cat sat"], ["The cat sat on the mat"])
+    assert counted.counts.tolist() == [[1, 6]]
+    assert metric.better == "lower"
+
+
 def test_a_language_has_its_metrics_and_a_run_may_ask_for_further_ones():
     assert labels("eng") == ["13a", "intl", "char", "none", "chrF"]
     assert labels("kor") == ["13a", "intl", "char", "none", "ko-mecab", "chrF"]
     assert labels("deu", ["moses"]) == ["13a", "intl", "char", "none", "moses", "chrF"]
+    assert labels("eng", (), ["ter"]) == ["13a", "intl", "char", "none", "chrF", "TER"]
 
 
 def test_every_metric_has_the_name_of_its_file_and_keys_that_name_it():

@@ -13,7 +13,7 @@ from fathom.results import measurements
 from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.metrics import bleu, chrf, measure, metrics_of
+from fathom.scoring.metrics import bleu, chrf, measure, metrics_of, named
 from fathom.scoring.score import COLUMNS, score
 from tests.scoring.conftest import ENGLISH, OTHER
 from tests.support import run_files
@@ -25,6 +25,10 @@ LABELS = {metric.label: metric for metric in metrics_of("eng")}
 
 def silent(line):
     """Take a line and print nothing."""
+
+
+def scores_file(spec, paths):
+    return MeasurementFile(spec, 1, paths, "scores", "test", "plain").path
 
 
 def scored(paths, spec, gates="plain", split="test", report=silent):
@@ -68,6 +72,20 @@ def test_a_run_that_asks_for_moses_tokens_has_their_bleu_next_to_the_others(path
     assert counted is not None
     again = counted.statistics(bleu.metric("moses")).value
     assert f"{again:.6f}" == next(line.value for line in scores if line.metric == "moses")
+
+
+def test_a_metric_that_tables_show_is_scored_next_to_the_others_and_changes_none(paths, decoded):
+    spec = decoded()
+    folder, before, _ = scored(paths, spec)
+    score(spec, 1, "test", "plain", paths, silent, ["ter"])
+    after = run_files.scores(folder / "scores.tsv")
+    assert [line for line in after if line.metric != "TER"] == before
+    (bos, kor) = (line for line in after if line.metric == "TER")
+    record = measurements.read(scores_file(spec, paths)).measurements["ter.test.plain"]
+    assert (record.unit, record.tasks["kor"].value) == ("TER", float(kor.value))
+    assert float(bos.low) < float(bos.value) < float(bos.high)
+    again = sentences.read(folder, "bos").statistics(named("ter")).value
+    assert f"{again:.6f}" == bos.value
 
 
 def test_every_metric_has_an_interval(paths, decoded):

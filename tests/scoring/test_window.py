@@ -206,6 +206,17 @@ def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, p
     assert len(rows) == 5 * len(OTHER) * (len(UPDATES) + len(inside))
 
 
+def test_of_a_metric_whose_low_end_is_good_the_lowest_mean_chooses(decoded, paths):
+    spec = windowed(decoded(), 2)
+    made = Spoilt(paths.window(spec, 1, "plain"))
+    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print, ["ter"])
+    file = measurements.read(path)
+    record = file.measurements["ter.test.plain.window"]
+    assert 3 in file.settings["updates"]["TER"]
+    assert record.all.value < 50
+    assert record.unit == "TER"
+
+
 def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
     spec, lines = windowed(decoded(), 21), []
     made = Spoilt(paths.window(spec, 1, "plain"))

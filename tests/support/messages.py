@@ -221,7 +221,7 @@ MESSAGES = CONFIG | {
     "resuming": "resuming after update {}",
     "stopped": "stopped by {}",
     "stopped after": "stopped by {} after update {}",
-    "no end of a job": "'{}' is no time in seconds since 1970",
+    "no end of a job": "'{}' is not a time in seconds since 1970",
     "no even shares": "multiples of {} micro-batches, which {} devices cannot share",
     "lost process": "another process of this training has ended",
     "start again": "start the same command again",

@@ -19,4 +19,4 @@ def own_project() -> Project:
 @pytest.fixture
 def verbs_use_it(monkeypatch):
     """Let verbs take this project rather than read and check config/ again."""
-    monkeypatch.setattr(options, "open_project", own_project)
+    monkeypatch.setattr(options, "open_project", lambda check=False: own_project())

@@ -10,10 +10,15 @@ from fathom.config.spec import DataSpec, Spec
 from fathom.data.encode import encode
 from fathom.data.subwords import train
 from fathom.data.tensors import load
+from fathom.methods.build import build
+from fathom.train.batches.collate import collate
+from fathom.train.batches.sampler import Sampler
 from fathom.train.loop import RuntimeOptions
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
-from fathom.train.update_batches import UpdateBatches
+from fathom.train.schedules import learning_rate
+from fathom.train.two_level import TwoLevel
+from fathom.train.update_batches import MicroBatches, UpdateBatches
 from tests.support import specs
 from tests.support.small_corpus import silent, small_data, write_corpus
 
@@ -132,3 +137,46 @@ def encoded(folder: Path, data: DataSpec | None = None) -> Path:
     train(data, corpus, folder / "subwords", silent)
     encode(data, corpus, folder / "subwords", folder / "tensors", silent)
     return folder / "tensors"
+
+
+class Run:
+    """A network with its optimisers and data, without files."""
+
+    def __init__(self, spec, tensors, seed=1):
+        self.tensors = load(tensors)
+        torch.manual_seed(seed)
+        self.network = build(
+            spec.model,
+            spec.method,
+            len(self.tensors.tasks),
+            self.tensors.source_dictionary,
+            self.tensors.target_dictionary,
+        )
+        schedule = learning_rate(spec.training.schedule, spec.model.width, updates=6)
+        self.two_level = TwoLevel(self.network, spec.training, schedule, seed, Ranks(0, 1))
+        self.pairs = self.tensors.splits("train")
+        self.sampler = Sampler(
+            [pairs.target_lengths for pairs in self.pairs],
+            [pairs.source_lengths for pairs in self.pairs],
+            spec.training.batch,
+            spec.training.shares,
+            seed,
+            spec.training.one_task_per_batch,
+        )
+
+    def micro_batches(self, number, micro=1, only=None):
+        members = [
+            [pair for pair in part if only is None or pair[0] in only]
+            for part in self.sampler.update(number, micro)
+        ]
+        batches = [collate(self.pairs, part) for part in members if part]
+        tokens = sum(batch.tokens for batch in batches)
+        tasks = torch.cat([batch.tasks for batch in batches]).unique()
+        return MicroBatches(batches, tokens, tasks)
+
+    def update(self, number, **choice):
+        return self.two_level.update(number, self.micro_batches(number, **choice))
+
+
+def without_dropout(spec):
+    return replace(spec, model=spec.model.model_copy(update={"dropout": 0.0}))

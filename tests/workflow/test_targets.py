@@ -338,7 +338,7 @@ def test_a_scale_measures_the_data_set_that_stands_for_another(tmp_path):
     assert made.statistics(name) == made.statistics(used)
 
 
-def test_only_text_that_is_read_as_a_stream_asks_for_several_processors(tmp_path):
+def test_the_text_that_is_made_of_a_stream_is_known(tmp_path):
     made = targets(tmp_path, "paper")
     sources = made.project.sources
     folders = {name: item.corpus_folder(sources) for name, item in made.project.datasets.items()}

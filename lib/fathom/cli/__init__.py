@@ -1,1 +1,1 @@
-"""The door: one file for each verb; errors become sentences."""
+"""The door: one file for each group of verbs; errors become sentences."""

@@ -3,16 +3,36 @@
 Little is imported here, so that signals are handled from the start.
 """
 
+import errno
 import io
 import logging
 import os
 import sys
 import traceback
 
-from fathom.cli.faults import fault
 from fathom.io.errors import FathomError, Findings, printed
+from fathom.io.memory import is_out_of_memory
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, ignore_others, raised
+
+# What to do about errors of the machine. Files are replaced at once, so none that is half-written
+# is trusted after them.
+_REMEDIES = {
+    "make room or give the right to write there, and start again": (
+        errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
+    ),
+    "move what is in the way, or use another folder, and start again": (
+        errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
+        errno.ENOTEMPTY,
+    ),
+    "it was deleted or moved; start again": (errno.ENOENT, errno.ESTALE),
+    "the disk or its connection fails; repair it, and start again": (
+        errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO,
+        errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP,
+    ),
+    "end other programs, and start again": (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
+}  # fmt: skip
+_MEMORY = "lower tokens_per_device in config/config.yaml, or end other programs"
 
 
 def main() -> None:
@@ -51,7 +71,7 @@ def _run(signal: Pending) -> None:
     except Exception as bug:
         if signal.number:
             raise Stopped(signal.number) from None
-        if error := fault(bug):
+        if error := fault_of_machine(bug):
             _refuse(error)
         _refuse_broken_config()
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
@@ -67,12 +87,25 @@ def _refuse(error: FathomError) -> None:
     sys.exit(1)
 
 
+def fault_of_machine(error: Exception) -> FathomError | None:
+    """Return the sentence of what the machine refused, or None where a bug is likelier."""
+    if is_out_of_memory(error):
+        return FathomError("no memory is left", "memory", _MEMORY)
+    if not isinstance(error, OSError) or error.errno is None:
+        return None
+    remedies = {number: remedy for remedy, group in _REMEDIES.items() for number in group}
+    if error.errno not in remedies:
+        return None
+    where = str(error.filename or "disk")
+    return FathomError(os.strerror(error.errno), where, remedies[error.errno])
+
+
 def _refuse_broken_config() -> None:
-    """Exit as for a user's mistake where config/ is wrong: a workflow's verbs do not check it."""
-    from fathom.cli.options import open_project
+    """Exit as for a user's mistake where config/ is wrong: verbs do not check all of it."""
+    from fathom.cli.options import check_artefacts, open_project
 
     try:
-        open_project(check=True)
+        check_artefacts(open_project(check=True))
     except Findings as error:
         _refuse(error)
     except Exception:

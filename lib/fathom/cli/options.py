@@ -1,18 +1,21 @@
-"""Options with the same meaning in every verb, and what every verb starts from."""
+"""Options with the same meaning in every verb, and what verbs start from: a project, a run."""
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
+from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.schema.dataset import Dataset
-from fathom.config.spec import DataSpec
+from fathom.config.spec import DataSpec, Spec
 from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
 from fathom.io.errors import FathomError, nearest
 from fathom.io.screen import say
@@ -20,9 +23,8 @@ from fathom.results.recipe import PACKAGE
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
+    from fathom.decode.trained_run import TrainedRun
 
-# The folder of the project, for commands that run elsewhere.
-PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The folder whose config/ is part of the package; in a clone a link to the clone's.
 PACKAGED = PACKAGE / "packaged"
 
@@ -41,11 +43,11 @@ Device = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
 Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
-DatasetName = Annotated[
-    str, typer.Argument(help="A data set of config/datasets, or its folder `<name>-<hash8>`.")
+Gates = Annotated[
+    str | None, typer.Option(help="plain, soft or hard; by default those that config asks for.")
 ]
-DataName = Annotated[
-    str, typer.Argument(help="A data set that the scale uses, or its folder `<name>-<hash8>`.")
+Split = Annotated[
+    str | None, typer.Option(help="valid or test; by default those that config asks for.")
 ]
 
 
@@ -55,7 +57,7 @@ def project_root() -> Path:
     Our own config is what was installed with the package; in a clone it is the clone's.
 
     Raises:
-        FathomError: there is no project in the folder that FATHOM_PROJECT names.
+        FathomError: If there is no project in the folder that FATHOM_PROJECT names.
     """
     named = os.environ.get(PROJECT_VARIABLE)
     here = Path.cwd()
@@ -72,43 +74,51 @@ def open_project(check: bool = False) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
     Args:
-        check: whether to check all of config/; otherwise what a verb asks for is checked alone.
+        check: whether to check runs and papers that are not asked for, too; a workflow has done so
+            before its jobs.
 
     Raises:
-        FathomError: there is no project here.
+        FathomError: If there is no project here.
         Findings: what is wrong in config/.
     """
     root = project_root()
-    own = root / "lib" / PACKAGE.name
-    if own.is_dir() and not own.samefile(PACKAGE):
+    code = root / "lib" / PACKAGE.name
+    if code.is_dir() and not code.samefile(PACKAGE):
         # The environment of a clone that was copied or moved still has the code of the old one.
         remedy = "delete .venv there and run `make environment`"
         say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
+    check = check and VARIABLE not in os.environ
     return load(root, check=check, layers=layers(root, Path.cwd()))
 
 
-def open_paths(
-    project: Project, scale: str | None, results: str | None = None
-) -> tuple[str, Paths]:
-    """Return the scale's name, and the places of its files.
+def open_scale(
+    scale: str | None, results: str | None = None, check: bool = False
+) -> tuple[Project, Paths]:
+    """Return the project, and the places of a scale's files.
 
     A relative folder of results is below the working folder.
 
+    Args:
+        scale: None for config.yaml's.
+        results: None for config.yaml's.
+        check: as in `open_project`.
+
     Raises:
-        FathomError: there is no such scale, or no folder can be where results should be.
+        FathomError: If there is no such scale, or no folder can be where results should be.
     """
+    project = open_project(check)
     name = scale or project.switches.scale
     project.scale(name)
-    folder = project.switches.results if results is None else results
-    return name, Paths(open_results(folder), name)
+    return project, Paths(
+        open_results(project.switches.results if results is None else results), name
+    )
 
 
 def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
-    """Return the tables and figures of the project at the scale that is meant."""
+    """Return the tables and figures of the project at a scale."""
     from fathom.artefacts.artefacts import Artefacts
 
-    project = open_project()
-    _, paths = open_paths(project, scale, results)
+    project, paths = open_scale(scale, results)
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
@@ -127,15 +137,10 @@ def check_artefacts(project: Project, paper: str | None = None) -> None:
 
 
 def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
-    """Return the paper that a user names, or all of them.
-
-    Args:
-        project: the project.
-        name: the paper; None for all.
-        verb: which command asks.
+    """Return the paper that a user names, or all of them where the name is None.
 
     Raises:
-        FathomError: there is none of that name.
+        FathomError: If there is none of that name.
     """
     if name is None:
         return [*project.papers]
@@ -148,7 +153,7 @@ def dataset_named(project: Project, name: str) -> Dataset:
     """Return the data set that a user names, also by the folder of its corpus.
 
     Raises:
-        FathomError: there is none of that name.
+        FathomError: If there is none of that name.
     """
     folders = {
         dataset.corpus_folder(project.sources): dataset for dataset in project.datasets.values()
@@ -169,45 +174,138 @@ def data_named(
     """Return the data that a user names by the folder of a stage, or by the data set alone.
 
     Args:
-        project: the project.
         name: `<data set>-<hash8>`, of any scale, or a data set that the scale uses.
-        scale: the scale.
         folder: from data to the name of its folder at this stage.
 
     Raises:
-        FathomError: no run uses it, or the runs of the scale use several.
+        FathomError: If no run uses it, or the runs of the scale use several.
     """
     if "-" in name:
-        known = {
+        named = {
             folder(data): data
             for of_scale in project.scales
             for data in project.data_folders(of_scale).values()
         }
-        if name not in known:
-            raise FathomError(f"no data '{name}'", "data", nearest(name, known))
-        return known[name]
-    known = {folder(data): data for data in project.data_folders(scale).values()}
-    fitting = sorted(key for key in known if key.rpartition("-")[0] == name)
+        if name not in named:
+            raise FathomError(f"no data '{name}'", "data", nearest(name, named))
+        return named[name]
+    named = {folder(data): data for data in project.data_folders(scale).values()}
+    fitting = sorted(key for key in named if key.rpartition("-")[0] == name)
     if not fitting:
-        names = sorted({key.rpartition("-")[0] for key in known})
+        names = sorted({key.rpartition("-")[0] for key in named})
         raise FathomError(f"no data '{name}'", f"scale {scale}", nearest(name, names))
     if len(fitting) > 1:
         what = f"'{name}' is cut into pieces in {len(fitting)} ways"
         raise FathomError(what, f"scale {scale}", f"name one: {', '.join(fitting)}")
-    return known[fitting[0]]
+    return named[fitting[0]]
 
 
-def report(line: str) -> None:
-    """Print a line of progress on standard error, if that still takes one."""
-    say(line)
+@dataclass(frozen=True)
+class OpenRun:
+    """A run of a project at a scale."""
+
+    project: Project
+    spec: Spec
+    paths: Paths
+
+    def one_gates(self, gates: str | None) -> str:
+        """Return the gates that the user named, or those of the run's validation.
+
+        Raises:
+            FathomError: If the run cannot be decoded with them.
+        """
+        from fathom.decode.ready import require_name
+
+        valid = self.spec.gates
+        require_name(gates or valid[0], valid, "gates", self.spec.name)
+        return gates or valid[0]
+
+    def require_decodable(self, *gates: str) -> None:
+        """Refuse gates with which the decoder of the run's settings cannot translate it.
+
+        Raises:
+            FathomError: If CTranslate2 shall translate, and the run is not a plain Transformer.
+        """
+        decoding = self.spec.decoding
+        if decoding is not None and decoding.decoder == "ctranslate2":
+            card = self.project.methods[self.spec.method.name]
+            for name in gates:
+                require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
+
+    def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
+        """Return split and gates of the decoding that the user named, or of all in config.
+
+        Raises:
+            FathomError: If there is no such split, or the run cannot be decoded with these gates.
+        """
+        if split is None and gates is None:
+            from fathom.artefacts.needs import Needs
+
+            return list(Needs(self.project, self.paths.scale).decodings(self.spec.name))
+        return [(one_split(split or "test"), self.one_gates(gates))]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that tables show of the run, beside those that every run has."""
+        from fathom.artefacts.needs import Needs
+
+        return Needs(self.project, self.paths.scale).metrics(self.spec.name)
+
+    def with_window(self, size: int | None) -> "OpenRun":
+        """Return the run with another size of its window; None keeps the run's.
+
+        Raises:
+            FathomError: If neither the user nor the run gives a size.
+        """
+        decoding = self.spec.decoding
+        if decoding is None or (size is None and decoding.window is None):
+            what = "the run has no window of checkpoints"
+            raise FathomError(what, self.spec.name, "give --size, or set decoding.window")
+        chosen = decoding.model_copy(update={"window": size or decoding.window})
+        return replace(self, spec=replace(self.spec, decoding=chosen))
+
+    def trained(self, seed: int, device: str | None) -> "TrainedRun":
+        """Return a training of the run; this loads torch.
+
+        Raises:
+            FathomError: If there is no such device here.
+        """
+        from fathom.decode.trained_run import TrainedRun
+        from fathom.train.environment import choose_device
+
+        switches = self.project.switches
+        place = choose_device(device or switches.device)
+        return TrainedRun(self.spec, seed, self.paths, place, switches.kernels)
 
 
-def suggest(command: str) -> None:
-    """Print on standard error what a user may type next; the rules of a workflow know it."""
-    if VARIABLE not in os.environ:
-        report(f"next: {command}")
+def open_run(
+    run: str, scale: str | None, results: str | None, device: str | None = None
+) -> OpenRun:
+    """Return a run of the project in whose folder the user is.
+
+    Raises:
+        FathomError: If there is no such project, scale or run, the run is not built yet, or no
+            device has that name.
+    """
+    from fathom.decode.ready import require_device
+
+    project, paths = open_scale(scale, results)
+    require_device(project.switches.device if device is None else device)
+    spec = project.run_named(run, paths.scale)
+    reason = project.not_built(spec.name, paths.scale)
+    if reason:
+        remedy = "`fathom list runs` shows what can be trained"
+        raise FathomError(f"not built yet: {reason}", f"{spec.name}, scale {paths.scale}", remedy)
+    return OpenRun(project, spec, paths)
 
 
-def report_of(what: str) -> Callable[[str], None]:
-    """Return a `report` whose lines begin with what they are about: jobs run side by side."""
-    return lambda line: report(f"{what}: {line}")
+def one_split(split: str) -> str:
+    """Return a split of held-out text.
+
+    Raises:
+        FathomError: If it is none of SPLITS.
+    """
+    from fathom.decode.ready import SPLITS, require_name
+
+    require_name(split, SPLITS, "held-out split", "--split")
+    return split

@@ -7,64 +7,61 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import PROJECT_VARIABLE
-
-# In the data's order; each is a file of this folder with a function of the same name.
-VERBS = (
-    ("Ask", ("list", "show", "plan", "status", "validate", "where", "params")),
-    ("Data", ("fetch", "prepare", "statistics", "subwords", "encode")),
-    ("Runs", ("train", "translate", "prune", "export", "check-learning")),
-    ("Measurements", ("score", "likelihood", "best-window", "gates", "sharing")),
-    (
-        "Results",
-        (
-            "table",
-            "figure",
-            "curves",
-            "compare",
-            "claims",
-            "page",
-            "diff",
-            "verify",
-            "pack",
-            "unpack",
-            "clean",
-        ),
+# The folder of the project, for commands that run elsewhere.
+PROJECT_VARIABLE = "FATHOM_PROJECT"
+# The file of this folder for each verb, in the data's order, under the headings of the help page.
+VERBS = {
+    "Ask": {
+        "list": "ask",
+        "show": "ask",
+        "plan": "trainings",
+        "status": "trainings",
+        "validate": "ask",
+        "where": "ask",
+        "params": "ask",
+    },
+    "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
+    "Runs": dict.fromkeys(("train", "translate", "prune", "export", "check-learning"), "runs"),
+    "Measurements": dict.fromkeys(
+        ("score", "likelihood", "best-window", "gates", "sharing"), "measure"
     ),
-)
+    "Results": {
+        **dict.fromkeys(("table", "figure", "curves", "compare", "claims", "page"), "draw"),
+        **dict.fromkeys(("diff", "verify", "pack", "unpack", "clean"), "files"),
+    },
+}
 
 
 def build(words: Sequence[str] = ()) -> typer.Typer:
     """Return the application with all verbs, or with the one that is asked for.
 
     Args:
-        words: of the command line. If the first is a verb, no other verb is imported.
+        words: of the command line. If the first is a verb, only the file of this verb is imported.
     """
     app = typer.Typer(
         name="fathom",
         help="Reproduce the tables and figures of papers on deep translation models.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    names = {verb for _, verbs in VERBS for verb in verbs}
-    asked = names.intersection(_verb(words)) or names
-    for panel, verbs in VERBS:
-        for verb in filter(asked.__contains__, verbs):
-            name = verb.replace("-", "_")
-            module = import_module(f"fathom.cli.{name}")
-            app.command(name=verb, rich_help_panel=panel)(getattr(module, name))
+    named = _verb(words)
+    is_verb = any(named in verbs for verbs in VERBS.values())
+    for heading, verbs in VERBS.items():
+        for verb, file in verbs.items():
+            if verb == named or not is_verb:
+                function = getattr(import_module(f"fathom.cli.{file}"), verb.replace("-", "_"))
+                app.command(name=verb, rich_help_panel=heading)(function)
     app.callback()(top)
     return app
 
 
-def _verb(words: Sequence[str]) -> Sequence[str]:
+def _verb(words: Sequence[str]) -> str:
     """Return the word after the options of `fathom` itself, if there is one."""
     while words and words[0].startswith("--project"):
         words = words[1 if "=" in words[0] else 2 :]
-    return words[:1]
+    return words[0] if words else ""
 
 
 def _print_version(asked: bool) -> None:

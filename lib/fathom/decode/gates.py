@@ -60,6 +60,8 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
     all pairs of different tasks, and by task over the pairs with that task: the sharing rate of
     their §4.4, which prints 0.63 for 8 active groups of 16, where chance gives 0.5.
 
+    [lamgd sharing_rate]
+
     Raises:
         FathomError: If the training did not finish, or its method has no masks.
     """

@@ -16,7 +16,10 @@ from fathom.nn.hooks import Method, Stack, generator
 
 
 class Adapter(nn.Module):
-    """The adapter of one task after one layer: W_up relu(W_down LN(x) + b_down) + b_up."""
+    """The adapter of one task after one layer: W_up relu(W_down LN(x) + b_down) + b_up.
+
+    Xavier's rule initialises W_down, (bottleneck, width), from a stream; the rest starts at 0.
+    """
 
     def __init__(self, width: int, bottleneck: int, stream: torch.Generator):
         super().__init__()
@@ -33,12 +36,12 @@ class Adapter(nn.Module):
 
 
 class Adapters(Method):
-    """Each task has its own small network after each layer."""
+    """Each task has a small network after each layer."""
 
     def __init__(self, stack: Stack, *, bottleneck: int):
         super().__init__(stack)
-        # Streams of their own: the network's weights are those without adapters, and a task's
-        # adapters do not depend on the number of tasks.
+        # Separate streams: the network's weights are those without adapters, and a task's adapters
+        # do not depend on the number of tasks.
         streams = [
             generator(torch.initial_seed(), 0, stack.name, task) for task in range(stack.tasks)
         ]

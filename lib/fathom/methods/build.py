@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from fathom import nn as models
+from fathom import nn
 from fathom.config.schema.method import METHODS, module_names
 from fathom.config.schema.run import MethodSettings as MethodSettings
 from fathom.config.schema.run import Model
@@ -14,12 +14,12 @@ from fathom.nn.hooks import Method
 from fathom.nn.network import Entries, Network, count_parameters
 from fathom.nn.stack import DictionaryLike
 
-MODELS = Path(models.__file__).parent
+NETWORKS = Path(nn.__file__).parent
 
 
 def architectures() -> list[str]:
-    """Return the names of all kinds of network: the folders of models/ with a network.py."""
-    return sorted(path.parent.name for path in MODELS.glob("*/network.py"))
+    """Return the names of all kinds of network: the folders of nn/ with a network.py."""
+    return sorted(path.parent.name for path in NETWORKS.glob("*/network.py"))
 
 
 def load(name: str) -> type[Method]:

@@ -35,6 +35,7 @@ def combination(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
     layer.
 
     Args:
+        weights: (l + 1,) one row of W.
         outputs: l + 1 tensors (T, B, D).
     """
     # The type of a sum has the 0 of an empty one.

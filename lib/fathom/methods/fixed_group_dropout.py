@@ -16,7 +16,11 @@ from fathom.nn.hooks import Method, Stack
 
 
 def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
-    """Return the mask of each task, (N, n) of 0 and 1."""
+    """Return the mask of each of N tasks over n groups, (N, n) of 0 and 1.
+
+    All tasks keep the first `shared` groups; the `own` ones of task d start at group
+    shared + own · d.
+    """
     needed = shared + own * tasks
     if needed > groups:
         raise FathomError(

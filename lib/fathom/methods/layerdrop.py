@@ -27,8 +27,8 @@ class LayerDrop(Method):
     def start_update(self, seed: int, update: int) -> None:
         """Draw the layers of this update; `update` counts from 1."""
         name, layers = self.stack.name, self.stack.layers
-        drawn = range(self.stack.tasks) if self.draw == "task" else [None]
-        streams = [generator(seed, update, name, task) for task in drawn]
+        tasks = range(self.stack.tasks) if self.draw == "task" else [None]
+        streams = [generator(seed, update, name, task) for task in tasks]
         uniform = torch.stack([torch.rand(layers, generator=stream) for stream in streams])
         self.open = uniform >= self.p  # (N or 1, L)
         self.active_layers = self.open.any(dim=0).tolist()

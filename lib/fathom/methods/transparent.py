@@ -30,6 +30,7 @@ def dropped(weights: Tensor, mask: Tensor, rate: float) -> Tensor:
     the mixture.
 
     Args:
+        weights: (sources, memories) W.
         mask: (sources, memories) false where an entry is dropped; the others are scaled up.
         rate: the probability of dropping an entry, less than 1.
     """
@@ -52,6 +53,7 @@ def mixtures(s: Tensor, outputs: Sequence[Tensor]) -> list[Tensor]:
     The paper prints i = 1 … N + 1, but its Eq. 1 counts the sources from 0.
 
     Args:
+        s: (sources, memories) the weights.
         outputs: a tensor (S, B, D) for each source.
     """
     sources = torch.stack(tuple(outputs))  # (sources, S, B, D)
@@ -74,7 +76,7 @@ class Transparent(Method):
         self.mask = (uniform >= self.weight_dropout).to(self.weights.device)
 
     def memory(self, outputs: Sequence[Tensor], count: int) -> list[Tensor]:
-        """Return the mixture for each attention module, (S, B, D) each."""
+        """Return the mixture for each attention module, (S, B, D) each; W is 0 at first."""
         weights = self.weights
         if self.training:
             if self.mask is None:

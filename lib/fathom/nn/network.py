@@ -51,18 +51,22 @@ class Examples(Protocol):
     @property
     def source(self) -> Tensor:
         """The input, (B, S)."""
+        ...
 
     @property
     def previous_target(self) -> Tensor:
         """The target shifted by one, (B, T), where the network has a decoder."""
+        ...
 
     @property
     def target(self) -> Tensor:
         """What is predicted, (B, T)."""
+        ...
 
     @property
     def tasks(self) -> Tensor:
         """The index of each text's task, (B,)."""
+        ...
 
     @property
     def source_lengths(self) -> Sequence[int] | None:
@@ -74,6 +78,7 @@ class Examples(Protocol):
 
     def to(self, device: torch.device | str) -> Self:
         """Return the texts on a device."""
+        ...
 
 
 class Predicted(NamedTuple):
@@ -101,6 +106,7 @@ class LayerStack(Protocol):
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Return the parameters of the layers and the method."""
+        ...
 
 
 class Network(nn.Module, ABC):

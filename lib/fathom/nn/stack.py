@@ -27,6 +27,7 @@ class DictionaryLike(Protocol):
 
     def pad(self) -> int:
         """Return the padding symbol's index."""
+        ...
 
 
 def run_layers(

@@ -27,11 +27,7 @@ KILLED = "killed"
 
 
 class Attempts:
-    """A list on disk.
-
-    Attributes:
-        all: the attempts, the oldest first.
-    """
+    """The list in attempts.json, the oldest first; a damaged file is renamed and reported."""
 
     def __init__(self, path: Path, report: Callable[[str], None]):
         self.path = path
@@ -50,6 +46,8 @@ class Attempts:
         """Record that an attempt starts, and what ended the one before.
 
         Args:
+            update: from which it trains on.
+            recipe: of the code that trains.
             last_seen: when the process before was seen last, in seconds since 1970, if it was
                 killed.
         """
@@ -89,7 +87,7 @@ def recorded(path: Path) -> list[dict[str, Any]] | None:
         attempts = read_json(path).get("attempts")
     except FathomError:
         return None
-    matches = isinstance(attempts, list) and all(isinstance(one, dict) for one in attempts)
+    matches = isinstance(attempts, list) and all(isinstance(item, dict) for item in attempts)
     return attempts if matches else None
 
 
@@ -104,7 +102,7 @@ def _now() -> str:
 
 
 class Attempt:
-    """What the first process of a training writes besides what the training itself makes."""
+    """What the first process writes of an attempt: its lock, its entry in the list, state.json."""
 
     def __init__(self, folder: Path, held: Held, report: Callable[[str], None]):
         self.folder, self.held = folder, held
@@ -122,7 +120,7 @@ class Attempt:
         self._write({"update": update, "updates": updates})
 
     def before_save(self) -> None:
-        """Refuse to save where another process has taken the lock over."""
+        """Raise FathomError if another process has taken the lock over."""
         self.held.require()
 
     def saved(self, update: int) -> None:
@@ -135,7 +133,7 @@ class Attempt:
         self._write({"state": SAVED, "reason": reason})
 
     def failed(self, kind: str) -> None:
-        """Record that an error of a kind ended the training, unless the disk refuses that, too."""
+        """Record that an error of a kind ended the training, if the disk allows it."""
         with suppress(OSError):
             if self._trains:
                 self.attempts.end(self._state.update, kind)

@@ -40,14 +40,7 @@ _Record = tuple[int, list[_Quantity], Tensor]
 
 
 class Diagnostics:
-    """Records some updates in `<stack>_<name>.tsv.gz`.
-
-    Attributes:
-        recording: whether the current update is recorded.
-
-    Args:
-        every: every n-th update is recorded; 0 for none.
-    """
+    """Records the first updates, and then every n-th (0: none), in `<stack>_<name>.tsv.gz`."""
 
     def __init__(
         self, network: Network, tasks: Sequence[str], folder: Path, every: int, first: int
@@ -103,11 +96,8 @@ class Diagnostics:
     def _readings(self, squares: Tensor) -> Iterator[tuple[str, str, DiagnosticArray]]:
         """Yield stack, name and array of each quantity."""
         for name, stack in self.network.stacks.items():
-            yield (
-                name,
-                "gradient_norm",
-                DiagnosticArray(("layer",), layer_gradient_norms(stack.layers)),
-            )
+            norms = layer_gradient_norms(stack.layers)
+            yield name, "gradient_norm", DiagnosticArray(("layer",), norms)
             for quantity, reading in stack.method.diagnostics().items():
                 yield name, quantity, reading
             if name == COMPARED and stack.method.stack.layers > 1:
@@ -121,7 +111,7 @@ class Diagnostics:
 
     def drop_after(self, update: int) -> None:
         """Drop what was recorded after an update."""
-        self._recorded = [one for one in self._read() if one[0] <= update]
+        self._recorded = [record for record in self._read() if record[0] <= update]
 
     def _read(self) -> list[_Record]:
         """Return what was recorded, moved from the device with one transfer."""
@@ -153,13 +143,13 @@ class Diagnostics:
         Args:
             complete: writes only the members that are complete after this update; else all.
         """
-        for member, records in groupby(self._read(), lambda one: _member(one[0])):
+        for member, records in groupby(self._read(), lambda record: _member(record[0])):
             if complete is None or member * MEMBER <= complete:
                 self._append(records)
         self._recorded = [
-            one
-            for one in self._recorded
-            if complete is not None and _member(one[0]) * MEMBER > complete
+            record
+            for record in self._recorded
+            if complete is not None and _member(record[0]) * MEMBER > complete
         ]
 
     def _append(self, records: Iterable[_Record]) -> None:
@@ -180,18 +170,19 @@ class Diagnostics:
     def state(self) -> list:
         """Return what was recorded and is not written yet, as a checkpoint keeps it."""
         return [
-            (update, [(one.name, one.axes, one.labels) for one in quantities], values)
+            (update, [(q.name, q.axes, q.labels) for q in quantities], values)
             for update, quantities, values in self._read()
         ]
 
     def resume(self, update: int, state: list) -> list[str]:
-        """Continue after an update: drop what was written after it.
+        """Drop what was written after an update; return the names of tables with damaged rows.
 
-        Returns:
-            The names of damaged tables, without their damaged rows.
+        Args:
+            update: from which the training resumes.
+            state: of the checkpoint.
         """
         self._recorded = [
-            (number, [_Quantity(*one) for one in quantities], values)
+            (number, [_Quantity(*fields) for fields in quantities], values)
             for number, quantities, values in state
         ]
         # What the state has may have been written since.
@@ -223,6 +214,10 @@ def gradient_ratio(first: Tensor, last: Tensor) -> Tensor:
     """Return r_t, the norm of the loss's gradient at the first layer's output over the last's.
 
     [transparent_attention r_t]
+
+    Args:
+        first: the sum of squares of ∂L/∂h¹ over all positions of the update.
+        last: that of ∂L/∂h^N.
     """
     return first.sqrt() / last.sqrt()
 

@@ -28,7 +28,7 @@ COLUMNS = (
     "update", "epoch", "tokens", "learning_rate", "loss", "nll",
     "gradient_norm", "gradient_norm_phi", "valid_nll", "train_nll",
 )  # fmt: skip
-# In a file of their own: all others are equal in bytes whether or not a run was stopped.
+# In a separate file: all others are equal in bytes whether or not a run was stopped.
 CLOCK = ("update", "seconds")
 
 
@@ -37,15 +37,15 @@ class RuntimeOptions:
     """Options that do not change what is learnt."""
 
     device: str  # auto, cpu, cuda or cuda:<n>
-    tokens_per_device: int  # bound of a micro-batch's target tokens; larger updates accumulate.
+    tokens_per_device: int  # bound of a micro-batch's target tokens; larger updates accumulate
     log_every: int  # updates between rows of metrics.tsv
-    save_minutes: float  # after which the state is saved also between validations; 0 for never.
+    save_minutes: float  # after which the state is saved also between validations; 0 for never
     diagnose_first: int  # record diagnostics for the first n updates,
     diagnose_every: int  # then for every n-th update; 0 for none
     kernels: str = FAST  # "fast" or "fairseq"
     compile: bool = False  # compile each layer
     retrain_stale: bool = False  # delete a training of an older recipe first
-    micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes.
+    micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,12 @@ class TrainPaths:
     """The folders that a training reads and writes."""
 
     tensors: Path  # the encoded text
-    run: Path  # the folder of the run and seed
-    # The folder of the training whose weights the run starts from, if it does.
-    start: Path | None = None
+    run: Path  # of the run and seed
+    start: Path | None = None  # of the training whose weights the run starts from, if it does
 
 
 class Training:
-    """The state of one training: network, optimisers, place in the data, metrics.
-
-    Attributes:
-        attempt: hears of each save; the first process sets it.
-    """
+    """The state of one training: network, optimisers, place in the data, metrics."""
 
     def __init__(
         self,
@@ -109,7 +104,7 @@ class Training:
             options.diagnose_first,
         )
         self.watch = outcomes.DivergenceWatch(spec.outcome)
-        self.unread = PendingMetrics(self.watch)
+        self.pending = PendingMetrics(self.watch)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.tokens, self.seconds = 0, 0, 0.0
@@ -117,7 +112,7 @@ class Training:
         self.validation: ValidationNll | None = None
         self.train_nll: float | None = None
         self._saved = time.monotonic()
-        self.attempt: Attempt | None = None
+        self.attempt: Attempt | None = None  # notes each save; the first process sets it
 
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
@@ -184,7 +179,7 @@ class Training:
             self.attempt.saved(self.update)
 
     def run(self, stopping: Stopping) -> Ended:
-        """Train to the last update, or until the run diverges."""
+        """Train to the last update, or until the run diverges; raise Stopped if asked to stop."""
         if self.inherited:
             return self.inherited
         self._stopping = stopping
@@ -200,7 +195,7 @@ class Training:
 
     def _make_updates(self) -> Ended | None:
         """Make all updates that are left; what asks to stop waits for the end of an update."""
-        with Prefetcher(self.batches.micro_batches, self.updates) as self._ahead:
+        with Prefetcher(self.batches.micro_batches, self.updates) as self._prefetcher:
             if self.ranks.is_main:
                 self.reporter.start(self.spec.folder, self.update, self.updates)
             try:
@@ -219,11 +214,11 @@ class Training:
         """
         started = time.perf_counter()
         self.update += 1
-        micro_batches = self._ahead.take(self.update)
+        micro_batches = self._prefetcher.take(self.update)
         self.tokens += micro_batches.tokens
         result = self.two_level.update(self.update, micro_batches)
         made = MadeStep(self.update, self.tokens, result)
-        self.unread.add(made)
+        self.pending.add(made)
         reads, ended = self._reads(), None
         if reads:
             made, ended = self._read()
@@ -256,7 +251,7 @@ class Training:
 
     def _read(self) -> tuple[MadeStep, Ended | None]:
         """Read the updates since the last reading, and go back to the one that diverged."""
-        made, ended = self.unread.read()
+        made, ended = self.pending.read()
         if ended:
             self.update, self.tokens = made.update, made.tokens
             self.diagnostics.drop_after(made.update)
@@ -299,11 +294,11 @@ class Training:
 
     def _show(self, logged: bool) -> None:
         """Show the user an update, with its main numbers if it is logged."""
-        self.reporter.update(self.update, self.unread.nll)
+        self.reporter.update(self.update, self.pending.nll)
         if logged:
             valid = self.validation.nll if self.validation else None
             validation = f", validation {valid:.3f}" if valid is not None else ""
             self.reporter.row(
                 f"{self.spec.folder}: update {self.update} of {self.updates},"
-                f" NLL {self.unread.nll:.3f}{validation} nats, {self.seconds:.0f} s"
+                f" NLL {self.pending.nll:.3f}{validation} nats, {self.seconds:.0f} s"
             )

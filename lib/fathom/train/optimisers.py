@@ -51,9 +51,7 @@ class LazyAdam:
     """Adam for the parameters of gates, row by row: the rows of absent tasks do not move.
 
     It equals Adam if all tasks are in every update. Bias correction counts the steps of each row.
-
-    Args:
-        group: the parameters; with `rows_are_tasks` each is (N, …), else it is one row.
+    With `rows_are_tasks` each parameter of the group is (N, …), else it is one row.
     """
 
     def __init__(self, group: ParameterGroup, adam: Adam):
@@ -61,8 +59,8 @@ class LazyAdam:
         self.first = [torch.zeros_like(parameter) for parameter in group.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in group.parameters]
         self.steps = [
-            torch.zeros(len(one) if group.rows_are_tasks else 1, device=one.device)
-            for one in group.parameters
+            torch.zeros(len(parameter) if group.rows_are_tasks else 1, device=parameter.device)
+            for parameter in group.parameters
         ]
 
     @torch.no_grad()
@@ -109,15 +107,17 @@ class LazyAdam:
 
     def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:
         """Restore moments and counts."""
-        for name, own in (("first", self.first), ("second", self.second), ("steps", self.steps)):
-            for tensor, saved in zip(own, state[name], strict=True):
+        for name, tensors in self.state_dict().items():
+            for tensor, saved in zip(tensors, state[name], strict=True):
                 tensor.copy_(saved)
 
 
 class AdamW:
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, Alg. 2).
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, Alg. 2), by a fused kernel.
 
-    Parameters without gradients do not move, and their steps are not counted.
+    torch.optim's constructor imports torch's compiler, which takes longer than building a network.
+    The state is that of torch.optim.AdamW, and each of the two can load the other's. Parameters
+    without gradients do not move, and their steps are not counted.
     """
 
     def __init__(self, groups: Iterable[tuple[Iterable[Tensor], float]], adam: Adam):
@@ -137,7 +137,7 @@ class AdamW:
         self.rate = rate
         taken = finite.float()
         for parameters, decay in self.groups:
-            moving = [one for one in parameters if one.grad is not None]
+            moving = [parameter for parameter in parameters if parameter.grad is not None]
             if not moving:
                 continue
             states = [self._state_of(parameter) for parameter in moving]
@@ -145,7 +145,7 @@ class AdamW:
             torch._foreach_add_(steps, taken)  # pyright: ignore[reportPrivateImportUsage]
             torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
                 moving,
-                [one.grad for one in moving if one.grad is not None],
+                [parameter.grad for parameter in moving if parameter.grad is not None],
                 [state["exp_avg"] for state in states],
                 [state["exp_avg_sq"] for state in states],
                 [],
@@ -176,7 +176,7 @@ class AdamW:
         return {
             "state": {numbers[parameter]: state for parameter, state in self.state.items()},
             "param_groups": [
-                {"weight_decay": decay, "params": [numbers[one] for one in parameters]} | settings
+                {"weight_decay": decay, "params": [numbers[p] for p in parameters]} | settings
                 for parameters, decay in self.groups
             ],
         }
@@ -201,5 +201,8 @@ class AdamW:
 def theta_adam(
     network: Iterable[Tensor], methods: Iterable[Tensor], training: TrainingSettings
 ) -> AdamW:
-    """Return the optimiser of Θ."""
+    """Return the optimiser of Θ.
+
+    The methods' parameters do not decay: mixture weights, for example, are not neutral at 0.
+    """
     return AdamW([(network, training.weight_decay), (methods, 0.0)], training.adam)

@@ -34,7 +34,7 @@ class Reporter:
         self.line(text)
 
     def update(self, done: int, nll: float) -> None:
-        """Show that an update is done, with its NLL in nats a token."""
+        """Show that an update is done, with its NLL in nats per token."""
 
     def write(self, text: str) -> None:
         """Append a line to train.log."""

@@ -96,25 +96,28 @@ class Bucket:
     def send(self) -> None:
         """Start to sum the gradients, with a count of the processes that have each of them."""
         parts, counts = [], []
-        for one in self.parameters:
-            parts.append((torch.zeros_like(one) if one.grad is None else one.grad).reshape(-1))
-            counts.append(float(one.grad is not None))
+        for parameter in self.parameters:
+            gradient = parameter.grad
+            parts.append(
+                (torch.zeros_like(parameter) if gradient is None else gradient).reshape(-1)
+            )
+            counts.append(float(gradient is not None))
         self._sums = torch.cat([*parts, parts[0].new_tensor(counts)])
         with detecting_lost_peers():
             self._message = dist.all_reduce(self._sums, async_op=True)
 
     def receive(self) -> None:
-        """Wait for the sums, and give each parameter its own; without any it has no gradient."""
+        """Wait for the sums, and set them as gradients; a parameter without any gets None."""
         if self._message is not None:
             with detecting_lost_peers():
                 self._message.wait()
-        sizes = [one.numel() for one in self.parameters]
+        sizes = [parameter.numel() for parameter in self.parameters]
         *sums, counts = self._sums.split([*sizes, len(sizes)])
         # The host waits for counts only where they decide something.
-        complete = all(one.grad is not None for one in self.parameters)
+        complete = all(parameter.grad is not None for parameter in self.parameters)
         used = [True] * len(sizes) if complete else (counts > 0).tolist()
-        for one, total, some in zip(self.parameters, sums, used, strict=True):
-            one.grad = total.view_as(one).clone() if some else None
+        for parameter, total, some in zip(self.parameters, sums, used, strict=True):
+            parameter.grad = total.view_as(parameter).clone() if some else None
         self._sums, self._message, self.waiting = torch.zeros(0), None, len(self.parameters)
 
 
@@ -126,17 +129,18 @@ class GradientSums:
     so it does not move.
 
     Args:
+        parameters: in the order of the forward pass, as every process has them.
         limit: bytes of a message, unless one parameter alone has more.
     """
 
     def __init__(self, parameters: Iterable[Parameter], limit: int = _BYTES):
         self._buckets = [Bucket(group) for group in _groups(parameters, limit)]
         self._of: dict[Tensor, Bucket] = {
-            one: bucket for bucket in self._buckets for one in bucket.parameters
+            parameter: bucket for bucket in self._buckets for parameter in bucket.parameters
         }
         self._last, self._sent = False, 0
-        for one in self._of:
-            one.register_post_accumulate_grad_hook(self._arrived)
+        for parameter in self._of:
+            parameter.register_post_accumulate_grad_hook(self._arrived)
 
     def expect_last(self) -> None:
         """Say that the next backward pass is the update's last one in this process."""
@@ -167,10 +171,10 @@ def _groups(parameters: Iterable[Parameter], limit: int) -> list[list[Parameter]
     """Return the parameters from the last, whose gradients come first, in groups of one type."""
     groups: list[list[Parameter]] = []
     size = 0
-    for one in reversed([one for one in parameters if one.requires_grad]):
-        size += one.nbytes
-        if not groups or size > limit or groups[-1][0].dtype != one.dtype:
+    for parameter in reversed([parameter for parameter in parameters if parameter.requires_grad]):
+        size += parameter.nbytes
+        if not groups or size > limit or groups[-1][0].dtype != parameter.dtype:
             groups.append([])
-            size = one.nbytes
-        groups[-1].append(one)
+            size = parameter.nbytes
+        groups[-1].append(parameter)
     return groups

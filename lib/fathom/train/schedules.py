@@ -1,7 +1,7 @@
 """Learning rates as functions of the update of Θ, counted from 1.
 
-`training.schedule` names a function of this file and gives its keywords; what the run itself knows
-(its width, its updates) is added by `learning_rate`.
+`training.schedule` names a function of this file and gives its keywords; `learning_rate` adds the
+width and the updates of the run.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,8 @@ LearningRate = Callable[[int], float]
 def inverse_sqrt(update: int, *, learning_rate: float, warmup: int) -> float:
     """Return a rate that rises linearly to its peak and then falls with the square root.
 
-    [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's.
+    [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's. A warm-up of 0
+    starts at the peak.
     """
     if update < warmup:
         return learning_rate * update / warmup
@@ -30,7 +31,11 @@ def polynomial(
 
     Args:
         update: from 1.
+        learning_rate: the peak, at update `warmup`.
         warmup: 0 starts at the peak.
+        end: the update from which the rate is `final`.
+        power: 1 falls in a straight line.
+        final: the last rate.
     """
     if update < warmup:
         return learning_rate * update / warmup
@@ -41,7 +46,8 @@ def polynomial(
 def noam(update: int, *, scale: float, width: int, warmup: int, step_duration: int) -> float:
     """Return scale · D^-½ · min(s^-½, s · warmup^-1.5) at step s (Vaswani et al. 2017).
 
-    lingvo's schedule for the Transformer is this one with steps of one update.
+    A step is `step_duration` updates, and steps count from 1. lingvo's schedule for the Transformer
+    is this one with steps of one update. D is the model's width; a warm-up of 0 is as 1.
     """
     step = (update - 1) // step_duration + 1
     return scale * width**-0.5 * min(step**-0.5, step * max(warmup, 1) ** -1.5)
@@ -63,7 +69,11 @@ def replica_ramp(
 
     Args:
         update: from 1; t is one less.
+        learning_rate: of a single replica.
+        replicas: n, the devices that share an update.
         warmup: updates for each replica until the ramp's end; 0 is as 1.
+        decay_start: updates of all replicas together until the fall begins.
+        decay_end: the same until it ends.
     """
     done, n = update - 1, replicas
     ramp = 1 + done * (n - 1) / (n * max(warmup, 1))
@@ -78,7 +88,7 @@ SCHEDULES = {
 
 
 def learning_rate(schedule: Schedule, width: int, updates: int) -> LearningRate:
-    """Return a schedule as a function of the update."""
+    """Return a schedule as a function of the update; one without an end ends at `updates`."""
     function = SCHEDULES[schedule.name]
     keywords = dict(schedule.settings)
     if "width" in signature(function).parameters:

@@ -24,10 +24,14 @@ from fathom.nn.weights import (
 )
 from fathom.results import training_record
 from fathom.results.recipe import RECIPE
-from fathom.results.training_record import WEIGHTS, Ended, read, unfit_weights
+from fathom.results.training_record import WEIGHTS, Ended, unfit_weights
 from fathom.train.attempts import recipe_of, recorded
 
 FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
+# What stays of a stale training: the lines of all attempts, and the lock, which is held.
+STAYS = ("train.log", LOCK, HOLDER)
+# Part of the names of all parameters that belong to a method.
+_OF_METHOD = ".method."
 
 
 def save(folder: Path, state: dict[str, Any]) -> None:
@@ -50,7 +54,7 @@ def complete_save(folder: Path) -> None:
 
 
 def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
-    """Return the newest state that can be read, or None if there is none.
+    """Return the newest state that can be read, or None without one.
 
     A damaged file is renamed and reported; then the state before it is read.
     """
@@ -104,9 +108,11 @@ def delete_weights_after(folder: Path, update: int) -> None:
 
 
 def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
-    """Delete training.json and what cannot be resumed from; every line of it is reported.
+    """Prepare a training whose weights or record were lost after its end.
 
-    Weights that were saved along the way are made again from a state before them.
+    training.json and what cannot be resumed from are deleted, with a line for each file. Weights
+    that were saved along the way are made again from a state before them. A series that has changed
+    too cannot be made again, and raises FathomError.
     """
     path = folder / "training.json"
     try:
@@ -128,10 +134,6 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
     path.unlink()
 
 
-# The lines of all attempts stay, and the lock, which is held.
-STAYS = ("train.log", LOCK, HOLDER)
-
-
 def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
     """Delete what a training of an older recipe left, its translations and measurements too."""
     attempts = recorded(folder / "attempts.json") or []
@@ -147,20 +149,16 @@ def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
     report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")
 
 
-# Part of the names of all parameters that belong to a method.
-_OWN = ".method."
-
-
 def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> None:
     """Load a finished run's weights into a network.
 
-    The parameters of the network's own method keep their values; with `start.freeze` only they are
+    The parameters of the network's method keep their values; with `start.freeze` only they are
     trained.
     """
-    recorded = read(folder / "training.json").weights
-    weights = final_weights(folder / "checkpoints", recorded, start.average_of)
+    files = training_record.read(folder / "training.json").weights
+    weights = final_weights(folder / "checkpoints", files, start.average_of)
     names = network.state_dict().keys()
-    unfilled = [name for name in names - weights.keys() if _OWN not in name]
+    unfilled = [name for name in names - weights.keys() if _OF_METHOD not in name]
     if strange := sorted(weights.keys() - names) + sorted(unfilled):
         raise _unfit(start, strange[0])
     try:
@@ -188,7 +186,7 @@ def inherited(start: StartSpec, folder: Path) -> Ended | None:
     path = folder / "training.json"
     if not path.exists():
         raise FathomError("the training has not ended", str(folder), f"train {start.name} first")
-    outcome = read(path).outcome
+    outcome = training_record.read(path).outcome
     if outcome.finished:
         return None
     reason = f"{start.name}, from which it starts: {outcome.reason}"

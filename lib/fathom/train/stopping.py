@@ -26,16 +26,15 @@ NEAR = 180.0
 
 
 class Stopping:
-    """Asks after each update whether to stop, and says why.
-
-    Attributes:
-        why: limit, preempted, cancelled or stopped, once the training is stopped.
+    """Decides after each update whether to stop, and why.
 
     Args:
+        signal: notes a deferred signal.
+        reads: whether this process reads the stop file and the clock; one does for all.
         clock: seconds since 1970.
     """
 
-    why = ""
+    why = ""  # limit, preempted, cancelled or stopped, once the training is stopped
 
     def __init__(
         self,
@@ -51,7 +50,11 @@ class Stopping:
         self._asked: float | None = None
 
     def asked(self, save_seconds: float) -> int:
-        """Return a number, called once after each update: 0 to train on, the largest one wins."""
+        """Return 0 to train on; called once after each update, and the largest number wins.
+
+        Args:
+            save_seconds: of the longest save so far.
+        """
         if not self._reads:
             return self._signal.number
         now = self._clock()
@@ -89,7 +92,7 @@ class Stopping:
         return CANCELLED if number == SIGINT or job_id() is None else STOPPED
 
     def _word(self) -> str:
-        """Return the reason in the stop file; empty without a file or a reason that is known."""
+        """Return the reason in the stop file; empty without a file or one of the reasons."""
         try:
             words = self._file.read_text(encoding="utf-8").split() if self._file else []
         except (OSError, UnicodeDecodeError):
@@ -98,10 +101,10 @@ class Stopping:
 
 
 def end_of_job() -> float | None:
-    """Return when the job is killed, in seconds since 1970; None where nobody says."""
+    """Return when the job is killed, in seconds since 1970; None if the environment lacks it."""
     text = os.environ.get(END_TIME)
     try:
         return float(text) if text else None
     except ValueError:
-        what = f"'{brief(text)}' is no time in seconds since 1970"
+        what = f"'{brief(text)}' is not a time in seconds since 1970"
         raise FathomError(what, END_TIME, "unset the variable, or write $(date +%s)") from None

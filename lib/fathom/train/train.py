@@ -38,7 +38,9 @@ from fathom.train.stopping import Stopping
 # What a training that has ended recorded along the way.
 SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
 FINAL = (LAST, "update_*.pt")
-# What the first process says to the others before they train.
+# Seconds in which the first process reports what all of them may have seen.
+PATIENCE, _LOOK = 5.0, 0.1
+# What the first process sends to the others before they train.
 _ENDED, _GO, _WAIT, _REFUSED = 1, 2, 3, 4
 
 
@@ -54,6 +56,18 @@ def train(
 
     A run that has ended is left as it is, if its weights are those that were recorded. While
     another process trains it, this one waits, and then finds it ended, or trains on.
+
+    Args:
+        spec: the run.
+        seed: of weights, order of data, gates and dropout.
+        paths: the folders that are read and written.
+        options: options that do not change the result.
+        report: called with each line for the user.
+        alive: asks a scheduler about the job of a process that trains this run on another host.
+
+    Raises:
+        FathomError: If what is read is missing or damaged, or another process is gone.
+        Stopped: If the training was asked to stop; its state is saved.
     """
     folder = paths.run
     ranks = Ranks.join(environment.choose_device(options.device))
@@ -185,15 +199,12 @@ def described(training: Training) -> dict[str, Any]:
     }
 
 
-# Seconds in which the first process says what all of them may have seen.
-PATIENCE, _LOOK = 5.0, 0.1
-
-
 class OneMessage:
-    """A block that ends in silence, with 1, where another process says what ended the training.
+    """Exits with status 1 and no message if another rank has reported the error.
 
-    Attributes:
-        attempt: of the first process, once it has begun.
+    The ranks share a folder: whichever fails writes its error into state.json first, and a rank
+    that only notices a lost peer looks there. So nothing is asked of a process that no longer
+    answers.
     """
 
     def __init__(self, ranks: Ranks, folder: Path):
@@ -202,7 +213,7 @@ class OneMessage:
         self._before = read_state(folder)
 
     def begin(self, attempt: Attempt | None) -> None:
-        """Say that the attempt has begun."""
+        """Note that the attempt has begun; ranks other than the first have none."""
         self.begun, self.attempt = True, attempt
 
     def __enter__(self) -> Self:
@@ -213,18 +224,18 @@ class OneMessage:
             return
         if self.attempt:
             self.attempt.failed(self.kind(error))
-        if self.is_said(error) and self.ranks.world > 1:
+        if self.is_reported(error) and self.ranks.world > 1:
             raise SystemExit(1) from error
 
     def kind(self, error: Exception) -> str:
-        """Return out_of_memory or failed, for the error of this process or of the one it lost."""
-        other = self._recorded()
-        if isinstance(error, PeerLost) and other:
-            return other.state
+        """Return out_of_memory or failed, for the error of this process or of the lost peer."""
+        recorded = self._recorded()
+        if isinstance(error, PeerLost) and recorded:
+            return recorded.state
         return OUT_OF_MEMORY if is_out_of_memory(error) else FAILED
 
-    def is_said(self, error: Exception) -> bool:
-        """Return whether another process says what ended all of them; if not, record it."""
+    def is_reported(self, error: Exception) -> bool:
+        """Return whether another rank has reported what ended all of them; if not, record it."""
         if isinstance(error, PeerLost) and self.ranks.rank > 1:
             return True
         if isinstance(error, FathomError) and not self.ranks.is_main:

@@ -24,7 +24,7 @@ from fathom.train.update_batches import MicroBatches
 
 @dataclass(frozen=True)
 class Result:
-    """What happened in an update; losses in nats a token, norms before clipping.
+    """What happened in an update; losses in nats per token, norms before clipping.
 
     Everything stays on the device until `numbers` reads it.
     """
@@ -56,11 +56,7 @@ def read_together(tensors: Iterable[Tensor]) -> list[float]:
 class TwoLevel:
     """The optimisers of all parameters, and the update that moves them.
 
-    Attributes:
-        diagnostics: records some updates, if set.
-
-    Args:
-        schedule: update → learning rate of Θ.
+    `schedule` gives Θ's learning rate at an update, and `seed` determines gates and dropout.
     """
 
     def __init__(
@@ -73,7 +69,7 @@ class TwoLevel:
     ):
         self.network, self.training, self.seed, self.ranks = network, training, seed, ranks
         self.schedule = schedule
-        self.diagnostics: Diagnostics | None = None
+        self.diagnostics: Diagnostics | None = None  # records some updates
         self.phi = [
             group for method in network.methods.values() for group in method.parameter_groups()
         ]
@@ -88,24 +84,23 @@ class TwoLevel:
             for method in network.methods.values()
             for parameter in method.parameters()
         }
-        own = [parameter for parameter in self.theta if id(parameter) not in added]
+        of_network = [parameter for parameter in self.theta if id(parameter) not in added]
         of_methods = [parameter for parameter in self.theta if id(parameter) in added]
-        self.theta_adam = theta_adam(own, of_methods, training)
+        self.theta_adam = theta_adam(of_network, of_methods, training)
         self.phi_adam = [LazyAdam(group, training.adam) for group in self.phi]
 
     def update(self, number: int, micro_batches: MicroBatches) -> Result:
-        """Make one update.
+        """Make an update, from number 1 on: one passage through lines 5 to 10 of the algorithm.
 
         [latent_depth Alg. 2]
 
-        Args:
-            number: of the update, from 1.
+        A batch holds all tasks, so there is no loop over them (line 5).
         """
         self._seed_dropout(number, 0)
-        self.network.start_update(self.seed, number)
+        self.network.start_update(self.seed, number)  # line 7: ε of each task, all layers at once
         if self.diagnostics:
             self.diagnostics.start_update(number)
-        sums, losses = self._gradients(micro_batches, number)
+        sums, losses = self._gradients(micro_batches, number)  # lines 7 and 8, with gradients
         if self._gradient_sums:
             self._gradient_sums.finish()
         if self.diagnostics:
@@ -120,12 +115,12 @@ class TwoLevel:
         ]
         norm = clip(self.theta, self.training.clip).to(nll.device)
         # A gradient that is not finite moves nothing; the host does not wait to know.
-        self.theta_adam.step(rate, norm.isfinite())
+        self.theta_adam.step(rate, norm.isfinite())  # line 9
         norms = []
         for group, adam in moving:
             clipped = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
             norms.append(clipped.to(nll.device))
-            adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())
+            adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())  # line 10
         self.network.zero_grad(set_to_none=True)
         return Result(
             nll=nll,
@@ -138,7 +133,7 @@ class TwoLevel:
 
     @cached_property
     def _gradient_sums(self) -> GradientSums | None:
-        """What sums the gradients of several processes; a process alone has none."""
+        """The sums of gradients over several processes; None for a process alone."""
         return GradientSums(self.network.parameters()) if self.ranks.world > 1 else None
 
     def _seed_dropout(self, update: int, micro_batch: int) -> None:
@@ -156,7 +151,7 @@ class TwoLevel:
         sums = torch.zeros(2, dtype=torch.float64, device=device)
         losses = self.losses(micro_batches)
         # The losses count once in an update: in the first process, with its first micro-batch.
-        extra = weighted(losses) if self.ranks.is_main else None
+        extra = weighted_sum(losses) if self.ranks.is_main else None
         low = self.training.precision == "bf16"
         numbers = micro_batches.numbers
         for place, batch in enumerate(micro_batches.batches):
@@ -167,7 +162,7 @@ class TwoLevel:
             smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
-            total(smoothed, micro_batches.tokens, extra).backward()
+            objective(smoothed, micro_batches.tokens, extra).backward()
             extra = None
             sums += torch.stack([nll.detach(), smoothed.detach()])
         return sums, {name: Loss(loss.value.detach(), loss.weight) for name, loss in losses.items()}
@@ -194,13 +189,24 @@ class TwoLevel:
             adam.load_state_dict(saved)
 
 
-def total(smoothed: Tensor, update_tokens: int, extra: Tensor | None) -> Tensor:
-    """Return a micro-batch's part of the update's objective."""
+def objective(smoothed: Tensor, update_tokens: int, extra: Tensor | None) -> Tensor:
+    """Return a micro-batch's part of L_LL = −(1/T) Σ log p(y | x, z) + β D_KL + λ L_K, in nats.
+
+    [latent_depth Eq. 8]
+
+    T are the target tokens of the update over all micro-batches and processes. The first term is
+    label-smoothed; other methods have other losses than β D_KL + λ L_K (`weighted_sum`).
+
+    Args:
+        smoothed: the sum of the micro-batch's token losses.
+        update_tokens: T.
+        extra: the weighted losses of the methods, for one micro-batch of the update only.
+    """
     part = smoothed / update_tokens
     return part if extra is None else part + extra
 
 
-def weighted(losses: dict[str, Loss]) -> Tensor | None:
+def weighted_sum(losses: dict[str, Loss]) -> Tensor | None:
     """Return the weighted sum of the methods' losses; None if there are none."""
     terms = [loss.weight * loss.value for loss in losses.values() if loss.weight != 0]
     return torch.stack(terms).sum() if terms else None

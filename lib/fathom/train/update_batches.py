@@ -40,7 +40,11 @@ from fathom.train.batches.sampler import Member, Sampler
 from fathom.train.batches.update_tasks import tasks_of_updates
 from fathom.train.ranks import Ranks
 
+B = TypeVar("B")
 P = TypeVar("P")
+# The second word of every seed: hidden pieces are independent of the order of blocks, and of the
+# hidden pieces of held-out text.
+_TRAINING = 2
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,8 @@ class MicroBatches:
     batches: Sequence[Batch]  # this process's micro-batches
     tokens: int  # target tokens of the update over all processes, T
     tasks: Tensor  # the tasks in the update over all processes, each once
-    # Of this process's micro-batches among those of the update, from 0; with them each micro-batch
-    # draws its own dropout, whichever process has it. Without, an update does.
+    # Of this process's micro-batches among those of the update, from 0. With them the dropout of a
+    # micro-batch does not depend on the process that has it; without, an update is one stream.
     numbers: Sequence[int] = ()
 
 
@@ -59,7 +63,7 @@ class MicroBatches:
 class MicroBatchSplit:
     """The micro-batches of an update, and those of this process."""
 
-    ranks: Ranks  # the processes that share an update
+    ranks: Ranks
     most: int  # target tokens of a micro-batch at most, without padding
     # An update has a multiple of this many micro-batches; 0 for the number of processes.
     multiple: int = 0
@@ -74,10 +78,9 @@ class MicroBatchSplit:
         return [part for part in parts[self.ranks.rank :: self.ranks.world] if part]
 
     def numbers(self, count: int) -> Sequence[int]:
-        """Return the numbers of this process's micro-batches.
+        """Return the numbers of this process's micro-batches; none if it makes the update alone.
 
-        None where one process makes the update alone and shares it with no other one: then an
-        update draws its dropout in one stream.
+        Then an update draws its dropout in one stream.
         """
         if self.ranks.world == 1 and not self.multiple:
             return ()
@@ -85,12 +88,16 @@ class MicroBatchSplit:
 
 
 class UpdateBatches:
-    """The training batches of a run as a function of the update, and its validation batches.
+    """The training batches of a run as a function of the update, and its held-out batches.
 
     Attributes:
-        unigram_nll: NLL of the unigram baseline on the validation targets, nats a token.
+        updates: the updates of the run.
+        unigram_nll: NLL of the unigram baseline on the validation targets, in nats per token.
+        validation: every validation pair once.
+        training_sample: as many training pairs.
 
     Args:
+        tokens_per_device: bound of a micro-batch's target tokens, without padding.
         micro_batches: an update has a multiple of this number; 0 for that of processes.
     """
 
@@ -136,16 +143,10 @@ class UpdateBatches:
         return self.sampler.passes(update)
 
 
-# The second word of every seed: hidden pieces are independent of the order of blocks, and of the
-# hidden pieces of held-out text.
-_TRAINING = 2
-
-
 class MaskedUpdateBatches:
-    """The training batches of a run as a function of the update, and its validation batches.
+    """The same for a masked language model: blocks of the source with hidden pieces.
 
-    Args:
-        micro_batches: an update has a multiple of this number; 0 for that of processes.
+    A block has at most `block_tokens` tokens, start symbol included.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class MaskedUpdateBatches:
 
     @cached_property
     def unigram_nll(self) -> float:
-        """NLL of the unigram baseline on the predicted validation pieces, nats a piece."""
+        """NLL of the unigram baseline on the predicted validation pieces, in nats per piece."""
         training = (pieces(text, block) for text in self.texts for block in range(len(text)))
         distribution = unigram.fit(training, self.entries)
         targets = (batch.target[batch.target != PAD].numpy() for batch in self.validation)
@@ -212,19 +213,16 @@ class MaskedUpdateBatches:
 
 
 def pieces(text: BlockedText, block: int) -> np.ndarray:
-    """Return the ids of a block that can be predicted: all but the dictionary's own symbols."""
+    """Return the ids of a block that can be predicted: all but the dictionary's symbols."""
     tokens = text.block(block)
     return tokens[tokens >= len(SPECIAL)]
 
 
-B = TypeVar("B")
-
-
 class Prefetcher(Generic[B]):
-    """Makes batches ahead of their use; the thread ends with the `with` block.
+    """A thread that makes the next `depth` batches while the current update computes.
 
-    A batch depends on the number of its update alone, so that nothing is lost or repeated where a
-    training stops between making a batch and using it.
+    A batch depends on the number of its update alone, so nothing is lost or repeated where a
+    training stops between making a batch and using it. The thread ends with the `with` block.
     """
 
     def __init__(self, make: Callable[[int], B], last: int, depth: int = 2):

@@ -41,6 +41,7 @@ def hard_top_k(x: Tensor, k: int) -> Tensor:
 
     Args:
         x: (…, n) g + Φ for a sample, Φ alone at inference.
+        k: the number of ones.
     """
     # topk leaves the order of equal values open.
     order = x.argsort(dim=-1, descending=True, stable=True)
@@ -65,6 +66,7 @@ def root(x: Tensor, k: int, tau: float) -> Tensor:
     Args:
         x: (…, n) g + Φ, float64.
         k: more than 0 and less than n.
+        tau: the temperature τ.
     """
     low = tau * math.log(k / (x.size(-1) - k)) - x.amax(dim=-1, keepdim=True)
     width = x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)
@@ -87,6 +89,7 @@ def soft_mask(x: Tensor, v: Tensor, tau: float) -> Tensor:
     Args:
         x: (…, n) g + Φ.
         v: (…, 1), the same for all groups.
+        tau: the temperature τ.
     """
     return torch.sigmoid((x + v) / tau)
 
@@ -151,6 +154,9 @@ def soft_top_k(x: Tensor, k: int, tau: float, gradient: Gradient) -> Tensor:
 
     Args:
         x: (…, n) g + Φ.
+        k: the sum, 0 … n.
+        tau: the temperature τ.
+        gradient: turns the gradient with respect to m̂ into one with respect to x.
     """
     return _SoftTopK.apply(x, k, tau, gradient)
 

@@ -23,6 +23,8 @@ class GroupDropout(Method):
     """Each task keeps the groups of units that its learnt distribution selects.
 
     [lamgd Alg. 1]
+
+    Φ is 0 at first; config/methods/group_dropout.yaml describes the settings.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class GroupDropout(Method):
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
         """Return the regulariser: sum over sites, mean over the tasks in the update.
 
-        The entropy is maximised, so that its value is negative.
+        The entropy is maximised, so its value is negative.
         """
         phi = self.phi[tasks]
         value = -entropy(phi) if self.regulariser == "entropy" else uniform_divergence(phi)

@@ -77,6 +77,7 @@ def gumbel_sample(alpha: Tensor, noise: Tensor, tau: float | Tensor) -> Tensor:
     Args:
         alpha: (N, L) the posterior's logits α(1) − α(0).
         noise: (N, L) logistic, ε(1) − ε(0); zeros give the noise-free soft weight.
+        tau: the temperature τ; samples become discrete as it goes to 0.
     """
     return torch.sigmoid((alpha + noise) / tau)
 
@@ -127,6 +128,9 @@ def annealed(weight: float, update: int, start: int, length: int) -> float:
     """Return a weight that is 0 until update `start` and then grows linearly to its full value.
 
     Args:
+        weight: the full value, reached `length` updates after `start`.
+        update: of Θ, counted from 1.
+        start: the last update at which the weight is 0.
         length: updates of growth; 0 makes a step: the weight is full from `start` on.
     """
     if length == 0:
@@ -140,7 +144,10 @@ def annealed_temperature(tau: float, tau_end: float | None, update: int, length:
     [latent_depth tau]
 
     Args:
+        tau: the first temperature.
         tau_end: the last one; None leaves τ constant.
+        update: of Θ, counted from 1.
+        length: updates until `tau_end`.
     """
     if tau_end is None:
         return tau
@@ -148,10 +155,14 @@ def annealed_temperature(tau: float, tau_end: float | None, update: int, length:
 
 
 def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
-    """Return 1 where q(z = 1) = σ(alpha) ≥ threshold and 0 elsewhere, (N, L).
+    """Return 1 where q(z = 1) = σ(alpha) ≥ threshold and 0 elsewhere, (N, L): Section 2.2.
+
+    [latent_depth pruning]
 
     Args:
         alpha: (N, L) the logits.
+        threshold: the probability from which a gate is open.
+        at_least: gates of a task that are open in any case, the likeliest; of equals the lowest.
     """
     order = alpha.argsort(dim=1, descending=True, stable=True)
     likeliest = torch.zeros_like(alpha).scatter(1, order[:, :at_least], 1.0)
@@ -165,6 +176,7 @@ def depth_of(alpha: Tensor, threshold: float) -> Depth:
 
     Args:
         alpha: (N, L) the logits, without a gradient.
+        threshold: the probability from which a hard gate is open.
     """
     alpha = alpha.cpu()
     counts = hard_gates(alpha, threshold).sum(dim=1).int().tolist()

@@ -23,7 +23,10 @@ from fathom.nn.hooks import Depth, DiagnosticArray, Loss, Method, ParameterGroup
 
 
 class LatentLayers(Method):
-    """A learnt posterior selects or skips each layer; each task has its own, or all share one."""
+    """A learnt posterior selects or skips each layer: one for each task, or one that all share.
+
+    alpha is 0 at first; config/methods/latent_layers.yaml describes the settings.
+    """
 
     temperature: Tensor
 
@@ -89,9 +92,9 @@ class LatentLayers(Method):
         The noise is ε in line 7 of Algorithm 2; `samples` computes z from it.
         """
         name, layers = self.stack.name, self.stack.layers
-        # A shared posterior is Algorithm 1: one sample an update.
-        drawn = range(self.stack.tasks) if self.posterior == "per_task" else [None]
-        streams = [generator(seed, update, name, task) for task in drawn]
+        # A shared posterior is Algorithm 1: one sample per update.
+        tasks = range(self.stack.tasks) if self.posterior == "per_task" else [None]
+        streams = [generator(seed, update, name, task) for task in tasks]
         noise = torch.stack([logistic_noise(layers, stream) for stream in streams])
         self.noise = noise.to(self.alpha.device)
         self.update = update
@@ -151,9 +154,7 @@ class LatentLayers(Method):
         return gated_block(x.to(wide), y.to(wide), self.sentence_gates[layer].to(wide))
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
-        """Return β D_KL and λ L_K; the objective adds the network's −log p(y | x, z).
-
-        [latent_depth Eq. 8]
+        """Return β D_KL and λ L_K of Eq. 8; `objective` adds the network's −log p(y | x, z).
 
         D_KL is the mean of the KL over the tasks in the update, in the scale of the setting.
         """

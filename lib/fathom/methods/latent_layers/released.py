@@ -26,8 +26,8 @@ def straight_through(z: Tensor) -> Tensor:
 def selected_half(z: Tensor, log_prior: Tensor | float) -> Tensor:
     """Return z (ln z − ln p) of each gate, in nats, with the shape of z.
 
-    It replaces the divergence from the prior: it is the half for z = 1, at the sample. It is no
-    divergence: with hard samples and p = ½ it is ln 2 for each selected layer for any posterior,
+    It replaces the divergence from the prior: it is the half for z = 1, at the sample. It is not
+    a divergence: with hard samples and p = ½ it is ln 2 for each selected layer for any posterior,
     and with soft ones it falls to −p/e, at z = p/e.
 
     Args:
@@ -54,6 +54,7 @@ def squared_depth_loss(u: Tensor, target: float) -> Tensor:
 
     Args:
         u: (L,) the utilisation of each layer.
+        target: K (layers).
     """
     return (u.sum() - target).square()
 

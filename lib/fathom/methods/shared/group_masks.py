@@ -28,12 +28,15 @@ def unit_masks(masks: Tensor, units: int) -> Tensor:
 
     Args:
         masks: (N, sites, n) a value for each task, site and group.
+        units: of a group, D / n.
     """
     return masks.repeat_interleave(units, dim=-1).transpose(0, 1)
 
 
 def similarity(masks: Tensor) -> Tensor:
-    """Return the share of its groups that a task has in common with another, (N, N).
+    """Return the share of its groups that a task has in common with another, (N, N): Section 4.3.
+
+    [lamgd similarity]
 
     It is 1 for a task and itself. With k of n groups it is at least max(0, 2 k − n) / k, and k / n
     by chance.

@@ -26,9 +26,8 @@ class Batch:
     tasks: torch.Tensor  # (B,) index of each sentence's task
     sentences: torch.Tensor  # (B,) index of each sentence in its task's split
     tokens: int  # target tokens without padding
-    # Tokens of each source, B numbers; None if only the tensors know them.
+    # Tokens of each source and each target, B numbers; None if only the tensors tell.
     source_lengths: tuple[int, ...] | None = None
-    # Tokens of each target, B numbers; None if only the tensors know them.
     target_lengths: tuple[int, ...] | None = None
 
     def to(self, device: torch.device | str) -> "Batch":
@@ -80,11 +79,7 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
 
 
 def counted(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
-    """Return the tokens of sentences, (B,).
-
-    Args:
-        rows: (B, 2) task and sentence of each row.
-    """
+    """Return the tokens of sentences, (B,), by the task and sentence of each row, (B, 2)."""
     tasks, sentences = rows.T
     lengths = np.empty(len(rows), dtype=np.int64)
     for task in np.unique(tasks):

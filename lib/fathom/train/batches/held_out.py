@@ -23,7 +23,10 @@ _HELD_OUT = 3
 
 
 def held_out(tensors: Tensors, split: str, spec: Spec) -> list[Batch]:
-    """Return what a run predicts of a split: sentences of pairs, or hidden pieces of blocks."""
+    """Return what a run predicts of a split: sentences of pairs, or hidden pieces of blocks.
+
+    A split of which nothing is predicted for some task raises FathomError.
+    """
     if spec.masking is None or spec.model.block is None:
         return held_out_pairs(tensors, split)
     return held_out_blocks(tensors, split, spec.masking, spec.model.block)
@@ -60,8 +63,8 @@ def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> lis
     """Return training blocks, evenly spaced: of each task as many as its validation text has."""
     training, valid = (texts(tensors, split, block_tokens) for split in ("train", "valid"))
     chosen = [
-        (text, evenly_spaced(len(text), len(other)))
-        for text, other in zip(training, valid, strict=True)
+        (text, evenly_spaced(len(text), len(held_out)))
+        for text, held_out in zip(training, valid, strict=True)
     ]
     return _masked(tensors, "train", masking, chosen)
 

@@ -7,7 +7,7 @@ share of tokens, and where a stretch starts follows from the update.
 
 As in BERT and fairseq, most of the chosen pieces become the mask symbol, some a random piece, and
 some stay; only chosen pieces are predicted. fairseq may choose any position; here the dictionary's
-own symbols are never chosen, because nothing is learnt from them.
+symbols are never chosen, because nothing is learnt from them.
 """
 
 from collections.abc import Sequence
@@ -28,6 +28,11 @@ from fathom.train.batches.update_tasks import AllTasks
 
 # The second word of the streams' seeds.
 _BLOCKS = 0
+# Random numbers of 53 bits, as many as a float64 holds.
+_BITS, _DROPPED = 53, 11
+
+# The input and the target of a text with hidden pieces, (T,) each.
+Masked = tuple[np.ndarray, np.ndarray]
 
 
 def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
@@ -37,6 +42,7 @@ def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
 
     Args:
         lengths: (sentences,) tokens of each sentence, end symbol included, at least 1.
+        longest: the most tokens of a block; a longer sentence raises FathomError.
     """
     if len(lengths) and lengths.max() > longest:
         raise FathomError(
@@ -57,7 +63,7 @@ def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
 class BlockedText:
     """One split of one task's source, as blocks."""
 
-    task: int  # the index of the task
+    task: int
     lines: int  # number of sentences
     _tokens: np.ndarray
     _blocks: np.ndarray
@@ -77,7 +83,7 @@ class BlockedText:
 
 
 def texts(tensors: Tensors, split: str, longest: int) -> list[BlockedText]:
-    """Return a split of every task's source, in the order of the tasks."""
+    """Return a split of every task's source, in blocks with at most `longest` tokens."""
     splits = []
     for pairs in tensors.splits(split):
         lines = pairs.sources
@@ -98,7 +104,7 @@ class BlockSampler:
         self._tokens = [max(1, round(tokens)) for tokens in tasks.tokens]
         # A stretch as long as the longest block always contains the start of a block.
         longest = [int(of_task.max()) for of_task in lengths]
-        certain = [own >= most for own, most in zip(self._tokens, longest, strict=True)]
+        certain = [tokens >= most for tokens, most in zip(self._tokens, longest, strict=True)]
         if not (all(certain) if tasks.single else any(certain)):
             needed = max(longest) if tasks.single else min(longest)
             raise FathomError(
@@ -114,10 +120,7 @@ class BlockSampler:
     def update(self, n: int) -> list[Member]:
         """Return the (task, block) pairs of update n, sorted by their tokens.
 
-        A task whose share is smaller than a block is in some of the updates.
-
-        Args:
-            n: the update of Θ, counted from 1.
+        A task whose share is smaller than a block is in some of the updates. Updates count from 1.
         """
         if n < 1:
             raise IndexError(f"updates count from 1, not {n}")
@@ -156,17 +159,8 @@ def split_evenly(lengths: Sequence[int], parts: int) -> list[list[int]]:
     return sorted(places, key=lambda part: not part)
 
 
-# Random numbers of 53 bits, as many as a float64 holds.
-_BITS, _DROPPED = 53, 11
-
-Masked = tuple[np.ndarray, np.ndarray]
-
-
 def mask_symbol(entries: int) -> int:
-    """Return the mask symbol's id: the first after the dictionary's `entries`, as in fairseq.
-
-    Dictionary files do not contain it.
-    """
+    """Return the mask symbol's id: the first after a dictionary's `entries`, as in fairseq."""
     return entries
 
 
@@ -177,11 +171,13 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
     average.
 
     Args:
-        tokens: (T,) ids, among them the dictionary's own symbols.
+        tokens: (T,) ids, among them the dictionary's symbols.
+        entries: of the dictionary, without the mask symbol.
+        masking: how many pieces are chosen, and what replaces them.
         where: the seed and the words that identify the draw, integers of at least 0.
 
     Returns:
-        (T,) the input, and (T,) the target, PAD where nothing is predicted.
+        The input, and the target with PAD where nothing is predicted.
     """
     stream = np.random.PCG64(np.random.SeedSequence(where))
     first = len(SPECIAL)
@@ -189,23 +185,19 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
     keys = _uniform(stream, len(pieces) + 1)
     count = int(masking.chosen * len(pieces) + keys[-1])
     chosen = pieces[np.argsort(keys[:-1], kind="stable")[:count]]
-    fate, other = _uniform(stream, count), _uniform(stream, count)
+    fate, choice = _uniform(stream, count), _uniform(stream, count)
     hidden, target = tokens.astype(np.int64), np.full(len(tokens), PAD)
     target[chosen] = tokens[chosen]
     changed = masking.masked + masking.random
     replaced = (fate >= masking.masked) & (fate < changed)
     hidden[chosen[fate < masking.masked]] = mask_symbol(entries)
-    drawn = first + (other * (entries - first)).astype(np.int64)
-    hidden[chosen[replaced]] = drawn[replaced]
+    random = first + (choice * (entries - first)).astype(np.int64)
+    hidden[chosen[replaced]] = random[replaced]
     return hidden, target
 
 
 def collate_masked(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
-    """Return a batch of masked texts of several tasks.
-
-    Args:
-        rows: input and target of each text, (T,) each, from `mask`; at least one.
-    """
+    """Return a batch of masked texts, at least one, with the (task, text) of each."""
     source, target = (_padded(side) for side in zip(*rows, strict=True))  # (B, T)
     where = torch.tensor(members, dtype=torch.long)  # (B, 2)
     return Batch(

@@ -24,12 +24,18 @@ from fathom.config.schema.run import BatchSettings
 from fathom.io.errors import FathomError
 from fathom.train.batches.update_tasks import Shares, tasks_of_updates
 
+# The second word of every seed: orders of sentences and orders of ranks are independent.
+_SENTENCES, _RANKS = 0, 1
+
+# (task, sentence), or (task, block) of text without pairs.
+Member = tuple[int, int]
+
 
 def permutation(size: int, *where: int) -> np.ndarray:
     """Return a permutation of 0 … size − 1, (size,), a pure function of its arguments.
 
     It uses only the raw bits of the generator: numpy guarantees their sequence, but not that of its
-    own shuffling.
+    shuffling. `where` is the seed and the words that identify the draw, integers of at least 0.
     """
     bits = np.random.PCG64(np.random.SeedSequence(where)).random_raw(size)
     return np.argsort(bits, kind="stable")
@@ -43,6 +49,7 @@ class Stream:
 
     Args:
         lengths: (sentences,) tokens of each sentence, at least 1.
+        where: the seed and the task; each pass adds its number.
     """
 
     def __init__(self, lengths: np.ndarray, *where: int):
@@ -53,8 +60,7 @@ class Stream:
     def between(self, begin: int, end: int) -> np.ndarray:
         """Return the sentences whose first token is in [begin, end), in the stream's order.
 
-        Args:
-            begin: tokens before the stretch, counted from the start of the first pass.
+        Both are tokens before a place, counted from the start of the first pass.
         """
         stretches = []
         for number in range(begin // self.tokens, (end - 1) // self.tokens + 1):
@@ -73,18 +79,15 @@ class Stream:
         return self._latest[1], self._latest[2]
 
 
-# The second word of every seed: orders of sentences and orders of ranks are independent.
-_SENTENCES, _RANKS = 0, 1
-
-# (task, sentence), or (task, block) of text without pairs.
-Member = tuple[int, int]
-
-
 class Sampler:
     """The order of data of one run.
 
     Args:
         target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
+        source_lengths: the same for the source.
+        batch: the size of an update, and the pool.
+        shares: each task's share of an update.
+        seed: of the run, at least 0.
         one_task: whether an update holds one task only, drawn by its share.
     """
 
@@ -132,10 +135,7 @@ class Sampler:
 
         The parts hold the same sentences for any number of parts. The sentences of a part have
         similar lengths, and all parts about equally many target tokens. If there are fewer
-        sentences than parts, the last parts are empty.
-
-        Args:
-            n: the update of Θ, counted from 1.
+        sentences than parts, the last parts are empty. Updates count from 1.
         """
         if n < 1 or parts < 1:
             raise IndexError(f"updates and parts count from 1, not {n} and {parts}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from fathom.config.schema.run import BatchSettings, Temperature
 
-# The second word of the draw's seed; the others are in sampler.py, masked_batches.py, held_out.py.
+# The second word of the seed; others are in sampler.py, update_batches.py and held_out.py.
 _TASKS = 4
 
 Shares = Literal["equal", "proportional"] | Temperature
@@ -46,7 +46,15 @@ class AllTasks:
     def updates_until(
         self, updates: int | str, task: int, tokens: int, quota: int, pool: int = 1
     ) -> int:
-        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
+        """Return a number of updates as it is, and "75 epochs" in updates, rounded up.
+
+        Args:
+            updates: the setting.
+            task: whose passes are counted.
+            tokens: all of its training tokens.
+            quota: how many of them are in `pool` updates with this task.
+            pool: a number of updates.
+        """
         if isinstance(updates, int):
             return updates
         epochs = int(updates.removesuffix(" epochs"))
@@ -57,10 +65,8 @@ class AllTasks:
 class OneTask(AllTasks):
     """Every update holds one task, drawn with the probability of its share.
 
-    This is line 2 of lamgd's Alg. 1, whose gradients are those of methods/group_dropout.
-
-    Args:
-        shares: (N,) how likely each task is, up to a common factor.
+    This is line 2 of lamgd's Alg. 1, whose gradients are those of methods/group_dropout. Shares are
+    (N,), up to a common factor.
     """
 
     single = True
@@ -107,7 +113,7 @@ def tasks_of_updates(
 
 
 def task_tokens(lines: Sequence[int], batch: BatchSettings, shares: Shares) -> list[float]:
-    """Return the target tokens of each of N tasks in an update of all."""
+    """Return the target tokens of each of N tasks in an update of all, by their training pairs."""
     total = batch.tokens * (len(lines) if batch.per == "task" else 1)
     if isinstance(shares, Temperature):
         return (total * temperature_shares(lines, shares.temperature)).tolist()
@@ -118,7 +124,7 @@ def task_tokens(lines: Sequence[int], batch: BatchSettings, shares: Shares) -> l
 def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
     """Return how often each of N tasks is drawn, (N,), in all 1: q_n ∝ (lines_n / Σ lines)^α.
 
-    XLM-R's sampling (Lample and Conneau, 2019, §3.1): 1 draws tasks by their size, 0 equally.
+    XLM-R's sampling (Lample and Conneau, 2019, §3.1): α = 1 draws tasks by their size, 0 equally.
     """
     counts = np.asarray(lines, dtype=np.float64)
     weights = (counts / counts.sum()) ** temperature

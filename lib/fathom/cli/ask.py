@@ -1,0 +1,341 @@
+"""The verbs that answer questions about config: list, show, validate, where, params."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fathom.cli.options import (
+    Json,
+    Paper,
+    Results,
+    Run,
+    Scale,
+    check_artefacts,
+    open_project,
+    open_scale,
+    papers_named,
+)
+from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.spec import Spec
+from fathom.io.errors import FathomError, Findings, nearest
+
+if TYPE_CHECKING:
+    from fathom.artefacts.parameters import NetworkSizes, PrintedCount
+
+# Fields by name.
+Rows = dict[str, dict[str, Any]]
+KINDS = (
+    *("artefacts", "tables", "figures", "runs", "papers"),
+    *("methods", "datasets", "sources", "scales"),
+)
+# What a user may ask of a name of each kind.
+NEXT = {"artefacts": "plan", "tables": "plan", "figures": "plan", "papers": "plan", "runs": "show"}
+
+Kind = Annotated[
+    str,
+    typer.Argument(
+        help="artefacts, tables, figures, runs, papers, methods, datasets, sources or scales."
+    ),
+]
+
+
+def list(
+    kind: Kind = "artefacts", scale: Scale = None, results: Results = None, as_json: Json = False
+) -> None:
+    """List tables, figures, runs or other names, with their state.
+
+    Example: fathom list runs --scale paper
+    """
+    project, paths = open_scale(scale, results)
+    if kind not in KINDS:
+        raise FathomError(f"no kind '{kind}'", "list", nearest(kind, KINDS))
+    if kind in ("artefacts", "tables", "figures"):
+        rows = _artefacts(project, paths, kind)
+    elif kind == "runs":
+        rows = _runs(project, paths)
+    else:
+        rows = _titles(project, kind)
+    width = max(map(len, rows), default=0)
+    lines = (f"{row:{width}}  {_text(fields)}".rstrip() for row, fields in rows.items())
+    answer(as_json, rows, lines)
+    verb = NEXT.get(kind)
+    if verb and rows and not as_json:
+        suggest(f"fathom {verb} {next(iter(rows))} --scale {paths.scale}")
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    """Return what a line has after a name: its title, or how many seeds, and how far it is."""
+    from fathom.results.run_state import NOT_STARTED
+
+    kinds = dict.fromkeys(fields.get("states", {}).values())
+    text = fields["title"] if "title" in fields else f"seeds {len(fields['states'])}"
+    notes = []
+    if fields.get("drawn"):
+        notes.append("drawn")
+    elif fields.get("ended"):
+        notes.append(f"{fields['ended']} of {fields['trainings']} trainings")
+    if {*kinds} - {NOT_STARTED}:
+        notes.append(", ".join(kinds))
+    if fields.get("not_built"):
+        notes.append(f"not built: {fields['not_built']}")
+    return f"{text}  [{'; '.join(notes)}]" if notes else text
+
+
+def _artefacts(project: Project, paths: Paths, kind: str) -> Rows:
+    from fathom.artefacts.needs import Needs
+
+    needs = Needs(project, paths.scale)
+    rows: Rows = {}
+    for target, artefact in needs.artefacts.items():
+        if kind not in ("artefacts", f"{artefact.verb}s"):
+            continue
+        trainings = [
+            paths.training(project.spec(run, paths.scale), seed)
+            for run in artefact.runs
+            for seed in project.seeds(run, paths.scale)
+        ]
+        rows[target] = {
+            "title": artefact.spec.title,
+            "drawn": paths.artefact(artefact.paper.name, artefact.spec.name, "csv").exists(),
+            "trainings": len(trainings),
+            "ended": sum(path.exists() for path in trainings),
+            "not_built": needs.not_built(artefact) or None,
+        }
+    return rows
+
+
+def _runs(project: Project, paths: Paths) -> Rows:
+    from fathom.results.run_state import run_state
+
+    rows: Rows = {}
+    for name in project.entries:
+        spec, seeds = project.spec(name, paths.scale), project.seeds(name, paths.scale)
+        rows[name] = {
+            "states": {seed: run_state(paths.run(spec, seed)).kind for seed in seeds},
+            "not_built": project.not_built(name, paths.scale) or None,
+        }
+    return rows
+
+
+def _titles(project: Project, kind: str) -> Rows:
+    """Return what lists names that have a title alone, or why they are not built."""
+    if kind == "papers":
+        return {name: {"title": paper.about.title} for name, paper in project.papers.items()}
+    if kind == "methods":
+        return {name: {"title": card.about.summary} for name, card in project.methods.items()}
+    if kind == "datasets":
+        return {
+            name: {"title": dataset.title, "not_built": dataset.not_built or None}
+            for name, dataset in project.datasets.items()
+        }
+    named = project.sources if kind == "sources" else project.scales
+    return {name: {"title": item.title} for name, item in named.items()}
+
+
+Changed = Annotated[bool, typer.Option("--changed", help="Only what the scale changes.")]
+
+
+def show(
+    run: Run,
+    scale: Scale = None,
+    changed: Changed = False,
+    results: Results = None,
+    as_json: Json = False,
+) -> None:
+    """Print a run's settings and where each value comes from.
+
+    One line a setting: its value, file and line, the paper's value where the
+    scale has another, and the source.
+
+    Example: fathom show m2o_diverse_12_12 --scale tiny
+    """
+    from fathom.config.show import describe
+
+    project, paths = open_scale(scale, results)
+    spec = project.run_named(run, paths.scale)
+    settings = [
+        setting
+        for setting in describe(project, spec.name, paths.scale)
+        if setting.changed or not changed
+    ]
+    fields = {
+        setting.path: {key: value for key, value in asdict(setting).items() if key != "path"}
+        for setting in settings
+    }
+    reason = project.not_built(spec.name, paths.scale)
+
+    def lines() -> Iterator[str]:
+        yield f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
+        if reason:
+            yield wrapped(f"not built yet: {reason}")
+        width = max(map(len, fields), default=0)
+        wide = min(40, max((len(_as_yaml(setting.value)) for setting in settings), default=0))
+        for setting in settings:
+            paper = f"paper: {_as_yaml(setting.paper)}" if setting.changed else ""
+            notes = "; ".join(note for note in (paper, setting.source) if note)
+            line = f"{setting.path:{width}}  {_as_yaml(setting.value):{wide}}  {setting.where}"
+            yield wrapped(f"{line}  {notes}".rstrip())
+
+    content = {"run": spec.name, "identity": spec.identity, "settings": fields}
+    answer(as_json, content, lines())
+    if not as_json:
+        train = paths.command("train", spec.name)
+        suggest(f"fathom list runs --scale {paths.scale}" if reason else train)
+
+
+def _as_yaml(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+
+
+def validate(as_json: Json = False) -> None:
+    """Check every file of config/.
+
+    All findings are printed, a line each; exit code 1 if there are any.
+
+    Example: fathom validate
+    """
+    try:
+        project = open_project(check=True)
+        check_artefacts(project)
+    except Findings as error:
+        if not as_json:
+            raise
+        wrong = [{"where": f.where, "what": f.what, "remedy": f.remedy} for f in error.findings]
+        answer(as_json, {"findings": wrong}, ())
+        raise typer.Exit(1) from None
+    counts = {
+        "papers": len(project.papers),
+        "tables": sum(len(paper.tables) for paper in project.papers.values()),
+        "figures": sum(len(paper.figures) for paper in project.papers.values()),
+        "runs": len(project.entries),
+        "methods": len(project.methods),
+        "data sets": len(project.datasets),
+        "sources": len(project.sources),
+        "scales": len(project.scales),
+    }
+    words = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    answer(as_json, {"findings": [], "counts": counts}, [f"config/ is valid: {words}"])
+    if not as_json:
+        suggest("fathom list")
+
+
+PaperOfEquation = Annotated[
+    str | None, typer.Argument(help="A paper, as `fathom list papers` names it. Default: all.")
+]
+Number = Annotated[
+    str | None,
+    typer.Argument(help='The number of an equation, "Alg. 2", or a symbol as L_K. Default: all.'),
+]
+
+
+def where(paper: PaperOfEquation = None, number: Number = None, as_json: Json = False) -> None:
+    """Find the code and the test of an equation.
+
+    Example: fathom where latent_depth 5
+    """
+    from fathom.artefacts.equations import entries, line
+
+    project = open_project()
+    papers = project.papers if paper is None else [paper]
+    found = [entry for name in papers for entry in entries(project, name, number)]
+    answer(as_json, [asdict(entry) for entry in found], map(line, found))
+
+
+_HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")
+_WORDS = {"agrees": "agree", "differs": "differ"}
+Table = Annotated[str | None, typer.Option(help="A table, as <paper>_<table>. Default: all.")]
+
+
+def params(
+    paper: Paper = None, table: Table = None, as_json: Json = False, results: Results = None
+) -> None:
+    """Compare printed parameter counts with our networks.
+
+    Networks are built without their tensors, at the papers' own settings; the
+    folder of results keeps their sizes until the code changes. Each count agrees
+    (within 1 %, or to the printed digits), is a known misprint, is unexplained,
+    or differs.
+
+    Example: fathom params lamgd
+    """
+    from fathom.artefacts.parameters import NetworkSizes, printed_counts
+    from fathom.config.paper import find
+
+    project, paths = open_scale(None, results, check=True)
+    papers = papers_named(project, paper, "params")
+    sizes = NetworkSizes(paths.network_sizes, _parameters)
+    chosen = find(project.papers, table, "table")[1] if table else None
+    counts = [
+        count
+        for count in printed_counts(project)
+        if count.paper in papers
+        and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
+    ]
+    lines = [_compared(count, sizes) for count in counts]
+    sizes.save()
+    answer(as_json, lines, ())
+    if as_json:
+        return
+    print_columns(_HEADINGS, map(_cells, lines))
+    verdicts = Counter(line["verdict"] for line in lines)
+    summary = ", ".join(f"{count} {_WORDS.get(word, word)}" for word, count in verdicts.items())
+    if lines:
+        report(f"{len(lines)} printed counts: {summary}")
+    else:
+        others = {f"{count.paper}_{count.table}" for count in printed_counts(project)}
+        report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
+
+
+def _compared(count: "PrintedCount", sizes: "NetworkSizes") -> dict[str, Any]:
+    """Return a printed count next to that of its network, as JSON shows it."""
+    entries = (count.source_entries, count.target_entries)
+    ours = sizes.total(count.spec, *entries)
+    if count.added_to:
+        ours -= sizes.total(count.added_to, *entries)
+    return {
+        "paper": count.paper,
+        "table": count.table,
+        "row": count.cell.row,
+        "column": count.cell.column,
+        "run": count.spec.name,
+        "printed_millions": float(count.cell.value),
+        "counts_what_is_added": count.added_to is not None,
+        "ours": ours,
+        "difference": count.difference(ours),
+        "verdict": count.verdict(ours),
+        "right_millions": float(count.cell.right) if count.cell.right else None,
+        "reason": count.reason or None,
+        "source_entries": count.source_entries,
+        "target_entries": count.target_entries,
+    }
+
+
+def _parameters(spec: Spec, source: int, target: int) -> dict[str, int]:
+    from fathom.methods.build import count
+
+    return count(spec.model, spec.method, len(spec.data.tasks), source, target)
+
+
+def _cells(line: dict[str, Any]) -> tuple[str, ...]:
+    """Return a line's cells as text, one for each heading."""
+    sign = "+" if line["counts_what_is_added"] else ""
+    share = line["difference"]
+    # Adding 0 takes the sign from a rounded −0.
+    difference = "" if share is None else f"{round(100 * share, 2) + 0:+.2f} %"
+    right, reason = line["right_millions"], line["reason"] or ""
+    return (
+        line["paper"],
+        line["table"],
+        f"{line['row']}, {line['column']}",
+        f"{sign}{line['printed_millions']:g} M",
+        f"{sign}{line['ours'] / 1e6:.3f} M",
+        difference,
+        line["verdict"],
+        f"{right:g} M is meant" if right else reason,
+    )

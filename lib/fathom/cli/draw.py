@@ -1,0 +1,334 @@
+"""The verbs that draw and judge: table, figure, curves, compare, claims, page."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fathom.cli.options import (
+    Json,
+    Paper,
+    Results,
+    Scale,
+    Seeds,
+    check_artefacts,
+    open_artefacts,
+    papers_named,
+)
+from fathom.cli.terminal import answer, report, suggest
+from fathom.io.errors import FathomError, nearest
+from fathom.io.files import write_text
+
+if TYPE_CHECKING:
+    from fathom.artefacts.artefacts import Artefacts
+    from fathom.artefacts.table.sources import Source
+    from fathom.artefacts.table.view import TableView
+
+Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
+_STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
+
+
+def _records(frame: Any) -> Any:
+    """Return a data frame as JSON has it: unknown numbers become null, and not NaN."""
+    return json.loads(str(frame.to_json(orient="records")))
+
+
+def table(
+    target: Annotated[str, typer.Argument(help="A table, as <paper>_<table>.")],
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    partial: Partial = False,
+    show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Draw a table as csv, md, tex and html.
+
+    Our numbers are above the paper's.
+    Trains nothing: the measurements of all its runs must exist, unless --partial is given.
+
+    Example: fathom table latent_depth_table5 --partial --show
+    """
+    from fathom.artefacts.table import formats
+    from fathom.artefacts.table.notes import warnings_of
+    from fathom.artefacts.table.view import view
+    from fathom.config.paper import find
+
+    artefacts = open_artefacts(scale, results, seeds)
+    paper, drawn = find(artefacts.project.papers, target, "table")
+    if not partial:
+        artefacts.require(paper, drawn)
+    compared = artefacts.compared(paper, drawn)
+    laid_out = view(compared, paper.about.reference)
+    stem = artefacts.stem(paper, drawn)
+    numbers = formats.numbers(compared)
+    formats.write(laid_out, numbers, stem)
+    for note in warnings_of(compared):
+        report(f"table: {note}")
+    report(f"table: {stem}.md, csv, tex, html")
+    if as_json:
+        answer(as_json, _records(numbers), ())
+        return
+    if show:
+        print_table(laid_out)
+    suggest(f"fathom compare --table {target} --scale {artefacts.scale}")
+
+
+def print_table(table: "TableView") -> None:
+    """Print a table; where the terminal is too narrow, without ±."""
+    from rich.console import Console
+
+    from fathom.artefacts.table.formats import terminal
+
+    console = Console(highlight=False)
+    console.print(table.title, style="bold", markup=False)
+    narrow = False
+    for block in table.blocks:
+        if block.heading:
+            console.print(f"\n{block.heading}", style="bold", markup=False)
+        lines, without_spreads = terminal(block, console.width)
+        narrow = narrow or without_spreads
+        for line, kind in lines:
+            style = _STYLES.get(kind, "dim")
+            console.print(line, style=style, markup=False, no_wrap=True, overflow="ignore")
+        console.print()
+    for note in (table.caption, *table.notes):
+        console.print(note, style="dim", markup=False)
+    if narrow:
+        console.print("The terminal is narrow: ± is in the files.", style="dim", markup=False)
+
+
+def figure(
+    target: Annotated[str, typer.Argument(help="A figure, as <paper>_<figure>.")],
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    partial: Partial = False,
+) -> None:
+    """Draw a figure as csv, png and pdf.
+
+    Trains nothing: the files of all its runs must exist, unless --partial is given.
+
+    Example: fathom figure latent_depth_figure4 --partial
+    """
+    from fathom.artefacts.figures import kinds
+    from fathom.config.paper import find
+
+    artefacts = open_artefacts(scale, results, seeds)
+    paper, drawn = find(artefacts.project.papers, target, "figure")
+    check_artefacts(artefacts.project, paper.name)
+    if not partial:
+        artefacts.require(paper, drawn)
+    stem = artefacts.stem(paper, drawn)
+    kinds.draw(drawn, artefacts.inputs(paper, drawn), stem)
+    report(f"figure: {stem}.png, pdf, csv")
+
+
+Names = Annotated[
+    list[str], typer.Argument(help="Runs, as `fathom list runs` names them, or one table.")
+]
+Events = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Also write all of metrics.tsv for TensorBoard there."),
+]
+
+
+def curves(
+    names: Names,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    tensorboard: Events = None,
+    as_json: Json = False,
+) -> None:
+    """Draw learning curves of runs, or of a table's rows.
+
+    Training and validation NLL as svg and csv; the unigram baseline is dashed.
+    Prints the mean of the last validation over the seeds that have a result.
+    Trains nothing: what was not started is left out.
+
+    Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
+    """
+    from fathom.artefacts.curves import curve, rows, svg
+    from fathom.artefacts.table.comparison import write_csv
+
+    artefacts = open_artefacts(scale, results, seeds)
+    title, stem, labels = _labels(artefacts, names)
+    drawn = [
+        curve(label, artefacts.source(run), artefacts.updates(run)) for run, label in labels.items()
+    ]
+    drawn = [item for item in drawn if item.seeds]
+    if not drawn:
+        what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
+        command = artefacts.paths.command("train", next(iter(labels)))
+        raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
+    content = [item.record for item in drawn]
+    answer(as_json, content, (f"{item.label}: {item.words}" for item in drawn))
+    path = artefacts.paths.curves(stem)
+    write_csv(rows(drawn), path.with_suffix(".csv"))
+    write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
+    report(f"curves: {path}.svg, csv")
+    if tensorboard is not None:
+        for item in drawn:
+            _write_events(artefacts.source(item.run), tensorboard)
+        suggest(f"tensorboard --logdir {tensorboard}")
+
+
+def _write_events(source: "Source", folder: Path) -> None:
+    """Write the metrics of all seeds of a run that were started for TensorBoard."""
+    from fathom.artefacts.curves import write_events
+    from fathom.io import metrics
+
+    for seed in source.folders:
+        path = source.folders[seed].parent / "metrics.tsv"
+        if path.is_file():
+            write_events(metrics.read(path), folder / source.name / str(seed))
+
+
+def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
+    """Return a title, the name of the files, and what each run is called, by its full name.
+
+    Raises:
+        FathomError: If there is no such run or table, or the table shows no runs.
+    """
+    from fathom.artefacts.curves import run_labels
+    from fathom.config.paper import find
+    from fathom.io.hashes import identity, short
+
+    project = artefacts.project
+    papers = project.papers.values()
+    tables = {f"{paper.name}_{table}" for paper in papers for table in paper.tables}
+    if len(names) == 1 and names[0] in tables:
+        _, table = find(project.papers, names[0], "table")
+        labels = run_labels(artefacts.cells(table))
+        if not labels:
+            remedy = f"name runs, or draw it with `{artefacts.paths.command('table', names[0])}`"
+            raise FathomError("the table shows no runs", names[0], remedy)
+        return names[0], names[0], labels
+    runs = list(dict.fromkeys(project.run_name(name) for name in names))
+    title, stem = runs[0], runs[0].replace("/", "_")
+    if len(runs) > 1:
+        title += f" and {len(runs) - 1} more"
+        stem += f"_and_{len(runs) - 1}_more-{short(identity(runs))}"
+    return title, stem, {run: run.rpartition("/")[2] for run in runs}
+
+
+OneTable = Annotated[
+    str | None, typer.Option(help="Print this table alone, as <paper>_<table>. Default: all.")
+]
+
+
+def compare(
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    table: OneTable = None,
+    as_json: Json = False,
+) -> None:
+    """Compare every reported cell with ours.
+
+    Trains nothing: a cell of a run without measurements says `not run`. The
+    files are of all tables; --table chooses what is printed.
+
+    Example: fathom compare --table latent_depth_table5 --json
+    """
+    from fathom.artefacts import deviations
+    from fathom.artefacts.table.comparison import counts, lines, write_csv
+    from fathom.artefacts.table.formats import average_lines, comparison_page
+    from fathom.config.paper import find
+
+    artefacts = open_artefacts(scale, results, seeds)
+    papers = artefacts.project.papers
+    chosen = find(papers, table, "table")[1] if table else None
+    tables = {
+        name: [artefacts.compared(paper, table) for table in paper.tables.values()]
+        for name, paper in papers.items()
+    }
+    every = [compared for of_paper in tables.values() for compared in of_paper]
+    path = artefacts.paths.compare
+    write_csv(lines(every), path)
+    references = {name: paper.reference for name, paper in papers.items()}
+    write_text(path.with_suffix(".html"), comparison_page(references, tables))
+    write_text(path.with_name("deviations.md"), deviations.page(papers))
+    shown = [compared for compared in every if chosen in (None, compared.table)]
+    answer(as_json, _records(lines(shown)), average_lines(shown))
+    summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
+    report(f"compare: {path}, html: {summary}")
+    suggest(f"fathom page --scale {artefacts.scale}")
+
+
+TableOrFigure = Annotated[
+    str | None,
+    typer.Option(help="Print only the claims that use this table or figure, <paper>_<table>."),
+]
+Counts = Annotated[bool, typer.Option("--counts", help="Print how many have each answer, alone.")]
+
+
+def claims(
+    paper: Paper = None,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    table: TableOrFigure = None,
+    counts: Counts = False,
+    as_json: Json = False,
+) -> None:
+    """Judge sentences of the papers on our cells and on their own.
+
+    Trains nothing: a claim that needs a run without measurements says `not run`.
+    The files have all papers; PAPER and --table choose what is printed.
+
+    Example: fathom claims latent_depth --table latent_depth_table5
+    """
+    from fathom.artefacts.claims.judged import judged
+    from fathom.artefacts.claims.view import lines, page, printed, summary
+    from fathom.artefacts.table.comparison import write_csv
+
+    artefacts = open_artefacts(scale, results, seeds)
+    papers = artefacts.project.papers
+    named = papers_named(artefacts.project, paper, "claims")
+    targets = {
+        f"{each.name}_{name}" for each in papers.values() for name in (*each.tables, *each.figures)
+    }
+    if table and table not in targets:
+        raise FathomError(f"no table or figure '{table}'", "claims", nearest(table, targets))
+    check_artefacts(artefacts.project)
+    every = [claim for each in papers.values() for claim in judged(artefacts, each)]
+    path = artefacts.paths.claims
+    write_csv(lines(every), path)
+    titles = {name: each.about.title for name, each in papers.items()}
+    write_text(path.with_suffix(".html"), page(every, titles))
+    shown = [
+        claim
+        for claim in every
+        if claim.paper in named
+        and (table is None or table in [f"{claim.paper}_{name}" for name in claim.artefacts])
+    ]
+    content = [asdict(claim) | {"against": claim.against} for claim in shown]
+    answer(as_json, content, (*(() if counts else printed(shown)), *summary(shown)))
+    report(f"claims: {path}, html")
+
+
+def page(
+    paper: Paper = None, scale: Scale = None, results: Results = None, seeds: Seeds = None
+) -> None:
+    """Write one HTML page for each paper, made of what exists.
+
+    Trains nothing: a cell of a run without measurements says `not run`. The
+    page needs no network; its links lead to the files of the results.
+
+    Example: fathom page latent_depth --scale tiny
+    """
+    from fathom.artefacts.claims.judged import judged
+    from fathom.artefacts.page.page import page
+
+    artefacts = open_artefacts(scale, results, seeds)
+    for name in papers_named(artefacts.project, paper, "page"):
+        shown = artefacts.project.papers[name]
+        check_artefacts(artefacts.project, name)
+        tables = {key: artefacts.compared(shown, table) for key, table in shown.tables.items()}
+        path = artefacts.paths.page(name)
+        write_text(path, page(artefacts, shown, tables, judged(artefacts, shown)))
+        report(f"page: {path}")

@@ -1,0 +1,266 @@
+"""The verbs of trees of results: diff, verify, pack, unpack, clean."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import Json, Results, Scale, Seed, open_run, open_scale
+from fathom.cli.terminal import answer, report, suggest
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.io.errors import FathomError, nearest
+from fathom.results.clean import KINDS
+
+First = Annotated[
+    Path, typer.Argument(metavar="A", help="A folder of results, or `fathom pack`'s file of all.")
+]
+Second = Annotated[Path, typer.Argument(metavar="B", help="Another.")]
+Table = Annotated[
+    str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
+]
+ScaleOfBoth = Annotated[
+    str | None,
+    typer.Option(help="Compare tables, figures, claims and verdicts of this scale alone."),
+]
+
+
+def tolerance_of(text: str) -> float:
+    """Read how far two numbers may be apart.
+
+    Raises:
+        typer.BadParameter: If it is not a number, below 0, or infinite.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is not a number") from None
+    if not 0 <= value < math.inf:
+        raise typer.BadParameter(f"{text} is not at least 0 and finite")
+    return value
+
+
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        parser=tolerance_of,
+        metavar="NUMBER",
+        help="How far two numbers may be apart, in their own unit, also inside a text.",
+    ),
+]
+Costs = Annotated[bool, typer.Option("--costs", help="Count other times as differences.")]
+
+
+def diff(
+    first: First,
+    second: Second,
+    table: Table = None,
+    scale: ScaleOfBoth = None,
+    tolerance: Tolerance = 0.0,
+    costs: Costs = False,
+    as_json: Json = False,
+) -> None:
+    """Compare two trees of results.
+
+    Prints a line for each cell, claim, outcome, setting and run that differs; exit
+    code 1 if there is any. A number that a table and compare.csv both have is named
+    once. Times, code and devices are named apart.
+
+    Example: fathom diff results-tiny.tar.gz results --tolerance 0.01
+    """
+    from fathom.results.archive import opened_tree
+    from fathom.results.diff import compare
+
+    with opened_tree(first) as a, opened_tree(second) as b:
+        compared = compare(a, b, tolerance, table=table or "", scale=scale or "", costs=costs)
+    content = {"a": str(first), "b": str(second)} | compared.as_json()
+    answer(as_json, content, compared.lines())
+    if not compared.equal:
+        raise typer.Exit(1)
+
+
+RunOrAll = Annotated[
+    str | None, typer.Argument(metavar="[RUN]", help="A run, with its text. Default: all results.")
+]
+
+
+def verify(
+    run: RunOrAll = None, scale: Scale = None, results: Results = None, as_json: Json = False
+) -> None:
+    """Hash every file of the results again.
+
+    Prints a line for each file that is not the one that was recorded, and each run
+    that was trained on other text than is there, with the command that makes it
+    again; exit code 1 if there is any.
+
+    Example: fathom verify m2o_diverse_12_12
+    """
+    from fathom.results.verify import verify
+
+    project, paths = open_scale(scale, results)
+    if run is None and not paths.results.is_dir():
+        raise FathomError("no such folder", str(paths.results), "give --results")
+    verified = verify(_folders(project, run, paths) if run else [paths.results])
+    findings = verified.in_order(paths.results)
+    unfit = [{"path": f.where, "what": f.what, "command": f.remedy} for f in findings]
+    summary = f"{len(verified.files)} files compared, {len(findings)} do not fit"
+    content = {"files": len(verified.files), "unfit": unfit}
+    answer(as_json, content, [*map(str, findings), summary])
+    if findings:
+        raise typer.Exit(1)
+
+
+def _folders(project: Project, run: str, paths: Paths) -> list[Path]:
+    """Return the folders of a run, all seeds, and of its text.
+
+    Raises:
+        FathomError: If no seed of it was trained.
+    """
+    spec = project.run_named(run, paths.scale)
+    trained = paths.run(spec, 0).parent
+    if not trained.is_dir():
+        remedy = f"train it: fathom train {run} --scale {paths.scale}"
+        raise FathomError("no training of this run", str(trained), remedy)
+    data = (paths.corpus, paths.pieces_corpus, paths.subwords, paths.tensors)
+    return [trained, *dict.fromkeys(folder(spec.data) for folder in data)]
+
+
+_NAMED = 3  # trainings that are left out, in a line
+RunOrScale = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="A run. Default: all results of the scale."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="The file. Default, here: <run>-<hash>.<seed>.tar.gz, or results-<scale>.tar.gz."
+    ),
+]
+
+
+def pack(
+    run: RunOrScale = None,
+    out: Out = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+) -> None:
+    """Write a finished run, or all of a scale, to one file.
+
+    Of a run: weights, series, translations, measurements and logs, for `fathom
+    unpack`. Of a scale: all that can be read without running anything, and neither
+    weights nor text; trainings that have not ended are left out.
+
+    Example: fathom pack m2o_diverse_12_12
+    """
+    from fathom.results.archive import SUFFIX, files_of_scale, pack_results, pack_run
+
+    if run is not None:
+        opened = open_run(run, scale, results)
+        archive = _free(out or Path(f"{opened.spec.folder}.{seed}{SUFFIX}"))
+        record = pack_run(opened.spec, seed, opened.paths, archive)
+        _report_packed(archive, len(record.files))
+        return
+    project, paths = open_scale(scale, results, check=True)
+    archive = _free(out or Path(f"results-{paths.scale}{SUFFIX}"))
+    names, not_ended = files_of_scale(project, paths)
+    if not any(file.startswith(("runs/", f"{paths.scale}/")) for file in names):
+        remedy = f"train first: snakemake all --config scale={paths.scale}"
+        raise FathomError(f"no results of scale {paths.scale}", paths.searched, remedy)
+    record = pack_results(paths.results, names, paths.scale, archive)
+    _report_packed(archive, len(record.files))
+    if not_ended:
+        more = f" and {len(not_ended) - _NAMED} more" if len(not_ended) > _NAMED else ""
+        report(f"left out, not ended: {', '.join(not_ended[:_NAMED])}{more}")
+
+
+def _free(archive: Path) -> Path:
+    """Return the place of an archive.
+
+    Raises:
+        FathomError: If a file is there.
+    """
+    if archive.exists():
+        raise FathomError("there is such a file", str(archive), "delete it, or give --out")
+    return archive
+
+
+def _report_packed(archive: Path, files: int) -> None:
+    megabytes = archive.stat().st_size / 1e6
+    report(f"{archive}: {files} files, {megabytes:.1f} MB; read it with fathom unpack")
+
+
+Archives = Annotated[list[Path], typer.Argument(help="Files of `fathom pack`.")]
+
+
+def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> None:
+    """Import runs that were trained elsewhere, or unpack results.
+
+    A run is accepted where its settings, its text and the recipe of the code are
+    the same, and every file is the one that was packed. All results of a scale are
+    written to a new folder, named as the file or by --results. Nothing is overwritten.
+
+    Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.tar.gz
+    """
+    from fathom.results import archive as packed
+
+    records = [(archive, packed.read(archive)) for archive in archives]
+    of_runs = [(archive, record) for archive, record in records if record.run]
+    if of_runs:
+        project, paths = open_scale(scale, results)
+        # All places are checked before anything is written.
+        folders = [packed.place(project, paths, archive, record) for archive, record in of_runs]
+        for (archive, record), folder in zip(of_runs, folders, strict=True):
+            packed.unpack(archive, record, folder)
+            report(f"{folder}: {len(record.files)} files")
+    for archive, record in records:
+        if record.run is None:
+            folder = Path(results or archive.name.removesuffix(packed.SUFFIX))
+            packed.unpack_results(archive, record, folder)
+            options = f"--scale {record.scale} --results {folder}"
+            read_by = f"read them with fathom compare {options}"
+            report(f"{folder}: {len(record.files)} files; {read_by}")
+
+
+Kinds = Annotated[
+    list[str] | None, typer.Argument(metavar="[KIND]...", help=f"Of {', '.join(KINDS)}.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Delete. Without it, only list.")]
+
+
+def clean(
+    kinds: Kinds = None, yes: Yes = False, results: Results = None, as_json: Json = False
+) -> None:
+    """List what can be deleted, and delete it with --yes.
+
+    states: checkpoints of ended trainings from which they would resume. parts:
+    what killed processes left, and damaged files that were set aside. unused:
+    runs and text that no run of config has at any scale.
+
+    Example: fathom clean states --yes
+    """
+    from fathom.results.clean import deletable
+
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise FathomError(f"no kind '{kind}'", "clean", nearest(kind, KINDS))
+    if yes and not kinds:
+        raise FathomError("no kind is named", "clean --yes", f"name some of {', '.join(KINDS)}")
+    # All of config is checked: what a mistake hides would count as unused.
+    project, paths = open_scale(None, results, check=True)
+    found = {}
+    for kind in kinds or KINDS:
+        items = deletable(kind, project, paths.results)
+        for item in items:
+            if kinds and not as_json:
+                print(f"{item.path}\t{item.bytes / 1e6:.1f} MB")
+            if yes:
+                item.delete()
+        total = sum(item.bytes for item in items) / 1e6
+        found[kind] = [{"path": str(item.path), "bytes": item.bytes} for item in items]
+        verb = "deleted" if yes else "can be deleted"
+        report(f"{kind}: {len(items)} files or folders, {total:,.1f} MB {verb}")
+    answer(as_json, found, ())
+    if not as_json and not yes and any(found.values()):
+        suggest(f"fathom clean {next(kind for kind in found if found[kind])} --yes")

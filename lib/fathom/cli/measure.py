@@ -1,0 +1,180 @@
+"""The verbs of measurements: score, likelihood, best-window, gates, sharing."""
+
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import (
+    Device,
+    Gates,
+    Results,
+    Run,
+    Scale,
+    Seed,
+    Split,
+    one_split,
+    open_run,
+)
+from fathom.cli.terminal import report_of, suggest
+from fathom.decode.ready import (
+    averaged,
+    require_decoder,
+    require_made,
+    require_training,
+    require_weights,
+)
+from fathom.io.errors import FathomError
+from fathom.results.measurements import Record
+
+
+def score(
+    run: Run,
+    split: Split = None,
+    gates: Gates = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+) -> None:
+    """Score a run's hypotheses with every metric.
+
+    Without --split and --gates every decoding that config asks for is scored.
+
+    Example: fathom score m2o_diverse_12_12
+    """
+    opened = open_run(run, scale, results)
+    spec, paths = opened.spec, opened.paths
+    require_decoder(spec)
+    decodings = opened.decodings(split, gates)
+    require_training(spec, seed, paths)
+    for text, kind in decodings:
+        command = paths.command("translate", spec.name, seed)
+        named = f"{command} --split {text} --gates {kind}" if split or gates else command
+        require_made(paths.decoding(spec, seed, text, kind) / "decoding.json", named)
+    from fathom.scoring.score import score
+
+    for text, kind in decodings:
+        report = report_of(f"{spec.folder} {text}, {kind}")
+        score(spec, seed, text, kind, paths, report, opened.metrics)
+    suggest(f"fathom status {spec.paper} --runs --scale {paths.scale}")
+
+
+def likelihood(
+    run: Run,
+    split: Annotated[str, typer.Option(help="The held-out text: valid or test.")] = "valid",
+    gates: Gates = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+    device: Device = None,
+) -> None:
+    """Measure NLL and perplexity of held-out text.
+
+    Of pairs, the target sentences are predicted; of a masked language model's
+    blocks, the hidden pieces, always the same ones. The numbers are a piece's.
+
+    Example: fathom likelihood m2o_diverse_12_12 --split valid
+    """
+    opened = open_run(run, scale, results, device)
+    spec = opened.spec
+    kind, text = opened.one_gates(gates), one_split(split)
+    require_weights(spec, seed, opened.paths)
+    from fathom.decode import likelihood
+    from fathom.results.measured import MeasurementFile
+
+    def records() -> dict[str, Record]:
+        sums = likelihood.likelihood(opened.trained(seed, device), text, kind)
+        return likelihood.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
+
+    report = report_of(f"{spec.folder} {text}, {kind}")
+    file = MeasurementFile(spec, seed, opened.paths, "likelihood", text, kind)
+    for line in likelihood.table(file.measure(records, report)):
+        print(line)
+
+
+def best_window(
+    run: Run,
+    size: Annotated[
+        int | None, typer.Option(help="Checkpoints of the window; by default the run's.", min=1)
+    ] = None,
+    gates: Gates = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+    device: Device = None,
+) -> None:
+    """Score a window of checkpoints, chosen on validation text.
+
+    Validation text is translated with all weights that the training saved; test
+    text only inside the consecutive checkpoints with the highest mean score.
+    Interrupted and started again, it resumes.
+
+    Example: fathom best-window en_de_transformer_transparent_6 --size 2
+    """
+    opened = open_run(run, scale, results, device)
+    require_decoder(opened.spec)
+    opened, kind = opened.with_window(size), opened.one_gates(gates)
+    opened.require_decodable(kind)
+    spec, paths = opened.spec, opened.paths
+    ended = require_weights(spec, seed, paths).outcome
+    from fathom.results.measured import MeasurementFile
+    from fathom.scoring.window import best_window
+
+    report = report_of(f"{spec.folder} {kind}")
+    if not ended.finished:
+        MeasurementFile(spec, seed, paths, "window", gates=kind).measure(dict, report)
+        return
+    from fathom.decode.checkpoint_translations import CheckpointTranslations, consecutive_updates
+
+    trained = opened.trained(seed, device)
+
+    def translations() -> CheckpointTranslations:
+        return CheckpointTranslations(trained, kind, report)
+
+    updates = consecutive_updates(trained)
+    metrics = opened.metrics
+    report(str(best_window(spec, seed, kind, paths, updates, translations, report, metrics)))
+
+
+def gates(
+    run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1, device: Device = None
+) -> None:
+    """Measure the gates of a trained run, by task and layer.
+
+    Example: fathom gates m2o_diverse_ll_d_12_24
+    """
+    opened = open_run(run, scale, results, device)
+    spec = opened.spec
+    if spec.gates == ("plain",):
+        remedy = "choose a run of latent layers"
+        raise FathomError("its method has no gates", spec.name, remedy)
+    require_weights(spec, seed, opened.paths)
+    from fathom.results.measured import MeasurementFile
+
+    def records() -> dict[str, Record]:
+        from fathom.decode.gates import gate_records
+
+        return gate_records(opened.trained(seed, device))
+
+    settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
+    MeasurementFile(spec, seed, opened.paths, "gates").measure(records, report, settings)
+
+
+def sharing(
+    run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1, device: Device = None
+) -> None:
+    """Measure which groups of units two tasks have in common.
+
+    Example: fathom sharing m2o_diverse_lamgd
+    """
+    opened = open_run(run, scale, results, device)
+    spec = opened.spec
+    require_weights(spec, seed, opened.paths)
+    from fathom.results.measured import MeasurementFile
+
+    def records() -> dict[str, Record]:
+        from fathom.decode.gates import sharing_records
+
+        return sharing_records(opened.trained(seed, device))
+
+    settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
+    MeasurementFile(spec, seed, opened.paths, "sharing").measure(records, report, settings)

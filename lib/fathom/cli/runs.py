@@ -1,0 +1,326 @@
+"""The verbs of runs: train, translate, prune, export, check-learning."""
+
+import os
+import select
+import sys
+from collections.abc import Iterable
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fathom.cli.options import (
+    Device,
+    Gates,
+    Json,
+    OpenRun,
+    Results,
+    Run,
+    Scale,
+    Seed,
+    Split,
+    open_run,
+    open_scale,
+)
+from fathom.cli.terminal import answer, report, report_of, suggest
+from fathom.config.rules import require_plain_gates
+from fathom.config.spec import Spec
+from fathom.config.switches import VARIABLE
+from fathom.decode.ready import (
+    missing_decodings,
+    require_decoder,
+    require_made,
+    require_name,
+    require_training,
+    require_weights,
+)
+from fathom.io.errors import FathomError
+
+if TYPE_CHECKING:
+    from fathom.decode.trained_run import TrainedRun
+
+# Seconds in which a program that is piped in writes its first byte.
+PATIENCE = 1.0
+PROGRAMS = ("fairseq", "ctranslate2")
+
+
+def train(
+    run: Run, scale: Scale = None, results: Results = None, seed: Seed = 1, device: Device = None
+) -> None:
+    """Train one run, or resume it.
+
+    A run that was interrupted resumes from its newest checkpoint; one that has
+    ended is left as it is.
+
+    Example: fathom train m2o_diverse_12_12 --scale tiny --seed 1
+    """
+    from fathom.cluster.slurm import job_state
+    from fathom.results import training_record
+
+    opened = open_run(run, scale, results, device)
+    spec, paths, switches = opened.spec, opened.paths, opened.project.switches
+    stale = switches.retrain == "stale"
+    record = paths.training(spec, seed)
+    if not stale and (ended := training_record.already_ended(record)):
+        training_record.restore_measured(record, spec, seed)
+        report(f"{spec.folder}: {ended}")
+        return
+    text = paths.tensors(spec.data)
+    require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
+    from fathom.train.loop import RuntimeOptions, TrainPaths
+    from fathom.train.train import train
+
+    options = RuntimeOptions(
+        device=device or switches.device,
+        tokens_per_device=switches.tokens_per_device,
+        log_every=switches.log_every,
+        save_minutes=switches.save_minutes,
+        diagnose_first=switches.diagnose_first,
+        diagnose_every=switches.diagnose_every,
+        kernels=switches.kernels,
+        compile=switches.compile,
+        retrain_stale=stale,
+        micro_batches=switches.micro_batches,
+    )
+    folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
+    train(spec, seed, folders, options, report, job_state)
+    verb = "likelihood" if spec.decoding is None else "translate"
+    suggest(paths.command(verb, spec.name, seed))
+
+
+def translate(
+    run: Run,
+    split: Split = None,
+    gates: Gates = None,
+    task: Annotated[
+        str | None,
+        typer.Option(help="Translate standard input, text of this task; not needed with one task."),
+    ] = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+    device: Device = None,
+) -> None:
+    """Translate a run's held-out sentences, or your own.
+
+    Without --split and --gates every decoding that config asks for and that
+    does not exist yet is made; the network is loaded once. With --task, or if
+    text is piped into a run with one task, standard input is translated line
+    by line to standard output.
+
+    Example: fathom translate m2o_diverse_12_12 --task fra < sentences.txt
+    """
+    opened = open_run(run, scale, results, device)
+    require_decoder(opened.spec)
+    if task is None and split is None:
+        task = piped_task(opened.spec)
+    if task is None:
+        _translate_held_out(opened, split, gates, seed, device)
+        return
+    spec = opened.spec
+    require_name(task, spec.data.tasks, "task", spec.name)
+    if split is not None:
+        what = "--task translates standard input, and --split held-out sentences"
+        raise FathomError(what, spec.name, "leave one of the two out")
+    chosen = opened.one_gates(gates)
+    opened.require_decodable(chosen)
+    require_weights(spec, seed, opened.paths)
+    if sys.stdin is None:
+        what, remedy = "standard input is closed", "give it text: < sentences.txt"
+        raise FathomError(what, spec.name, remedy)
+    if sys.stdin.isatty():
+        _translate_typed(opened.trained(seed, device), chosen, task)
+        return
+    lines = _lines(sys.stdin.buffer.read())
+    from fathom.decode.translate import translate_lines
+
+    for line in translate_lines(opened.trained(seed, device), chosen, task, lines, report):
+        typer.echo(line)
+
+
+def _translate_held_out(
+    opened: OpenRun, split: str | None, gates: str | None, seed: int, device: str | None
+) -> None:
+    """Make the decoding that the user named, or all that are missing."""
+    from fathom.io.files import write_json
+
+    spec, paths = opened.spec, opened.paths
+    everything = split is None and gates is None
+    decodings = opened.decodings(split, gates)
+    opened.require_decodable(*(name for _, name in decodings))
+    require_weights(spec, seed, paths)
+    missing = missing_decodings(spec, seed, paths, decodings) if everything else decodings
+    if missing:
+        from fathom.decode.translate import translate
+
+        translate(opened.trained(seed, device), missing, report_of(spec.folder))
+    else:
+        report(f"{spec.folder}: every translation is there")
+    if everything:
+        # A workflow waits for this file, whose name says which decodings there are.
+        write_json(paths.asked(spec, seed, decodings), {"decodings": decodings})
+    suggest(paths.command("score", spec.name, seed))
+
+
+def _translate_typed(trained: "TrainedRun", gates: str, task: str) -> None:
+    """Translate each line that the user types at a terminal when it comes."""
+    from fathom.decode.translate import translate_lines
+
+    trained.network(gates)  # before the prompt, so that the first line does not wait for it
+    report(f"type text of {task}, a sentence a line; Ctrl-D ends")
+    for number, typed in enumerate(iter(sys.stdin.buffer.readline, b""), start=1):
+        for line in translate_lines(trained, gates, task, _lines(typed), report, number):
+            typer.echo(line)
+
+
+def piped_task(spec: Spec) -> str | None:
+    """Return the task of text that is piped in; None where there is no text.
+
+    What a workflow runs leaves standard input alone.
+
+    Raises:
+        FathomError: If the run has several tasks.
+    """
+    if VARIABLE in os.environ or not _text_waits():
+        return None
+    task, *others = spec.data.tasks
+    if others:
+        what = "standard input has text, and nothing says of which task"
+        remedy = f"add --task with one of: {', '.join(spec.data.tasks)}; no text: add </dev/null"
+        raise FathomError(what, spec.name, remedy)
+    return task
+
+
+def _text_waits() -> bool:
+    """Return whether text is piped in."""
+    try:
+        if sys.stdin is None or sys.stdin.isatty():
+            return False
+        ready, _, _ = select.select([sys.stdin], [], [], PATIENCE)
+        text = sys.stdin.buffer
+        return bool(ready) and isinstance(text, BufferedReader) and bool(text.peek(1))
+    except (OSError, ValueError):
+        return False  # closed, or not a file at all
+
+
+def _lines(text: bytes) -> list[str]:
+    """Return the lines of a user's text; the last may lack its end."""
+    try:
+        lines = text.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        what = f"not UTF-8 at byte {error.start + 1}"
+        raise FathomError(what, "standard input", "convert the text first") from None
+    return lines if lines[-1] else lines[:-1]
+
+
+def prune(
+    run: Run,
+    task: Annotated[
+        str, typer.Option(help="The task whose layers stay; the others' are left out.")
+    ],
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+) -> None:
+    """Write one task's layers as a fairseq checkpoint.
+
+    Layers that hard gates skip are removed, and the gates with them. What is
+    left, in <run>/pruned/<task>/, is a plain Transformer of fairseq's.
+
+    Example: fathom prune m2o_diverse_ll_d_12_24 --task fra
+    """
+    opened = open_run(run, scale, results)
+    spec = opened.spec
+    require_name(task, spec.data.tasks, "task", f"run {run}")
+    if "hard" not in spec.gates:
+        reason = opened.project.methods[spec.method.name].refusal("hard", spec.method.settings)
+        what = f"hard gates are refused: {reason}" if reason else "its method has no gates"
+        raise FathomError(what, spec.name, "choose a run whose gates skip layers")
+    require_weights(spec, seed, opened.paths)
+    from fathom.decode.export.export import prune
+
+    prune(opened.trained(seed, "cpu"), task, report_of(spec.folder))
+
+
+def export(
+    run: Run,
+    folder: Annotated[Path, typer.Argument(help="A new or empty folder.")],
+    program: Annotated[str, typer.Option("--format", help="fairseq or ctranslate2.")],
+    task: Annotated[
+        str | None, typer.Option(help="The task whose layers stay, where tasks keep others.")
+    ] = None,
+    scale: Scale = None,
+    results: Results = None,
+    seed: Seed = 1,
+) -> None:
+    """Write a run with which fairseq or CTranslate2 translates, without fathom.
+
+    The network must be a plain Transformer; of a run with gates, the layers
+    that hard gates keep are one. README.md, in the folder, is a model card;
+    docs/export.md shows how to use the folder.
+
+    Example: fathom export m2o_diverse_12_12 exported --format fairseq
+    """
+    opened = open_run(run, scale, results)
+    spec = opened.spec
+    require_name(program, PROGRAMS, "format", "--format")
+    if task is not None:
+        require_name(task, spec.data.tasks, "task", spec.name)
+    require_decoder(spec)
+    gates = "hard" if "hard" in spec.gates else spec.gates[0]
+    card = opened.project.methods[spec.method.name]
+    require_plain_gates(card, gates, spec.name, "translate with fathom instead")
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        # An export of something else may be among the files.
+        raise FathomError("this is not an empty folder", str(folder), "name a new folder")
+    require_weights(spec, seed, opened.paths)
+    from fathom.artefacts.model_card import model_card
+    from fathom.decode.export.export import export
+    from fathom.io.files import write_text
+    from fathom.results.tree import read_run
+
+    export(opened.trained(seed, "cpu"), program, folder, task, report_of(spec.folder))
+    found = read_run(opened.paths.run(spec, seed))
+    if found is not None:
+        card = model_card(opened.project, spec, opened.paths, found)
+        write_text(folder / "README.md", card)
+
+
+def check_learning(
+    scale: Scale = None, results: Results = None, seed: Seed = 1, as_json: Json = False
+) -> None:
+    """Check that the run that a scale names has learnt.
+
+    Its validation loss must be below the unigram baseline by what the scale
+    requires; exit code 1 if it is not.
+
+    Example: fathom check-learning --scale tiny
+    """
+    project, paths = open_scale(scale, results)
+    required = project.scale(paths.scale).check_learning
+    if required is None:
+        answer(as_json, None, [f"scale {paths.scale} names no run to check"])
+        return
+    run = project.run_name(required.run)
+    spec = project.spec(run, paths.scale)
+    training, path = require_training(spec, seed, paths), paths.training(spec, seed)
+    ended, validation = training.outcome, training.validation
+    below = training.unigram_nll - validation.nll if ended.finished and validation else None
+    learnt = below is not None and below >= required.nats_below_unigram
+    content = {
+        "run": run,
+        "outcome": ended.kind,
+        "nats_below_unigram": below,
+        "required": required.nats_below_unigram,
+        "learnt": learnt,
+    }
+    line = f"{run}: validation loss is {below or 0:.2f} nats below the unigram baseline"
+    bound = f">= {required.nats_below_unigram:g} required"
+    lines: Iterable[str] = [f"{line} ({bound}): OK"] if learnt else ()
+    answer(as_json, content, lines)
+    if below is None:
+        what = f"{run}: {ended.words} at update {ended.update}"
+        raise FathomError(what, str(path), "read train.log next to it")
+    if not learnt:
+        raise FathomError(f"{line} ({bound})", str(path), "read metrics.tsv next to it")

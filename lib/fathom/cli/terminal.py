@@ -1,0 +1,122 @@
+"""What verbs print: an answer as lines or JSON, rows, progress, and what to type next."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from fathom.config.switches import VARIABLE
+from fathom.io.screen import say
+from fathom.io.signals import Stopped
+
+_INDENT = "    "  # of what a terminal's width has cut off
+# Seconds between two looks.
+PERIOD = 3.0
+# Delete the page, and begin at its first line.
+_AGAIN = "\x1b[2J\x1b[H"
+_DAYS, _SHORTER = (86_400, "days"), ((3600, "h"), (60, "min"))
+
+
+def answer(as_json: bool, content: Any, lines: Iterable[str]) -> None:
+    """Print an answer on standard output: as JSON, or its lines."""
+    if as_json:
+        print(json.dumps(content, indent=1, allow_nan=False))
+        return
+    for line in lines:
+        print(line)
+
+
+def report(line: str) -> None:
+    """Print a line of progress on standard error, if that still takes it."""
+    say(line)
+
+
+def report_of(what: str) -> Callable[[str], None]:
+    """Return a `report` whose lines begin with what they are about: jobs run side by side."""
+    return lambda line: say(f"{what}: {line}")
+
+
+def suggest(command: str) -> None:
+    """Print on standard error what a user may type next; the rules of a workflow know it."""
+    if VARIABLE not in os.environ:
+        say(f"next: {command}")
+
+
+def print_columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows below their headings.
+
+    On a terminal long texts wrap inside their column. Elsewhere a line is a row, with tabs.
+    """
+    if not sys.stdout.isatty():
+        for row in (headings, *rows):
+            print("\t".join(row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for heading in headings:
+        grid.add_column(Text(heading), overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    Console(highlight=False).print(grid)
+
+
+def wrapped(line: str) -> str:
+    """Return a line; on a terminal that is narrower, wrapped between words and indented."""
+    if not sys.stdout.isatty():
+        return line
+    return textwrap.fill(
+        line,
+        shutil.get_terminal_size().columns,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def duration(seconds: float, days: bool = True) -> str:
+    """Return a time in the largest unit of which there is one or more.
+
+    Args:
+        days: whether days are such a unit; the time of devices is counted in hours.
+    """
+    for size, unit in (_DAYS, *_SHORTER) if days else _SHORTER:
+        if seconds >= size:
+            count = seconds / size
+            return f"{count:.3g} {unit}" if count < 100 else f"{count:,.0f} {unit}"
+    return "< 1 s" if 0 < seconds < 1 else f"{seconds:.0f} s"
+
+
+def watch(lines: Callable[[], list[str]], period: float = PERIOD) -> None:
+    """Print what a function returns every few seconds until Ctrl-C.
+
+    On a terminal the page is replaced. Elsewhere only lines that were not in the last page are
+    printed.
+
+    Raises:
+        Stopped: If a signal other than Ctrl-C stopped it.
+    """
+    before: list[str] = []
+    try:
+        while True:
+            page = lines()
+            if sys.stdout.isatty():
+                print(_AGAIN + "\n".join(page), flush=True)
+            else:
+                for line in page:
+                    if line not in before:
+                        print(line, flush=True)
+            before = page
+            time.sleep(period)
+    except Stopped as stopped:
+        if stopped.number != signal.SIGINT:
+            raise
+        report("no longer watched; trainings continue")

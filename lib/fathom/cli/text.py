@@ -1,0 +1,95 @@
+"""The verbs of text: fetch, prepare, statistics, subwords, encode."""
+
+from operator import attrgetter
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import Results, Scale, data_named, dataset_named, open_scale
+from fathom.cli.terminal import report, suggest
+from fathom.io.errors import FathomError, nearest
+
+DatasetName = Annotated[
+    str, typer.Argument(help="A data set of config/datasets, or its folder `<name>-<hash8>`.")
+]
+DataName = Annotated[
+    str, typer.Argument(help="A data set that the scale uses, or its folder `<name>-<hash8>`.")
+]
+
+
+def fetch(
+    source: Annotated[str, typer.Argument(help="A source, as `fathom list sources` names it.")],
+    results: Results = None,
+) -> None:
+    """Fetch a source's file and check it.
+
+    Size and checksum must be those of config/sources. The licence notice is
+    printed and saved.
+
+    Example: fathom fetch django
+    """
+    from fathom.data.fetch import fetch
+
+    project, paths = open_scale(None, results)
+    if source not in project.sources:
+        remedy = f"{nearest(source, project.sources)}. All: fathom list sources"
+        raise FathomError(f"no source '{source}'", "source", remedy)
+    fetch(project.sources[source], paths.source(source), paths.by_hand, report)
+
+
+def prepare(dataset: DatasetName, results: Results = None) -> None:
+    """Clean, split and check a data set's text.
+
+    Example: fathom prepare po_wheels_diverse
+    """
+    from fathom.data.prepare import prepare
+
+    project, paths = open_scale(None, results)
+    card = dataset_named(project, dataset)
+    out = paths.corpus_named(card.corpus_folder(project.sources))
+    prepare(card, project.sources, paths.source, out, report)
+    suggest(f"fathom subwords {card.name}")
+
+
+def statistics(dataset: DatasetName, results: Results = None) -> None:
+    """Count the pairs or sentences, tokens and types of a corpus.
+
+    Tokens are those of sacreBLEU's tokenizer 13a.
+
+    Example: fathom statistics po_wheels_diverse
+    """
+    from fathom.scoring.corpus import measure
+
+    project, paths = open_scale(None, results)
+    card = dataset_named(project, dataset)
+    out = paths.corpus_named(card.corpus_folder(project.sources))
+    measure(card, project.sources, out, report)
+
+
+def subwords(data: DataName, scale: Scale = None, results: Results = None) -> None:
+    """Learn the pieces and dictionaries of a data set.
+
+    Example: fathom subwords po_wheels_diverse
+    """
+    from fathom.data.subwords import train
+
+    project, paths = open_scale(scale, results)
+    spec = data_named(project, data, paths.scale, attrgetter("subwords_folder"))
+    train(spec, paths.pieces_corpus(spec), paths.subwords(spec), report)
+    suggest(paths.command("encode", spec.folder))
+
+
+def encode(data: DataName, scale: Scale = None, results: Results = None) -> None:
+    """Turn a data set's text into ids.
+
+    The unigram baseline is measured too.
+
+    Example: fathom encode po_wheels_diverse
+    """
+    project, paths = open_scale(scale, results)
+    spec = data_named(project, data, paths.scale)
+    # Imported here: torch takes seconds, and a mistyped name need not wait for it.
+    from fathom.data.encode import encode
+
+    encode(spec, paths.corpus(spec), paths.subwords(spec), paths.tensors(spec), report)
+    suggest("fathom list runs")

@@ -1,0 +1,349 @@
+"""The verbs of trainings: plan, what they will cost; status, how they go."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fathom.cli.options import (
+    Json,
+    Paper,
+    Results,
+    Scale,
+    Seeds,
+    open_artefacts,
+    open_scale,
+    papers_named,
+)
+from fathom.cli.terminal import answer, duration, print_columns, report, suggest, watch
+from fathom.config.switches import seed_list
+
+if TYPE_CHECKING:
+    from fathom.artefacts.artefacts import Artefacts
+    from fathom.config.schema.source import Source
+    from fathom.workflow.plan import Plan, Planned
+    from fathom.workflow.progress import Progress, Progresses
+
+_HEADINGS = (
+    "", "trainings", "ended", "10¹⁵ operations", "device time", "time left", "GB left",
+)  # fmt: skip
+_TIMES = ("hours", "hours_left")
+_HOUR, _GIGABYTE, _PETA = 3600, 1e9, 1e15
+
+Target = Annotated[str, typer.Argument(help="A target of Snakemake: all, a paper, a table, …")]
+Gpu = Annotated[
+    str | None,
+    typer.Option(
+        help="h200, h100, a100, l40s, v100, cpu (a core), or 10¹² operations/s. Of what was "
+        "measured, only trainings on this device then count. Default: h200, and all that was "
+        "measured."
+    ),
+]
+ByTable = Annotated[bool, typer.Option("--table", help="Print a line for each table and figure.")]
+Devices = Annotated[int, typer.Option(min=1, help="Devices that train at the same time.")]
+
+
+def plan(
+    target: Target = "all",
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    gpu: Gpu = None,
+    devices: Devices = 1,
+    table: ByTable = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate arithmetic, time, disk and downloads of a target.
+
+    A device reaches a stated share of its peak: 33 % for networks of width 1024,
+    25 % for narrower ones, 15 % for deep ones, 10 % for recurrent ones. Once
+    trainings have made 200 updates, their speed replaces the stated one, also
+    for networks of the same kind that have not started. `snakemake -n <target>`
+    lists the jobs.
+
+    Example: fathom plan latent_depth_table5 --scale paper --gpu h200
+    """
+    from fathom.artefacts.needs import Needs
+    from fathom.workflow.plan import DEFAULT, Plan
+    from fathom.workflow.targets import Targets
+
+    project, paths = open_scale(scale, results)
+    if seeds is not None:
+        switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
+        project = project.with_switches(switches)
+    targets = Targets(Needs(project, paths.scale), paths)
+    if target not in targets.names:
+        raise targets.unknown(target)
+    plan = Plan(targets, gpu)
+    runs = targets.names_of(target)
+    trainings, downloads = plan.trainings(runs), plan.downloads(runs)
+    groups = {
+        title: _sums(plan.trainings(names)) for title, names in plan.groups(target, table).items()
+    }
+    groups["all"] = _sums(trainings)
+    wall = _wall_hours(trainings, devices)
+    if as_json:
+        content = _as_json(groups, trainings, downloads, plan) | {"wall_hours": wall}
+        answer(as_json, content, ())
+        return
+    print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in groups.items()))
+    for row, names in plan.first(runs).items():
+        left = _time(_sums(plan.trainings(names))["hours_left"])
+        print(f"do first: {row}, {left}; other rows mean little before it is right")
+    print(f"wall time: {_time(wall)} of training on {devices} device(s)")
+    print(f"downloads: {_downloads(downloads)}")
+    if plan.count_measured:
+        report(f"times: measured on {plan.count_measured} trainings here, others by these")
+    else:
+        peak = f"the peak of one {gpu or DEFAULT}"
+        report(f"times: stated shares of {peak}; nothing was measured")
+    suggest(paths.target(target, seeds))
+
+
+def _sums(trainings: Mapping[tuple[str, int], "Planned"]) -> dict[str, float]:
+    planned = trainings.values()
+    return {
+        "trainings": len(trainings),
+        "ended": sum(each.state.ended for each in planned),
+        "peta_operations": sum(each.cost.operations for each in planned) / _PETA,
+        "hours": sum(each.seconds for each in planned) / _HOUR,
+        "hours_left": sum(each.seconds * each.left for each in planned) / _HOUR,
+        "gigabytes_left": sum(each.cost.disk for each in planned if not each.state.ended)
+        / _GIGABYTE,
+    }
+
+
+def _wall_hours(trainings: Mapping[tuple[str, int], "Planned"], devices: int) -> float:
+    """Return the hours of what is left: devices are always busy, and a training has one."""
+    left = [each.seconds * each.left / _HOUR for each in trainings.values()]
+    return max([sum(left) / devices, *left])
+
+
+def _cells(sums: Mapping[str, float]) -> list[str]:
+    return [_time(value) if name in _TIMES else _shown(value) for name, value in sums.items()]
+
+
+def _time(hours: float) -> str:
+    return duration(hours * _HOUR, days=False)
+
+
+def _shown(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
+
+
+def _downloads(sources: "list[Source]") -> str:
+    if not sources:
+        return "nothing, all sources are here"
+    sizes = [source.size for source in sources if source.size]
+    unknown = len(sources) - len(sizes)
+    words = f"{len(sources)} files, {_shown(sum(sizes) / _GIGABYTE)} GB"
+    return f"{words} and {unknown} of unknown size" if unknown else words
+
+
+def _as_json(
+    groups: dict[str, dict[str, float]],
+    trainings: Mapping[tuple[str, int], "Planned"],
+    downloads: "list[Source]",
+    plan: "Plan",
+) -> dict[str, Any]:
+    return {
+        "groups": groups,
+        "measured_trainings": plan.count_measured,
+        "downloads": [{"source": source.name, "bytes": source.size} for source in downloads],
+        "trainings": [
+            {
+                "run": name,
+                "seed": seed,
+                "state": planned.state.kind,
+                "update": planned.state.update,
+                "updates": planned.cost.updates,
+                "target_tokens": planned.cost.tokens,
+                "operations": planned.cost.operations,
+                "seconds": planned.seconds,
+                "disk": planned.cost.disk,
+            }
+            for (name, seed), planned in trainings.items()
+        ],
+    }
+
+
+Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Print it every few seconds until Ctrl-C.")]
+
+
+def status(
+    paper: Paper = None,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    runs: Runs = False,
+    watching: Watch = False,
+    as_json: Json = False,
+) -> None:
+    """Print what is drawn and compared, and how trainings go.
+
+    It reads files alone, so it can be called while trainings run, from any
+    machine that has them. A training is waiting (for other jobs of a start that
+    runs), queued (on a cluster, with the command that frees it where it will not
+    start), running (with loss, speed and time left), finished, diverged, failed
+    (with its last lines), stopped, stale (its process is gone; the next start
+    resumes it) or not started.
+
+    Example: fathom status latent_depth --runs
+    """
+    artefacts = open_artefacts(scale, results, seeds)
+    names = papers_named(artefacts.project, paper, "status")
+
+    def lines() -> list[str]:
+        now = _Page(artefacts, names)
+        if as_json:
+            return [json.dumps(now.as_json(), indent=None if watching else 1, allow_nan=False)]
+        return now.lines(runs)
+
+    if watching:
+        watch(lines)
+        return
+    print(*lines(), sep="\n")
+    if not as_json:
+        top = artefacts.paths.top
+        places = [path for path in (top / "report.html", artefacts.paths.compare) if path.exists()]
+        report(f"see {', '.join(map(str, places))}" if places else f"nothing is drawn in {top} yet")
+
+
+class _Page:
+    """What the files say at one moment."""
+
+    def __init__(self, artefacts: "Artefacts", papers: list[str]):
+        from fathom.workflow.progress import Progresses
+
+        self.papers, self.drawn = papers, _drawn(artefacts)
+        self.progresses = Progresses(artefacts.paths)
+        self.trained = _trained(artefacts, self.progresses)
+        self.cells = _verdicts(artefacts.paths.compare, papers)
+
+    def lines(self, runs: bool) -> list[str]:
+        """Return what a user reads; `runs` for every training."""
+        from fathom.results.run_state import FAILED, RUNNING, STALE, STOPPED
+        from fathom.workflow.progress import QUEUED
+
+        # Also without --runs: what runs, and what a user may have to do something about.
+        always = (RUNNING, QUEUED, STOPPED, FAILED, STALE)
+        lines = []
+        for name in self.papers:
+            for run, progress in self.trained[name].items():
+                if runs or progress.kind in always:
+                    lines.append(f"{run}  {described(progress)}")
+                    lines += [f"    {line}" for line in progress.last_lines]
+            lines.append(f"{name}: {_summary(self.drawn[name], self.trained[name])}")
+        counted = _counted(self.cells) if self.cells else "not compared yet; snakemake compare"
+        lines.append(f"cells: {counted}")
+        return [*lines, *(f"{job.name}: {job}" for job in self.progresses.other_jobs)]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same as JSON has it, of all runs."""
+        papers = {
+            name: {
+                "drawn": self.drawn[name],
+                "runs": {run: _fields(progress) for run, progress in self.trained[name].items()},
+            }
+            for name in self.papers
+        }
+        jobs = [f"{job.name}: {job}" for job in self.progresses.jobs]
+        return {"papers": papers, "cells": self.cells, "jobs": jobs}
+
+
+def _drawn(artefacts: "Artefacts") -> dict[str, dict[str, bool]]:
+    """Return which tables and figures of each paper are drawn, by target."""
+    from fathom.artefacts.needs import Needs
+
+    drawn: dict[str, dict[str, bool]] = {name: {} for name in artefacts.project.papers}
+    for target, artefact in Needs(artefacts.project, artefacts.scale).artefacts.items():
+        there = artefacts.is_drawn(artefact.paper, artefact.spec)
+        drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
+    return drawn
+
+
+def _trained(artefacts: "Artefacts", progresses: "Progresses") -> "dict[str, dict[str, Progress]]":
+    """Return how each training of each paper goes, by the run's name and seed."""
+    trained: dict[str, dict[str, Progress]] = {name: {} for name in artefacts.project.papers}
+    for name in artefacts.project.entries:
+        spec = artefacts.project.spec(name, artefacts.scale)
+        for seed in artefacts.seeds_of(name):
+            label = name if seed == 1 else f"{name} seed {seed}"
+            trained[spec.paper][label] = progresses.of(spec, seed)
+    return trained
+
+
+def _verdicts(path: Path, papers: list[str]) -> dict[str, int]:
+    """Return how many reported cells have each verdict; none before the first comparison."""
+    if not path.exists():
+        return {}
+    with open(path, encoding="utf-8", newline="") as stream:
+        return Counter(row["verdict"] for row in csv.DictReader(stream) if row["paper"] in papers)
+
+
+def _summary(drawn: dict[str, bool], trained: "dict[str, Progress]") -> str:
+    """Return one line on a paper."""
+    parts = []
+    for verb in ("table", "figure"):
+        done = [there for target, there in drawn.items() if target.startswith(f"{verb} ")]
+        parts.append(f"{sum(done)} of {len(done)} {verb}s")
+    kinds = Counter(progress.kind for progress in trained.values())
+    parts.append(f"{len(trained)} runs" + (f" ({_counted(kinds)})" if kinds else ""))
+    return ", ".join(parts)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """Return counts as text, the largest first."""
+    return ", ".join(f"{count} {words}" for words, count in Counter(counts).most_common())
+
+
+def described(progress: "Progress") -> str:
+    """Return how a training goes, as the end of a line."""
+    from fathom.results.run_state import NOT_STARTED, RUNNING, SILENT, STALE
+    from fathom.workflow.progress import WAITING
+
+    state, pace = progress.state, progress.pace
+    text = progress.kind
+    if state.update and not (state.ended and state.update == progress.updates):
+        of = f" of {progress.updates}" if progress.updates else ""
+        text += f" at update {state.update:,}{of}" if pace else f", update {state.update:,}{of}"
+    if pace:
+        text += f", NLL {pace.nll:.3f} nats" if pace.nll is not None else ""
+        text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
+    if progress.seconds_left is not None:
+        text += f", {duration(progress.seconds_left)} left"
+    if progress.kind == RUNNING and (state.silent or 0) > SILENT:
+        text += f", no sign of life for {duration(state.silent or 0)}"
+    if progress.kind == STALE:
+        text += f": {state.holder} has ended without a word; the next start resumes it"
+    elif progress.kind not in (RUNNING, WAITING, NOT_STARTED, "finished") and progress.reason:
+        text += f": {progress.reason}"
+    if progress.log:
+        text += f"; its lines: {progress.log}"
+    return text
+
+
+def _fields(progress: "Progress") -> dict[str, Any]:
+    state, pace, job = progress.state, progress.pace, progress.job
+    return {
+        "state": progress.kind,
+        "update": state.update,
+        "of": progress.updates,
+        "nll": pace and pace.nll,
+        "tokens_per_second": pace and pace.tokens_per_second,
+        "seconds_left": progress.seconds_left,
+        "reason": progress.reason,
+        "process": str(state.holder) if state.holder else None,
+        "seconds_silent": state.silent,
+        "job": job and job.number,
+        "cure": job and job.cure,
+        "log": str(progress.log) if progress.log else None,
+        "last_lines": progress.last_lines,
+    }

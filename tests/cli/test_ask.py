@@ -1,0 +1,273 @@
+"""`fathom list`, `show`, `validate`, `where`, `params`."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from tests.support.own_project import own_project
+from tests.support.papers import PAPERS
+from tests.support.planned import NOT_BUILT, REASON, planned
+from tests.support.small_project import GATED, RUN
+from tests.support.specs import ROOT
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("papers", "sample"),
+        ("runs", "sample/gated_2_2"),
+        ("artefacts", "sample_table1"),
+        ("tables", "sample_table1"),
+        ("figures", "sample_figure1"),
+        ("methods", "layerdrop"),
+        ("datasets", "small"),
+        ("sources", "django"),
+        ("scales", "small"),
+    ],
+)
+def test_each_kind_has_its_names_also_as_json(project, call, kind, name):
+    names = [line.split()[0] for line in call("list", kind).lines]
+    assert name in names
+    assert list(json.loads(call("list", kind, "--json").out)) == names
+
+
+def test_tables_and_figures_are_the_artefacts_which_are_listed_without_a_kind(project, call):
+    both = [*call("list", "tables").lines, *call("list", "figures").lines]
+    assert call("list").lines == call("list", "artefacts").lines
+    assert [line.split() for line in both] == [line.split() for line in call("list").lines]
+
+
+@pytest.mark.slow
+def test_what_is_trained_and_drawn_is_said(own, summarised, call):
+    folder = own(summarised)
+    runs = json.loads(call("list", "runs", "--json").out)
+    assert runs == {name: {"states": {"1": "finished"}, "not_built": None} for name in runs}
+    assert call("list", "runs").out.count("seeds 1  [finished]\n") == len(runs)
+    assert "[2 of 2 trainings]" in call("list", "tables").out
+    assert call("table", "sample_table1").code == 0
+    assert "[drawn]" in call("list", "tables").out
+    assert json.loads(call("list", "tables", "--json").out)["sample_table1"] == {
+        "title": "A sample table",
+        "drawn": True,
+        "trainings": 2,
+        "ended": 2,
+        "not_built": None,
+    }
+    assert "[" not in call("list", "tables", "--results", str(folder / "elsewhere")).out
+
+
+@pytest.mark.slow
+def test_what_is_not_built_has_its_reason(monkeypatch, call):
+    project = planned(own_project())
+    monkeypatch.setattr("fathom.cli.options.open_project", lambda check=False: project)
+    monkeypatch.chdir(ROOT)
+    paper = ("--json", "--scale", "paper")
+    runs = json.loads(call("list", "runs", *paper).out)
+    assert REASON in runs["latent_depth/en_de_dlcl_36_36"]["not_built"]
+    assert runs["latent_depth/o2m_diverse_12_12"]["not_built"] is None
+    artefacts = json.loads(call("list", "artefacts", *paper).out)
+    assert REASON in artefacts[NOT_BUILT]["not_built"]
+    assert artefacts["latent_depth_table4"]["not_built"] is None
+    line = next(line for line in call("list", *paper[1:]).lines if line.startswith(f"{NOT_BUILT} "))
+    assert f"[not built: {artefacts[NOT_BUILT]['not_built']}]" in line
+
+
+# show
+
+
+@pytest.fixture
+def half(project):
+    """The project with a scale of half the width."""
+    (project / "config/scales/half.yaml").write_text(
+        "title: half\ntimes: {width: 1/2}\nrules:\n  - set: {training.updates: 2}\n"
+    )
+    return project
+
+
+@pytest.fixture
+def lines(half, call):
+    """The lines of a run with gates, by setting."""
+    title, *rest = call("show", GATED, "--scale", "half").lines
+    assert title.startswith(f"sample/{GATED} at scale half: results/runs/sample/{GATED}-")
+    return {line.split()[0]: line for line in rest}
+
+
+def test_a_setting_has_the_line_and_the_source_of_its_value(half, lines):
+    value, place, source = lines["model.norm"].split()[1:4]
+    file, number = place.split(":")
+    written = (half / file).read_text(encoding="utf-8").split("\n")[int(number) - 1]
+    assert file == "config/papers/sample/runs.yaml"
+    assert "norm: pre" in written
+    assert (value, source) == ("pre", "§3")
+    value, place = lines["method.tau"].split()[1:3]
+    assert value == "1.0"
+    assert place.startswith("config/methods/latent_layers.yaml:")
+    assert lines["decoding.length_penalty"].split(maxsplit=2)[2] == "default  fairseq's default"
+    assert lines["method.tau_end"].split()[1] == "null"
+    assert lines["method.target_depth_stacks"].split()[1] == '["decoder"]'
+
+
+def test_what_the_scale_changes_is_next_to_the_papers_value(half, call, lines):
+    changed_by = ["8", "config/scales/half.yaml:2", "paper:", "16;", "§3"]
+    assert lines["model.width"].split()[1:6] == changed_by
+    assert "paper: 4" in lines["training.updates"]
+    shown = call("show", GATED, "--scale", "half", "--changed").lines[1:]
+    changed = {"model.width", "model.ffn", "training.updates"}
+    changed |= {name for name, line in lines.items() if "paper: " in line}
+    assert {line.split()[0] for line in shown} == changed
+
+
+def test_lines_fit_a_terminal(half, call, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    _, *shown = call("show", GATED, "--scale", "half").lines
+    assert max(map(len, shown)) <= 80
+    assert any(line.startswith("    ") for line in shown)
+
+
+def test_json_has_the_same_settings(half, call, lines):
+    shown = json.loads(call("show", GATED, "--scale", "half", "--json").out)
+    assert shown["run"] == f"sample/{GATED}"
+    assert len(shown["identity"]) == 64
+    assert set(shown["settings"]) == set(lines)
+    width = shown["settings"]["model.width"]
+    assert (width["value"], width["paper"], width["changed"]) == (8, 16, True)
+
+
+def test_a_run_has_its_full_name_its_short_name_and_its_folder(project, edit, call):
+    identity = json.loads(call("show", RUN, "--json").out)["identity"]
+    folder = f"{RUN}-{identity[:8]}"
+    assert call("show", folder).out == call("show", RUN).out == call("show", f"sample/{RUN}").out
+    edit("papers/sample/runs.yaml", "updates: 4", "updates: 5")
+    assert f"{RUN}-" in call("show", folder).one_line.rpartition("; ")[2]
+
+
+# validate
+
+
+def test_what_is_valid_is_counted(project, call):
+    answer = call("validate")
+    assert (answer.code, answer.err) == (0, "next: fathom list\n")
+    counts = "1 papers, 1 tables, 1 figures, 2 runs, 9 methods, 1 data sets, 1 sources, 1 scales"
+    assert answer.out == f"config/ is valid: {counts}\n"
+
+
+def test_findings_of_several_files_are_printed_together_with_short_paths(project, edit, call):
+    edit("papers/sample/runs.yaml", "dataset: small", "dataset: smal")
+    edit("papers/sample/runs.yaml", "target_depth: 1}", "target_depht: 1}")
+    (first, *_) = json.loads(call("validate", "--json").out)["findings"]
+    assert {*first} == {"where", "what", "remedy"}
+    answer = call("validate")
+    assert (answer.code, answer.out) == (1, "")
+    assert re.search(r"config/papers/sample/runs\.yaml:5.*'smal'.*'small'", answer.err)
+    assert "'target_depht'" in answer.err
+    assert str(project) not in answer.err
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "scales", "papers/sample/tables.yaml"])
+def test_a_file_or_folder_that_is_missing_is_named(project, call, name):
+    path = project / "config" / name
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if name.endswith("tables.yaml"):
+        (project / "config/papers/sample/figures.yaml").unlink()
+    answer = call("validate")
+    assert answer.code == 1
+    assert "Traceback" not in answer.err
+    assert {"config.yaml": "config/config.yaml", "scales": "'small'"}.get(name, name[14:]) in (
+        answer.err
+    )
+
+
+# where
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """The project's own folder."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.usefixtures("here")
+def test_an_equation_is_found_by_its_number(call):
+    answer = call("where", "latent_depth", "5")
+    assert answer.code == 0
+    (line,) = answer.lines
+    assert line.startswith("[latent_depth Eq. 5] Gumbel-softmax sample of a layer's gate: lib/")
+    assert "lib/fathom/methods/latent_layers/" in line
+    assert "tested at tests/" in line
+    assert call("where", "latent_depth", "Alg. 2").out.startswith("[latent_depth Alg. 2] ")
+    assert "not computed: intractable for many layers" in call("where", "latent_depth", "3").out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("here")
+def test_without_a_paper_all_are_listed(call):
+    lines = call("where").lines
+    assert {*call("where", "latent_depth").lines} <= {*lines}
+    assert {line.split()[0][1:] for line in lines} == {*PAPERS}
+
+
+@pytest.mark.usefixtures("here")
+def test_json_has_files_and_lines(call):
+    (entry,) = json.loads(call("where", "latent_depth", "5", "--json").out)
+    (function,) = entry["functions"]
+    text = (ROOT / function["file"]).read_text(encoding="utf-8").split("\n")
+    assert text[function["line"] - 1].startswith(f"def {function['name']}(")
+    assert entry["tests"]
+
+
+# params
+
+# Two tables, 2 + 2 layers of width 16 and 32 inside, two final norms: by hand.
+COUNT = 200 * 16 + 2 * 2224 + 2 * 3344 + 64
+
+
+@pytest.fixture
+def printed(project, edit):
+    """The small project, whose table prints parameter counts."""
+    paper = project / "config/papers/sample"
+    edit("papers/sample/tables.yaml", "columns: [params, avg_hard", "columns: [avg_hard")
+    edit("papers/sample/tables.yaml", "columns: [avg, tasks]", "columns: [params, avg, tasks]")
+    with open(paper / "reported/table1.csv", "a", encoding="utf-8") as stream:
+        stream.write("Static,params,0.0144,,,,\nGated,params,0.02,,,,\n")
+    (paper / "parameters.yaml").write_text(
+        "vocabularies: [{like: base, source: 120, target: 80, origin: chosen}]\n"
+    )
+    return paper
+
+
+def test_a_printed_count_is_next_to_ours(printed, call):
+    static, gated = json.loads(call("params", "--json").out)
+    assert (static["row"], static["column"], static["verdict"]) == ("Static", "params", "agrees")
+    assert static["ours"] == COUNT
+    assert (gated["verdict"], gated["printed_millions"]) == ("differs", 0.02)
+    answer = call("params", "sample")
+    assert answer.lines[0].split("\t")[:3] == ["paper", "table", "cell"]
+    assert len(answer.lines) == 3
+    assert answer.err == "2 printed counts: 1 agree, 1 differ\n"
+    assert call("params", "--table", "sample_table1").out == answer.out
+    assert "'sample_table1'" in call("params", "--table", "sample_tabel1").one_line
+
+
+def test_a_paper_without_the_sizes_of_its_dictionaries_is_one_line(printed, call):
+    (printed / "parameters.yaml").unlink()
+    assert "parameters.yaml" in call("params").one_line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("like: base", "like: bas", "'bas'"),
+        ("source: 120", "source: 0", "0"),
+        ("origin", "orign", "'orign'"),
+    ],
+)
+def test_a_wrong_parameters_file_is_found_by_validate(printed, call, old, new, what):
+    path = printed / "parameters.yaml"
+    path.write_text(path.read_text().replace(old, new))
+    answer = call("validate")
+    assert answer.code == 1
+    assert "parameters.yaml:1" in answer.err
+    assert what in answer.err

@@ -1,0 +1,339 @@
+"""`fathom table`, `figure`, `curves`, `compare`, `claims`, `page`."""
+
+import csv
+import json
+import re
+import shutil
+
+import pytest
+
+from fathom.artefacts.claims.view import NONE
+from fathom.cli import draw
+from fathom.io.errors import FathomError
+from fathom.io.files import read_lines
+from fathom.io.integrity import read_record, write_record
+from tests.cli.conftest import invoke
+from tests.support.html_page import check, parsed
+from tests.support.own_project import verbs_use_it  # noqa: F401
+from tests.support.papers import PAPERS
+from tests.support.small_project import GATED, RUN
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(FathomError, match="train with `snakemake latent_depth_table5"):
+        draw.table("latent_depth_table5", scale="tiny", results=tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_partial_draws_what_exists(tmp_path, capsys):
+    draw.table("latent_depth_table5", scale="tiny", results=tmp_path, partial=True)
+    written = sorted(path.name for path in (tmp_path / "tiny/latent_depth").iterdir())
+    assert written == ["table5.csv", "table5.html", "table5.md", "table5.tex"]
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "table5.md" in printed.err
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_json_has_a_record_for_each_cell(tmp_path, capsys):
+    draw.table("latent_depth_table5", scale="tiny", results=tmp_path, partial=True, as_json=True)
+    records = json.loads(capsys.readouterr().out)
+    assert {"6/6", "12/12"} <= {record["row"] for record in records}
+    assert {record["value"] for record in records} == {None}
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.usefixtures("verbs_use_it")
+def test_show_prints_every_row_at_any_width(tmp_path, capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    draw.table("latent_depth_table5", scale="tiny", results=tmp_path, partial=True, show=True)
+    printed = capsys.readouterr().out.split("\n")
+    assert all(len(line) <= width for line in printed)
+    for row in ("6/6", "24/24 +layer drop", "LL-E, 36/12", "LL-Both, 24/24"):
+        assert any(line.startswith(row) and "not run" in line for line in printed)
+    assert any("27.73" in line and "19.9" in line for line in printed)
+    assert not any("…" in line for line in printed)
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_a_figure_without_measurements_is_refused_and_nothing_is_written(tmp_path):
+    results = tmp_path / "results"
+    command = f"`fathom figure latent_depth_figure4 --scale tiny --results {results} --partial`"
+    with pytest.raises(FathomError, match=re.escape(command)):
+        draw.figure("latent_depth_figure4", scale="tiny", results=results)
+    assert not results.exists()
+
+
+@pytest.mark.parametrize("name", ["figure4", "figure6"])
+@pytest.mark.usefixtures("verbs_use_it")
+def test_a_partial_figure_draws_what_exists(tmp_path, name):
+    draw.figure(f"latent_depth_{name}", scale="tiny", results=tmp_path, partial=True)
+    written = sorted(path.name for path in (tmp_path / "tiny/latent_depth").iterdir())
+    assert written == [f"{name}.csv", f"{name}.pdf", f"{name}.png"]
+
+
+def test_a_run_that_was_not_trained_is_refused_with_the_command(project, call):
+    assert f"`fathom train sample/{RUN} --scale small`" in call("curves", RUN).one_line
+    assert not (project / "results").exists()
+
+
+def test_a_table_of_text_alone_has_no_curves(project, edit, call):
+    """It ended in a traceback."""
+    text = """\
+table2:
+  title: Text
+  section: §2
+  corpus: small
+  columns: [tasks]
+  rows: {pairs: pairs.train}
+"""
+    edit("papers/sample/tables.yaml", "table1:", f"{text}table1:")
+    printed = project / "config/papers/sample/reported/table2.csv"
+    printed.write_text(
+        "row,column,value,stderr,mark,right,note\npairs,bos,9,,,,\npairs,kor,9,,,,\n"
+    )
+    line = call("curves", "sample_table2").one_line
+    assert "sample_table2: the table shows no runs" in line
+    assert "`fathom table sample_table2 --scale small`" in line
+
+
+def test_json_has_the_last_validation_of_each_seed(own, summarised, call):
+    own(summarised)
+    static, gated = json.loads(call("curves", RUN, GATED, "--json").out)
+    assert (static["label"], gated["run"]) == (RUN, f"sample/{GATED}")
+    (seed,) = static["seeds"]
+    assert (seed["seed"], seed["update"], seed["reason"]) == (1, 4, "")
+    assert seed["last_validation"] == static["last_validation"] > 0
+
+
+def test_runs_are_drawn_with_all_their_points(own, summarised, call):
+    folder = own(summarised)
+    answer = call("curves", RUN, GATED)
+    assert answer.code == 0
+    assert [line.partition(":")[0] for line in answer.lines] == [RUN, GATED]
+    (path,) = folder.glob("results/small/curves/*.csv")
+    with open(path, encoding="utf-8", newline="") as stream:
+        points = list(csv.DictReader(stream))
+    assert {point["series"] for point in points} == {"nll.train", "nll.valid", "unigram"}
+    assert len([point for point in points if point["series"] == "nll.train"]) == 8
+    drawn = path.with_suffix(".svg").read_text(encoding="utf-8")
+    assert all(f">{name}</text>" in drawn for name in (RUN, GATED))
+
+
+def test_other_runs_have_other_files(own, summarised, call):
+    folder = own(summarised)
+    for names in ((RUN, GATED), (GATED, RUN), (RUN,), (RUN, RUN)):
+        assert call("curves", *names).code == 0
+    assert len(list(folder.glob("results/small/curves/*.svg"))) == 3
+
+
+def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
+    folder = own(summarised)
+    answer = call("curves", "sample_table1")
+    assert [line.partition(":")[0] for line in answer.lines] == ["Static", "Gated"]
+    assert (folder / "results/small/curves/sample_table1.svg").is_file()
+
+
+def test_metrics_go_to_tensorboard_where_a_folder_is_named(own, summarised, call):
+    pytest.importorskip("tensorboardX")
+    folder = own(summarised)
+    answer = call("curves", RUN, "--tensorboard", "events")
+    assert answer.code == 0
+    [path] = folder.glob("events/sample/*/1/events.out.tfevents.*")
+    assert path.parent.parent.name == RUN
+    assert path.stat().st_size > 0
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_every_reported_cell_of_every_table_has_a_line(tmp_path, capsys):
+    draw.compare(scale="paper", results=tmp_path)
+    with open(tmp_path / "paper/compare.csv", encoding="utf-8", newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    lines = [line for line in lines if line["paper"] in PAPERS]
+    assert len(lines) == 806
+    assert len({(line["paper"], line["table"]) for line in lines}) == 22
+    runs = {line["verdict"] for line in lines if "/" in line["run"]}
+    assert runs == {"not run"}
+    assert "not run" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_the_page_and_the_deviations_are_next_to_it(tmp_path):
+    draw.compare(scale="tiny", results=tmp_path)
+    written = sorted(path.name for path in (tmp_path / "tiny").iterdir())
+    assert written == ["compare.csv", "compare.html", "deviations.md"]
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_one_table_can_be_printed_alone_and_as_json(tmp_path, capsys):
+    draw.compare(scale="tiny", results=tmp_path, table="latent_depth_table9", as_json=True)
+    cells = json.loads(capsys.readouterr().out)
+    assert {(cell["paper"], cell["table"]) for cell in cells} == {("latent_depth", "table9")}
+    first = cells[0]
+    assert (first["verdict"], first["reproduced"]) == ("not run", None)
+    assert first["reported"]
+    with open(tmp_path / "tiny/compare.csv", encoding="utf-8", newline="") as stream:
+        assert len({line["table"] for line in csv.DictReader(stream)}) > 1
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
+    draw.claims(scale="tiny", results=tmp_path)
+    with open(tmp_path / "tiny/claims.csv", encoding="utf-8", newline="") as stream:
+        lines = [line for line in csv.DictReader(stream) if line["paper"] in PAPERS]
+    assert len(lines) == 95
+    assert {line["answer"] for line in lines} == {"not run"}
+    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == [
+        "claims.csv",
+        "claims.html",
+    ]
+    printed = capsys.readouterr()
+    assert "latent_depth/depth_grows_with_beta" in printed.out
+    draw.claims(scale="tiny", results=tmp_path, counts=True)
+    assert "depth_grows_with_beta" not in capsys.readouterr().out
+    assert "claims.csv" in printed.err
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_one_paper_or_one_table_can_be_printed_and_as_json(tmp_path, capsys):
+    draw.claims("lamgd", scale="tiny", results=tmp_path, as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert {claim["paper"] for claim in shown} == {"lamgd"}
+    draw.claims(scale="tiny", results=tmp_path, table="lamgd_table6", as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert [claim["name"] for claim in shown] == ["sharing_grows_with_k", "chosen_k_is_best"]
+    first = shown[0]
+    assert (first["answer"], first["reported_answer"]) == ("not run", "holds")
+    assert first["reported_evidence"][0]["difference"] == pytest.approx(-0.1)
+
+
+@pytest.mark.usefixtures("verbs_use_it")
+def test_a_table_without_claims_says_so(tmp_path, capsys):
+    draw.claims(scale="tiny", results=tmp_path, table="lamgd_table1")
+    assert capsys.readouterr().out == f"{NONE}\n"
+
+
+HOSTILE = '<script>alert("&amp;")</script>'
+
+
+@pytest.fixture(scope="module")
+def finished(summarised, tmp_path_factory):
+    """A project with the page of a paper whose two runs have its own settings."""
+    folder = tmp_path_factory.mktemp("page") / "project"
+    shutil.copytree(summarised, folder)
+    (corpus,) = folder.glob("results/corpora/small-*/corpus.json")
+    write_record(corpus, read_record(corpus) | about_corpus(corpus.parent))
+    invoke(folder, ("page",))
+    return folder
+
+
+def about_corpus(folder):
+    """Return what `fathom prepare` records of the text of a corpus."""
+    source = {"name": "django", "file": "django.whl", "licence": "BSD-3-Clause", "bytes": 10**6}
+    tasks = {}
+    for task in ("bos", "kor"):
+        splits = {}
+        for split in ("train", "valid", "test"):
+            lines = len(read_lines(folder / task / f"{split}.eng"))
+            splits[split] = {"pairs": lines, "words": {"eng": 3 * lines}}
+        tasks[task] = {"languages": [task, "eng"], "dropped": {"fuzzy": 2}, "splits": splits}
+    return {"sources": [source | {"sha256": "a" * 64}], "tasks": tasks}
+
+
+@pytest.fixture(scope="module")
+def page(finished):
+    """The same, taken apart."""
+    return parsed((finished / "results/small/sample.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_is_well_formed_and_loads_nothing(page):
+    check(page)
+
+
+def test_every_cell_of_every_table_opens_its_details(page):
+    cells = page.all("td", "cell")
+    # Two rows of three printed columns and three of ours.
+    assert len(cells) == 12
+    for cell in cells:
+        (link,) = cell.all("a")
+        details = page.named(link.attributes["href"][1:])
+        assert details.tag == "article"
+        assert details.all("tr")
+
+
+def test_a_cell_leads_to_its_run_with_hashes_settings_and_logs(page, finished):
+    details = page.all("aside", "panel")[0]
+    shown = details.text
+    for part in ("identity", "seed 1", "unigram baseline", "corpus", "encoded text", "torch"):
+        assert part in shown.replace("Validation", "validation")
+    files = [link.attributes["href"] for link in details.all("a")]
+    local = [address for address in files if not address.startswith("#")]
+    assert any(address.endswith("train.log") for address in local)
+    for address in local:
+        assert (finished / "results/small" / address).exists()
+
+
+def test_a_judged_cell_has_sign_word_and_colour(page):
+    judged = [cell for cell in page.all("td", "cell") if cell.all("span", "verdict")]
+    assert len(judged) == 6
+    for cell in judged:
+        (shown,) = cell.all("span", "verdict")
+        words = shown.text
+        assert any(word in words for word in ("reproduced", "higher", "lower", "result (paper"))
+        assert shown.all("i")[0].text in "●▲▼⊘✕◆"
+        assert any(name.startswith("v-") for name in cell.attributes["class"].split())
+        assert words.rpartition(" ")[2] in cell.all("a")[0].attributes["aria-label"]
+
+
+def test_the_head_counts_verdicts_and_runs(page):
+    (head,) = page.all("header")
+    assert "2 of 2 runs" in head.text
+    assert "6 of 6" in head.text
+    assert head.all("div", "strip")[0].attributes["aria-label"]
+
+
+def test_curves_figures_data_cost_and_citation_are_there(page):
+    assert len(page.named("curves").all("img")) == 2
+    assert page.named("figure1").all("img")
+    data = page.named("data").text
+    assert "BSD-3-Clause" in data
+    assert "test in training, both sides" in data
+    assert "Wh (assumed)" in page.named("cost").text
+    assert "@inproceedings{author2020sample" in page.named("cite").text
+
+
+def test_equal_results_give_equal_bytes(finished):
+    path = finished / "results/small/sample.html"
+    before = path.read_bytes()
+    invoke(finished, ("page", "sample"))
+    assert path.read_bytes() == before
+
+
+def test_without_results_every_cell_says_not_run(project, call):
+    assert call("page").code == 0
+    page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
+    check(page)
+    # The static run has no gates, so its effective depth is an empty cell.
+    assert {cell.all("span", "ours")[0].text for cell in page.all("td", "cell")} == {"not run", "–"}
+    assert "0 of 2 runs" in page.all("header")[0].text
+
+
+def test_text_of_config_is_no_markup(project, edit, call):
+    quoted = HOSTILE.replace('"', '\\"')
+    edit("papers/sample/paper.yaml", "A Sample Paper", f'"{quoted}"')
+    edit("papers/sample/tables.yaml", "A sample table", f'"{quoted}"')
+    edit("papers/sample/tables.yaml", "Static:", f'"{quoted}":')
+    edit("papers/sample/figures.yaml", "less: Static", f'less: "{quoted}"')
+    edit("datasets/small.yaml", "Invented words", f'"{quoted}"')
+    edit("scales/small.yaml", "small: for tests", quoted)
+    path = project / "config/papers/sample/reported/table1.csv"
+    row = '"' + HOSTILE.replace('"', '""') + '"'
+    path.write_text(path.read_text(encoding="utf-8").replace("Static", row), encoding="utf-8")
+    answer = call("page")
+    assert answer.code == 0, answer.err
+    page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
+    check(page)
+    assert len(page.all("script")) == 1
+    assert page.all("h1")[0].text == HOSTILE

@@ -1,0 +1,164 @@
+"""`fathom diff`, `verify`, `pack`, `unpack`, `clean`."""
+
+import json
+import shutil
+
+import pytest
+
+from fathom.results.clean import KINDS
+from tests.support.small_project import GATED, RUN
+from tests.support.small_trees import edit as edit_tree
+from tests.support.small_trees import write_tree
+
+
+def test_equal_trees_end_with_0_and_others_with_1(tmp_path, call):
+    first, second = (str(write_tree(tmp_path / name)) for name in "ab")
+    answer = call("diff", first, second)
+    assert (answer.code, len(answer.lines)) == (0, 1)
+    edit_tree(tmp_path / "b/small/sample/table1.csv", "20.5", "20.75")
+    answer = call("diff", first, second)
+    assert answer.code == 1
+    assert "sample/table1 “6/6” avg: value 20.5 in A, 20.75 in B" in answer.out
+    assert call("diff", first, second, "--tolerance", "0.5").code == 0
+    assert call("diff", first, second, "--table", "sample_figure1").code == 0
+    answer = call("diff", first, second, "--json")
+    assert (answer.code, json.loads(answer.out)["equal"]) == (1, False)
+
+
+def test_a_folder_without_results_is_refused(tmp_path, call):
+    first = str(write_tree(tmp_path / "a"))
+    assert f"{tmp_path}/b: no such folder" in call("diff", first, str(tmp_path / "b")).one_line
+
+
+@pytest.fixture
+def place(own, summarised):
+    """The results of a project with two runs."""
+    return own(summarised) / "results"
+
+
+def test_results_that_fit_are_counted(place, call):
+    answer = call("verify")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.endswith(" files compared, 0 do not fit\n")
+    assert call("verify", RUN).code == 0
+
+
+def test_each_change_is_a_line_and_its_command_makes_the_results_fit_again(place, call):
+    (tensors,) = place.glob("tensors/*/kor/train.target.bin")
+    (scores,) = place.glob(f"runs/sample/{RUN}-*/1/decodings/*/scores.tsv")
+    (weights,) = place.glob(f"runs/sample/{GATED}-*/1/checkpoints/last.pt")
+    for path in (tensors, scores, weights):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    answer = call("verify")
+    assert answer.code == 1
+    *lines, last = answer.lines
+    assert len(lines) == 3
+    assert last.endswith(" files compared, 3 do not fit")
+    for path in (tensors, scores, weights):
+        assert any(str(path.relative_to(place.parent)) in line for line in lines)
+    # One run alone, and its text.
+    assert len(call("verify", RUN).lines) == 3
+    found = json.loads(call("verify", "--json").out)
+    assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "command"}] * 3
+    for finding in found["unfit"]:
+        for command in finding["command"].split(" && "):
+            program, *words = command.split()
+            if program == "rm":
+                (place.parent / words[0]).unlink()
+            else:
+                assert call(*words).code == 0
+    assert call("verify").code == 0
+
+
+def test_a_run_that_was_not_trained_is_refused(own, text, call):
+    own(text)
+    line = call("verify", RUN).one_line
+    assert "no training of this run" in line
+    assert f"fathom train {RUN}" in line
+
+
+@pytest.mark.slow
+def test_a_run_is_packed_once(own, trained, call):
+    folder = own(trained)
+    answer = call("pack", RUN)
+    assert answer.code == 0
+    (archive,) = folder.glob(f"{RUN}-*.1.zip")
+    assert archive.name in answer.err
+    assert f"{archive.name}: there is such a file" in call("pack", RUN).one_line
+    assert call("pack", RUN, "--out", "another.zip").code == 0
+
+
+@pytest.mark.slow
+def test_all_results_are_read_from_one_file(own, summarised, call):
+    folder = own(summarised)
+    assert call("table", "sample_table1", "--partial").code == 0
+    (gated,) = folder.glob(f"results/runs/sample/{GATED}-*/1")
+    (gated / "training.json").rename(gated / "moved")
+    place = gated.relative_to(folder / "results")
+    assert f"left out, not ended: {place}" in call("pack", "--out", "one.zip").err
+    (gated / "moved").rename(gated / "training.json")
+    answer = call("pack")
+    assert (answer.code, "results-small.zip" in answer.err) == (0, True)
+    assert "left out" not in answer.err
+    assert "results-small.zip: there is such a file" in call("pack").one_line
+    assert call("diff", "results-small.zip", "results").code == 0
+    (folder / "results").rename(folder / "own")
+    assert call("unpack", "results-small.zip").code == 0
+    read = folder / "results-small"
+    assert not [*read.rglob("*.pt"), *read.glob("tensors"), *read.glob("corpora/*/*/")]
+    for name in ("table1.csv", "table1.md"):
+        (read / f"small/sample/{name}").unlink()
+    assert call("table", "sample_table1", "--partial", "--results", "results-small").code == 0
+    assert call("diff", "own", "results-small").code == 0
+    assert "results-small: there is such" in call("unpack", "results-small.zip").one_line
+
+
+def test_no_results_are_refused(project, call):
+    assert "no results of scale small" in call("pack").one_line
+
+
+@pytest.mark.slow
+def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(own, trained, call):
+    folder = own(trained)
+    assert call("pack", RUN, "--out", "run.zip").code == 0
+    shutil.rmtree(folder / "results/runs")
+    assert call("unpack", "run.zip").code == 0
+    assert call("status", "--runs").lines[0] == f"sample/{RUN}  finished"
+    # Nothing is trained, and weights are there.
+    assert call("train", RUN).code == 0
+    assert call("translate", RUN).code == 0
+    assert "the run is here already" in call("unpack", "run.zip").one_line
+
+
+@pytest.mark.slow
+def test_it_lists_first_and_deletes_what_is_named(own, trained, call):
+    folder = own(trained)
+    (last,) = folder.glob("results/runs/sample/*/1/checkpoints/last.pt")
+    state = shutil.copy(last, last.with_name("before_last.pt"))
+    assert call("clean").code == 0
+    (line,) = call("clean", "states").lines
+    assert state.name in line
+    assert state.exists()
+    assert call("clean", "states", "--yes").code == 0
+    assert not state.exists()
+    # Nothing that counts has gone.
+    assert call("verify").code == 0
+    assert call("translate", RUN).code == 0
+
+
+@pytest.mark.slow
+def test_what_can_be_deleted_is_json_too(own, trained, call):
+    own(trained)
+    answer = call("clean", "--json")
+    kinds = json.loads(answer.out)
+    assert [*kinds] == [*KINDS]
+    assert all(item["bytes"] > 0 for items in kinds.values() for item in items)
+
+
+def test_a_mistake_in_config_is_refused_since_it_hides_runs(project, edit, call):
+    edit("papers/sample/runs.yaml", "label_smoothing", "label_smothing")
+    answer = call("clean", "unused", "--yes")
+    assert answer.code == 1
+    assert "label_smothing" in answer.err

@@ -1,0 +1,238 @@
+"""`fathom fetch`, `prepare`, `statistics`, `subwords`, `encode`."""
+
+import random
+import shutil
+import threading
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+import yaml
+
+from fathom.config.load import load
+from fathom.io.files import read_json
+from fathom.io.signals import Stopped
+from fathom.results import measurements
+from tests.support.small_project import RUN, TEST_SENTENCES, paths
+from tests.support.stopped_jobs import HEARD, start
+
+FILE = "Django-5.1.4-py3-none-any.whl"
+
+
+@pytest.fixture
+def put(project):
+    """The place where a user puts the wheel by hand."""
+    path = project / "results" / "sources" / "by_hand" / FILE
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def test_a_wrong_file_put_by_hand_is_refused_with_its_path(project, put, call):
+    put.write_bytes(b"<html>moved</html>")
+    answer = call("fetch", "django")
+    assert answer.code == 1
+    assert "8,276,471" in answer.err
+    assert str(put.relative_to(project)) in answer.err
+    assert not (project / "results" / "sources" / "django" / "source.json").exists()
+
+
+def test_a_right_file_gets_a_record_and_its_notice_is_printed(project, put, edit, call):
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", "a")
+    content = packed.getvalue()
+    put.write_bytes(content)
+    published = (project / "config" / "sources" / "django.yaml").read_text(encoding="utf-8")
+    digits = published.split("sha256: ")[1][:64]
+    edit("sources/django.yaml", "8276471", str(len(content)))
+    edit("sources/django.yaml", digits, sha256(content).hexdigest())
+    answer = call("fetch", "django")
+    record = read_json(project / "results" / "sources" / "django" / "source.json")
+    assert record["by_hand"] is True
+    assert "BSD-3-Clause" in answer.err
+    assert answer.out == ""
+
+
+class Stalling(BaseHTTPRequestHandler):
+    """Sends a part of the file, and waits until the client is gone; without a stall, all of it."""
+
+    def do_GET(self):
+        server = self.server
+        asked = self.headers.get("Range", "bytes=0-")
+        start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        server.starts.append(start)
+        size = len(server.content)
+        self.send_response(206 if start else 200)
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(size - start))
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
+        self.end_headers()
+        if server.stalls:
+            self.wfile.write(server.content[start : start + server.stalls.pop()])
+            self.wfile.flush()
+            self.connection.recv(1)
+        else:
+            self.wfile.write(server.content[start:])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def stalling():
+    """A server that stalls three times in a file of 2 MB."""
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", random.Random(1).randbytes(2_000_000))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stalling)
+    server.daemon_threads = True
+    server.content, server.stalls, server.starts = packed.getvalue(), [400_000] * 3, []
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_a_download_that_signals_stop_goes_on_where_it_was(project, stalling, call):
+    address = f"http://127.0.0.1:{stalling.server_port}/a.zip"
+    card = {
+        "title": "A file",
+        "kind": "archive",
+        "mirrors": [address],
+        "file": "a.zip",
+        "bytes": len(stalling.content),
+        "sha256": sha256(stalling.content).hexdigest(),
+        "licence": "BSD-3-Clause",
+        "notice": "Of the tests.",
+    }
+    path = project / "config" / "sources" / "slow.yaml"
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    part = project / "results" / "sources" / "slow" / "a.zip.part"
+    sizes = [0]
+    for number in random.Random().choices(HEARD, k=3):
+        job = start(project, "fetch slow")
+        code = job.stop(number, lambda: part.exists() and part.stat().st_size > sizes[-1])
+        assert code == Stopped(number).code
+        [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
+        assert f"stopped by {number.name}; start the same command again" in last
+        sizes.append(part.stat().st_size)
+    assert call("fetch", "slow").code == 0
+    assert stalling.starts == sizes
+    assert part.with_name("a.zip").read_bytes() == stalling.content
+    assert not part.exists()
+
+
+def data_of(folder):
+    return load(folder).spec(f"sample/{RUN}", "small").data
+
+
+def test_a_data_set_is_prepared_by_its_name_and_by_its_folder(project, call):
+    """Nothing is fetched, so the first source is missing in both cases."""
+    found = load(project)
+    for name in ("small", found.datasets["small"].corpus_folder(found.sources)):
+        assert "the source 'django' has not been fetched" in call("prepare", name).one_line
+
+
+PLANNED = """\
+title: Invented
+citation: Nowhere.
+licence: CC0-1.0
+pivot: eng
+tasks: [deu]
+translates: [eng, deu]
+not_built: the archive is gone
+"""
+
+
+def test_a_data_set_without_a_reader_is_refused_with_its_reason(project, call):
+    (project / "config" / "datasets" / "planned.yaml").write_text(PLANNED, encoding="utf-8")
+    line = call("prepare", "planned").one_line
+    assert line.startswith("fathom: config/datasets/planned.yaml: not_built: ")
+    assert "the archive is gone" in line
+
+
+def test_a_corpus_is_counted_by_name_and_by_folder_with_the_same_bytes(own, text, call):
+    folder = own(text)
+    data = data_of(folder)
+    assert call("statistics", "small").code == 0
+    path = paths(folder).statistics(data)
+    before = path.read_bytes()
+    assert call("statistics", data.corpus_folder).code == 0
+    assert path.read_bytes() == before
+    file = measurements.read(path)
+    assert (file.rule, file.corpus, file.identity) == ("statistics", "small", data.corpus_identity)
+    pairs = file.measurements["pairs.test"].tasks
+    assert {task: number.value for task, number in pairs.items()} == dict.fromkeys(
+        ("bos", "kor"), TEST_SENTENCES
+    )
+    assert set(file.measurements["tokens.train.bs"].tasks) == {"bos"}
+    assert set(file.measurements["tokens.train.en"].tasks) == {"bos", "kor"}
+
+
+def test_text_is_learned_from_by_name_and_by_folder_with_the_same_bytes(own, text, call):
+    folder = own(text)
+    data = data_of(folder)
+    assert call("subwords", "small").code == 0
+    files = sorted(paths(folder).subwords(data).iterdir())
+    assert "subwords.json" in [file.name for file in files]
+    before = [file.read_bytes() for file in files]
+    answer = call("subwords", data.subwords_folder)
+    assert (answer.code, answer.out) == (0, "")
+    assert "bpe, 120 pieces" in answer.err
+    assert [file.read_bytes() for file in files] == before
+
+
+@pytest.mark.parametrize("verb", ["statistics", "subwords"])
+def test_text_that_is_not_prepared_is_named_with_its_command(own, text, call, verb):
+    folder = own(text)
+    data = data_of(folder)
+    (paths(folder).corpus(data) / "corpus.json").unlink()
+    line = call(verb, "small").one_line
+    assert "corpus.json" in line
+    assert "fathom prepare small" in line
+    assert not paths(folder).subwords(data).exists()
+
+
+def test_a_vocabulary_that_the_text_cannot_give_is_named_with_its_key(own, text, call):
+    folder = own(text)
+    runs = folder / "config" / "papers" / "sample" / "runs.yaml"
+    runs.write_text(runs.read_text("utf-8").replace("english: 80", "english: 80000"), "utf-8")
+    answer = call("subwords", "small")
+    assert answer.code == 1
+    line = answer.err.removesuffix("\n").split("\n")[-1]
+    assert "data.subwords.english" in line
+    assert "80000" in line
+    assert not list((folder / "results").glob("subwords/*/subwords.json"))
+
+
+def test_every_task_and_split_is_encoded_and_the_baseline_measured(own, encoded, call):
+    folder = own(encoded)
+    data = data_of(folder)
+    tensors = paths(folder).tensors(data)
+    before = read_json(tensors / "tensors.json")
+    shutil.rmtree(tensors)
+    answer = call("encode", data.folder)
+    assert (answer.code, answer.out) == (0, "")
+    assert answer.err == "encode: bos\nencode: kor\nnext: fathom list runs\n"
+    assert read_json(tensors / "tensors.json") == before
+
+    from fathom.data import tensors as room
+
+    loaded = room.load(tensors)
+    assert [*loaded.tasks] == ["bos", "kor"]
+    assert all(len(loaded.split(task, "test")) == TEST_SENTENCES for task in loaded.tasks)
+    assert loaded.unigram_nll > 0
+
+
+def test_without_subwords_their_command_is_named(own, text, call):
+    folder = own(text)
+    line = call("encode", "small").one_line
+    assert "subwords.json" in line
+    assert "fathom subwords small-" in line
+    assert not (folder / "results" / "tensors").exists()

@@ -1,0 +1,433 @@
+"""`fathom train` and `translate`: started, stopped, started again, and with a user's text."""
+
+import io
+import os
+import pty
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+
+from fathom.cli import runs as verbs
+from fathom.cli.main import main
+from fathom.config.load import load
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json
+from fathom.io.integrity import read_record
+from fathom.io.signals import SIGNALS, Stopped
+from fathom.nn.weights import read_checkpoint
+from fathom.results import recipe
+from fathom.results.run_state import read_state
+from tests.support.small_project import GATED, RUN, TEST_SENTENCES, paths
+from tests.support.specs import ROOT, small_spec
+from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start
+
+MANY = 100
+
+
+@pytest.fixture
+def place(own, encoded):
+    """The folder that the run is to have, in a project where it has not begun."""
+    folder = own(encoded)
+    return paths(folder).run(load(folder).spec(f"sample/{RUN}", "small"), 1)
+
+
+def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):
+    answer = call("train", RUN)
+    assert (answer.code, answer.out) == (0, "")
+    assert "update 4 of 4" in answer.err
+    assert (place / "measurements" / "training.json").is_file()
+    before = (place / "training.json").read_bytes()
+    nll = read_record(place / "training.json")["validation"]["nll"]
+    again = call("train", place.parent.name)
+    assert again.code == 0
+    assert f"already finished (validation NLL {nll:.2f}); see" in again.err
+    assert (place / "training.json").read_bytes() == before
+
+
+def test_another_seed_has_its_own_folder(place, call):
+    assert call("train", RUN, "--seed", "2").code == 0
+    assert [path.name for path in place.parent.iterdir()] == ["2"]
+
+
+def test_a_run_of_an_older_recipe_is_trained_again_only_where_that_is_asked_for(
+    place, call, monkeypatch
+):
+    call("train", RUN)
+    before = recipe.RECIPE["training"]
+    monkeypatch.setitem(recipe.RECIPE, "training", before + 1)
+    assert "already finished" in call("train", RUN).err
+    config = place.parents[4] / "config" / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f"{text}retrain: stale\n", encoding="utf-8")
+    answer = call("train", RUN)
+    assert f"recipe {before}" in answer.err
+    assert "update 1 of 4" in answer.err
+    assert read_record(place / "training.json")["recipe"] == before + 1
+    assert "already finished" in call("train", RUN).err
+
+
+class Terminal(io.StringIO):
+    """A standard error at which the user presses a key when the first update is printed."""
+
+    def __init__(self, number):
+        """Take the signal's number."""
+        super().__init__()
+        self.number = number
+
+    def write(self, text):
+        """Keep the text; stop after the first update."""
+        if "update 1 of" in text:
+            os.kill(os.getpid(), self.number)
+        return super().write(text)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_stopped_run_ends_in_the_code_of_the_signal_and_resumes(
+    place, trained, call, monkeypatch, number
+):
+    with monkeypatch.context() as patched:
+        terminal = Terminal(number)
+        patched.setattr(sys, "stderr", terminal)
+        patched.setattr(sys, "argv", ["fathom", "train", RUN])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == Stopped(number).code
+    last = terminal.getvalue().removesuffix("\n").split("\n")[-1]
+    assert f"stopped by {number.name}" in last
+    assert "update 2" in last
+    assert not (place / "training.json").exists()
+    again = call("train", RUN)
+    assert again.code == 0
+    assert "resuming after update 2" in again.err
+    (unbroken,) = trained.glob(f"results/runs/sample/{RUN}-*/1/training.json")
+    for key in ("outcome", "validation", "parameters"):
+        assert read_record(place / "training.json")[key] == read_record(unbroken)[key]
+
+
+@pytest.fixture
+def unbroken(place, call):
+    """The folder of a run of many quick updates, which no signal stopped."""
+    folder = Path.cwd()
+    path = folder / "config/papers/sample/runs.yaml"
+    text = path.read_text(encoding="utf-8").replace("validate_every: 4", "validate_every: 25")
+    path.write_text(text.replace("updates: 4", f"updates: {MANY}"), encoding="utf-8")
+    assert call("train", RUN).code == 0
+    [made] = (folder / "results").glob(f"runs/sample/{RUN}-*/1/training.json")
+    return made.parent.rename(folder / "unbroken")
+
+
+def series(folder):
+    """Return the bytes of metrics.tsv and of all diagnostics."""
+    paths = (folder / "metrics.tsv", *sorted((folder / "diagnostics").iterdir()))
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def weights(folder):
+    """Return the tensors of the newest state."""
+    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
+
+
+def rows(path):
+    """Return how many rows a series has after its header."""
+    return max(path.read_bytes().count(b"\n") - 1, 0) if path.exists() else 0
+
+
+@pytest.mark.slow
+def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
+    """It killed tee; the next line then ended the training before its state was saved."""
+    project, dice = unbroken.parent, random.Random()
+    place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
+    updates = sorted(dice.sample(range(1, MANY - 10), 3))
+    for line, number, update in zip(
+        (PIPE, RULE, RULE), dice.choices(HEARD, k=3), updates, strict=True
+    ):
+        # Those of the job before count, too: this job must have written one.
+        least = max(update, rows(place / "metrics.tsv"))
+        job = start(project, f"train {RUN}", line)
+        code = job.stop(number, lambda: rows(place / "metrics.tsv") > least)  # noqa: B023
+        attempt = read_json(place / "attempts.json")["attempts"][-1]
+        assert (attempt["ended_as"], not (place / "training.json").exists()) == ("cancelled", True)
+        assert attempt["to_update"] >= update
+        if line == RULE:
+            assert code == Stopped(number).code
+            last = job.log.read_text(encoding="utf-8").removesuffix("\n").split("\n")[-1]
+            assert f"stopped by {number.name}" in last
+            assert f"update {attempt['to_update']}" in last
+    assert call("train", RUN).code == 0
+    assert series(place) == series(unbroken)
+    ours, theirs = weights(place), weights(unbroken)
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert not list(place.rglob(".*.part"))
+
+
+def states(place):
+    """Return the weights of the last state, and what was measured with them."""
+    weights = read_checkpoint(place / "checkpoints" / "last.pt")["model"]
+    return weights, read_record(place / "training.json")["validation"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", None])
+def test_a_training_whose_record_is_damaged_resumes_and_records_the_same(place, call, content):
+    call("train", RUN)
+    path = place / "training.json"
+    weights, validation = states(place)
+    edited = path.read_bytes().replace(b'"update": 4', b'"update": 3')
+    path.write_bytes(edited if content is None else content)
+    answer = call("train", RUN)
+    assert answer.code == 0
+    assert "resuming after update 4" in answer.err
+    assert str(path.relative_to(Path.cwd())) in answer.err
+    again, measured = states(place)
+    assert measured == validation
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+
+
+def test_weights_that_were_lost_are_made_again_by_the_command_that_the_message_names(place, call):
+    call("train", RUN)
+    weights, validation = states(place)
+    for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(b"\0" * 99)):
+        damage(place / "checkpoints" / "last.pt")
+        line = call("translate", RUN, "--split", "test").one_line
+        command = f"fathom train sample/{place.parent.name} --seed 1"
+        assert line.endswith(f"; {command}")
+        answer = call(*command.split()[1:])
+        assert answer.code == 0, answer.err
+        assert "last.pt" in answer.err
+        again, measured = states(place)
+        assert measured == validation
+        assert all(torch.equal(weights[name], again[name]) for name in weights)
+        assert call("translate", RUN).code == 0
+
+
+def test_text_that_is_not_encoded_is_named(own, text, call):
+    folder = own(text)
+    line = call("train", RUN).one_line
+    assert "tensors.json: no such file" in line
+    assert f"run `fathom encode {load(folder).spec(f'sample/{RUN}', 'small').data.folder}" in line
+    assert not list((folder / "results").glob("runs/*/*/1/training.json"))
+
+
+TORCHRUN = (
+    "exec {python} -m torch.distributed.run --standalone --nproc-per-node 2 --no-python {words} "
+    "> {log} 2>&1"
+)
+
+
+@pytest.mark.slow
+def test_torchrun_starts_stops_and_resumes_a_training_of_two_processes(unbroken, call):
+    """Field fault 2: torchrun ends in 1, and state.json says that the state was saved."""
+    project = Path.cwd()
+    place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
+    command = f"{FATHOM} train {RUN}"
+    line = TORCHRUN.replace("{python}", sys.executable).replace("{words}", command)
+    job = start(project, "", line)
+    code = job.stop(signal.SIGTERM, lambda: rows(place / "metrics.tsv") > 3)
+    assert code == 1
+    state = read_state(place)
+    assert (state.state, state.reason) == ("saved", "cancelled")
+    printed = job.log.read_text(encoding="utf-8")
+    assert printed.count("stopped by SIGTERM") == 1
+    assert call("train", RUN).code == 0
+    assert read_state(place).state == read_record(place / "training.json")["outcome"]["kind"]
+    assert read_record(place / "training.json")["totals"]["updates"] == MANY
+
+
+def decodings(folder, run=RUN):
+    """Return the folders of a run's decodings by split and gates."""
+    found = folder.glob(f"results/runs/sample/{run}-*/1/decodings/*/decoding.json")
+    return {path.parent.name.partition("-")[0]: path.parent for path in found}
+
+
+def test_every_test_sentence_of_every_task_gets_its_line(own, summarised, call):
+    folder = own(summarised)
+    decoding = decodings(folder)["test.plain"]
+    before = {path.name: path.read_bytes() for path in decoding.glob("*.txt")}
+    for path in (*decoding.glob("*.txt"), decoding / "decoding.json"):
+        path.unlink()
+    answer = call("translate", RUN)
+    assert (answer.code, answer.out) == (0, "")
+    assert list(decoding.parent.glob("asked-*.json"))
+    assert f"test, plain: kor {TEST_SENTENCES} sentences" in answer.err
+    assert {path.name: path.read_bytes() for path in decoding.glob("*.txt")} == before
+    assert sorted(before) == ["bos.txt", "kor.txt"]
+    assert all(text.count(b"\n") == TEST_SENTENCES for text in before.values())
+    assert read_json(decoding / "decoding.json")["outcome"] == "finished"
+
+
+def test_without_options_every_decoding_that_tables_show_is_made(own, encoded, call):
+    folder = own(encoded)
+    assert call("train", GATED).code == 0
+    assert call("translate", GATED).code == 0
+    assert set(decodings(folder, GATED)) == {"test.soft", "test.hard"}
+    assert call("translate", GATED, "--split", "valid", "--gates", "hard").code == 0
+    assert set(decodings(folder, GATED)) == {"test.soft", "test.hard", "valid.hard"}
+
+
+def test_a_decoding_that_is_there_is_not_made_again_unless_it_is_named(own, summarised, call):
+    folder = own(summarised)
+    path = decodings(folder)["test.plain"] / "decoding.json"
+    before = path.stat().st_mtime_ns
+    assert "every translation is there" in call("translate", RUN).err
+    assert path.stat().st_mtime_ns == before
+    assert "sentences" in call("translate", RUN, "--split", "test").err
+    assert path.stat().st_mtime_ns > before
+
+
+@pytest.mark.parametrize(
+    ("typed", "lines"),
+    [("čalo ži\n\nna\n", 3), ("čalo ži\nna", 2), ("one\u2028two\n", 1), ("", 0)],
+)
+def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed, lines):
+    monkeypatch.chdir(trained)
+    answer = call("translate", RUN, "--task", "bos", typed=typed.encode())
+    assert answer.code == 0
+    assert answer.out.count("\n") == lines
+
+
+def test_missing_weights_are_refused_before_torch_is_loaded(own, trained, call, monkeypatch):
+    folder = own(trained)
+    (path,) = folder.glob("results/runs/*/*/1/checkpoints/last.pt")
+    path.unlink()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "last.pt" in call("translate", RUN).one_line
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_place(trained, call, monkeypatch):
+    monkeypatch.chdir(trained)
+    line = call("translate", RUN, "--task", "bos", typed="na é".encode("latin-1")).one_line
+    assert line == "fathom: standard input: not UTF-8 at byte 4; convert the text first"
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """A function that puts a real pipe with some text in place of standard input."""
+    streams = []
+
+    def put(text, tasks=("bos", "kor")):
+        reading, writing = os.pipe()
+        os.write(writing, text)
+        os.close(writing)
+        streams.append(os.fdopen(reading))
+        monkeypatch.setattr(sys, "stdin", streams[0])
+        return verbs.piped_task(small_spec(tasks=tasks))
+
+    yield put
+    for stream in streams:
+        stream.close()
+
+
+def test_text_that_is_piped_in_is_of_the_only_task(piped):
+    assert piped("čalo\n".encode(), tasks=("bos",)) == "bos"
+    assert sys.stdin.buffer.read() == "čalo\n".encode()
+
+
+def test_text_that_is_piped_in_is_refused_where_a_run_has_several_tasks(piped):
+    with pytest.raises(FathomError, match=r"nothing says of which task; add --task .*bos, kor"):
+        piped(b"a\n")
+
+
+def test_an_empty_pipe_is_not_a_text(piped):
+    assert piped(b"") is None
+
+
+def test_what_a_workflow_runs_leaves_standard_input_alone(piped, monkeypatch):
+    monkeypatch.setenv("FATHOM_CONFIG", "{}")
+    assert piped(b"a\n") is None
+
+
+def test_a_pipe_without_a_writer_that_writes_is_not_waited_for(monkeypatch):
+    reading, writing = os.pipe()
+    monkeypatch.setattr(verbs, "PATIENCE", 0.01)
+    with os.fdopen(reading) as stream, os.fdopen(writing, "w"):
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert verbs.piped_task(small_spec()) is None
+
+
+def test_a_closed_standard_input_is_refused(trained, monkeypatch, capsys):
+    monkeypatch.chdir(trained)
+    monkeypatch.setattr(sys, "argv", ["fathom", "translate", RUN, "--task", "bos"])
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert f"{RUN}: standard input is closed" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_at_a_terminal_each_line_is_answered_before_the_next_is_typed(trained):
+    keyboard, terminal = pty.openpty()
+    words = [sys.executable, "-c", "from fathom.cli.main import main; main()"]
+    process = subprocess.Popen(
+        [*words, "translate", RUN, "--task", "bos"],
+        cwd=trained,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.close(terminal)
+    assert "type text of bos" in process.stderr.readline().decode()
+    for text in ("čalo ži\n", "na\n", "\n"):
+        os.write(keyboard, text.encode())
+        assert process.stdout.readline().endswith(b"\n")
+    os.write(keyboard, b"\x04")
+    out, err = process.communicate(timeout=60)
+    os.close(keyboard)
+    assert (process.returncode, out, err) == (0, b"", b"")
+
+
+class Keyboard(io.BytesIO):
+    """A standard input at which the user presses Ctrl-C."""
+
+    def read(self, *_):
+        """Send the signal that the terminal would send."""
+        os.kill(os.getpid(), signal.SIGINT)
+        return b""
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interruption_ends_in_130_without_a_traceback(trained, monkeypatch, capsys):
+    monkeypatch.chdir(trained)
+    monkeypatch.setattr(sys, "argv", ["fathom", "translate", RUN, "--task", "bos"])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Keyboard()))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, summarised, call):
+    """It ended in -15, with an empty log."""
+    folder = own(summarised)
+    decoding = decodings(folder)["test.plain"]
+    before = {path.name: path.read_bytes() for path in decoding.iterdir()}
+    [asked] = decoding.parent.glob("asked-*.json")
+    shutil.rmtree(decoding)
+    asked.unlink()
+    dice = random.Random()
+    # While packages are imported, while the network is built, and while it translates.
+    for earliest in (1.0, 2.0, None):
+        begun, delay = time.monotonic(), dice.random() + (earliest or 60)
+        job = start(folder, f"translate {RUN}")
+        texts = partial(Path.exists, decoding / "bos.txt")
+        number = dice.choice(HEARD)
+        code = job.stop(number, lambda: texts() or time.monotonic() > begun + delay)  # noqa: B023
+        assert code == Stopped(number).code or asked.exists()
+        if code:
+            [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
+            assert f"stopped by {number.name}; start the same command again" in last
+    assert call("translate", RUN).code == 0
+    unscored = {name: text for name, text in before.items() if (decoding / name).exists()}
+    assert {path.name: path.read_bytes() for path in decoding.iterdir()} == unscored
+    assert {"bos.txt", "kor.txt", "decoding.json"} <= set(unscored)

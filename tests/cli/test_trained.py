@@ -1,0 +1,177 @@
+"""`fathom prune`, `export`, `check-learning`: what is made of a trained run."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from fathom.config.schema.method import MethodCard
+from fathom.io.files import read_json
+from fathom.io.integrity import read_record, write_record
+from tests.cli.conftest import invoke
+from tests.support.small_project import GATED, RUN
+from tests.support.trained import put_checkpoint
+
+# Which decoder layers the two tasks keep.
+ACTIVE = {"bos": [0, 1], "kor": [1]}
+
+
+@pytest.fixture(scope="session")
+def gated(encoded, tmp_path_factory):
+    """A project with a trained run, whose gates are then set by hand."""
+    folder = tmp_path_factory.mktemp("gated") / "project"
+    shutil.copytree(encoded, folder)
+    invoke(folder, ("train", GATED))
+    (path,) = folder.glob("results/runs/*/*/1/checkpoints/last.pt")
+    checkpoint = torch.load(path, weights_only=True)
+    alpha = checkpoint["model"]["decoder.method.alpha"].fill_(-5.0)
+    for row, layers in zip(alpha, ACTIVE.values(), strict=True):
+        row[layers] = 5.0
+    put_checkpoint(path, checkpoint)
+    return folder
+
+
+def test_a_task_gets_the_layers_that_its_gates_keep(gated, own, call):
+    folder = own(gated)
+    for task, layers in ACTIVE.items():
+        answer = call("prune", GATED, "--task", task)
+        assert (answer.code, answer.out) == (0, "")
+        (written,) = folder.glob(f"results/runs/sample/{GATED}-*/1/pruned/{task}")
+        content = read_json(written / "pruned.json")
+        assert content["active"]["decoder"] == layers
+        assert content["active"]["encoder"] == list(range(content["layers"]["encoder"]))
+        assert f"{task}: encoder " in answer.err
+        assert str(written.relative_to(folder) / "model.pt") in answer.err
+        names = {"model.pt", "pruned.json", f"dict.{task}.txt", "dict.eng.txt"}
+        assert {path.name for path in written.iterdir()} == names
+
+
+def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monkeypatch):
+    monkeypatch.chdir(gated)
+    monkeypatch.setattr(
+        MethodCard,
+        "refusal",
+        lambda self, gates, settings: "no good" if gates == "hard" else None,
+    )
+    line = call("prune", GATED, "--task", "bos").one_line
+    assert "hard gates are refused: no good; choose a run whose gates skip layers" in line
+
+
+@pytest.mark.parametrize("program", ["fairseq", "ctranslate2"])
+def test_a_run_is_written_for_a_program(trained, own, call, program):
+    folder = own(trained)
+    answer = call("export", RUN, "new", "--format", program)
+    assert (answer.code, answer.out) == (0, "")
+    assert f"{program}: new" in answer.err
+    assert read_record(folder / "new" / "export.json")["program"] == program
+    assert f"# sample/{RUN}, seed 1" in (folder / "new" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_layers_of_a_task_are_written_without_gates(gated, own, call):
+    folder = own(gated)
+    assert call("export", GATED, "new", "--format", "fairseq", "--task", "kor").code == 0
+    assert read_record(folder / "new" / "export.json")["gates"] == "hard"
+
+
+def test_a_method_that_computes_more_is_refused_before_torch_is_loaded(
+    project, edit, call, monkeypatch
+):
+    edit("papers/sample/runs.yaml", "method: static", "method: rezero")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    line = call("export", RUN, "new", "--format", "fairseq").one_line
+    assert f"{RUN}: " in line
+    assert "rezero" in line
+
+
+def test_a_run_is_translated_by_the_decoder_that_its_settings_name(trained, own, call):
+    folder = own(trained)
+    runs = folder / "config" / "papers" / "sample" / "runs.yaml"
+    text = runs.read_text(encoding="utf-8")
+    decoder = "{like: base, decoding: {decoder: ctranslate2}}  # §5"
+    runs.write_text(text.replace("static_2_2: {like: base}", f"{RUN}: {decoder}"), encoding="utf-8")
+    assert call("translate", RUN).code == 0
+    (record,) = folder.glob("results/runs/*/*/1/decodings/*/decoding.json")
+    assert read_record(record)["settings"]["decoder"] == "ctranslate2"
+    assert call("translate", RUN, "--task", "bos", typed=b"ta\n").out.count("\n") == 1
+
+
+def test_soft_gates_are_refused_by_name_before_torch_is_loaded(gated, own, call, monkeypatch):
+    folder = own(gated)
+    runs = folder / "config" / "papers" / "sample" / "runs.yaml"
+    text = runs.read_text(encoding="utf-8")
+    decoder = f"{GATED}: {{like: base, decoding: {{decoder: ctranslate2}},"
+    runs.write_text(text.replace(f"{GATED}: {{like: base,", decoder), encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    line = call("translate", GATED).one_line
+    assert "latent_layers" in line
+    assert "soft" in line
+    assert call("best-window", GATED, "--size", "1", "--gates", "soft").one_line == line
+
+
+DIVERGED = {
+    "outcome": {"kind": "diverged", "update": 3, "reason": "the loss is not finite"},
+    "validation": None,
+}
+
+
+@pytest.fixture
+def record(own, trained):
+    """The training.json of the scale's run, which may be changed."""
+    (path,) = own(trained).glob(f"results/runs/sample/{RUN}-*/1/training.json")
+    return path
+
+
+def put_below(path, nats):
+    """Put the validation NLL so far below the baseline."""
+    content = read_record(path)
+    content["validation"]["nll"] = content["unigram_nll"] - nats
+    write_record(path, content)
+
+
+@pytest.mark.slow
+def test_a_run_far_below_the_baseline_has_learnt(record, call):
+    put_below(record, 0.92)
+    answer = call("check-learning")
+    assert answer.code == 0
+    below = "validation loss is 0.92 nats below the unigram baseline (>= 0.7 required)"
+    assert answer.out == f"sample/{RUN}: {below}: OK\n"
+    content = json.loads(call("check-learning", "--json").out)
+    assert content["nats_below_unigram"] == pytest.approx(0.92)
+    assert content["learnt"] is True
+
+
+def test_a_run_that_is_not_far_enough_below_ends_in_1(record, call):
+    put_below(record, 0.5)
+    line = call("check-learning").one_line
+    assert "0.50 nats below the unigram baseline (>= 0.7 required)" in line
+    assert record.name in line
+
+
+def test_json_is_printed_where_the_run_has_not_learnt_too(record, call):
+    put_below(record, 0.5)
+    answer = call("check-learning", "--json")
+    content = json.loads(answer.out)
+    assert (answer.code, content["learnt"], content["required"]) == (1, False, 0.7)
+    assert "0.50 nats below" in answer.err
+    write_record(record, read_record(record) | DIVERGED)
+    answer = call("check-learning", "--json")
+    content = json.loads(answer.out)
+    assert (answer.code, content["outcome"], content["nats_below_unigram"]) == (1, "diverged", None)
+    assert "diverged (the loss is not finite) at update 3" in answer.err
+
+
+def test_a_folder_of_results_that_is_not_there_is_named(record, call):
+    line = call("check-learning", "--results", "resutls").one_line
+    assert f"no such file, since there is no folder {Path('resutls').resolve()}" in line
+
+
+def test_a_scale_may_name_no_run(record, call):
+    path = record.parents[5] / "config" / "scales" / "small.yaml"
+    text = path.read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if not line.startswith("check_learning")]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    answer = call("check-learning")
+    assert (answer.code, answer.out) == (0, "scale small names no run to check\n")

@@ -1,0 +1,244 @@
+"""`fathom plan` and `status`, and what they print with: times, columns, pages until Ctrl-C."""
+
+import io
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+import pytest
+
+from fathom.cli.options import open_project
+from fathom.cli.terminal import duration, print_columns, watch, wrapped
+from fathom.cluster.jobs import Folder
+from fathom.config.paths import Paths
+from fathom.io.files import write_json, write_lines
+from fathom.io.holders import Holder, write_holder
+from fathom.io.locks import HOLDER
+from fathom.io.signals import Stopped, raised
+from fathom.results.run_state import State, write_state
+from tests.cli.conftest import invoke
+from tests.support.small_project import GATED, RUN
+
+
+def planned(call, *words):
+    return json.loads(call("plan", *words, "--json").out)
+
+
+def test_a_plan_has_a_line_for_each_paper_and_for_all_in_units_that_a_reader_takes_in(
+    project, call
+):
+    """Hours were printed, such as 0.000248."""
+    answer = call("plan", "--gpu", "0.001")
+    heading, *rows = (line.split("\t") for line in answer.lines if "\t" in line)
+    assert [row[0] for row in rows] == ["sample", "all"]
+    assert heading[4:6] == ["device time", "time left"]
+    unit = re.compile(r"< 1 s|[\d.,]+ (s|min|h)")
+    assert all(unit.fullmatch(text) for row in rows for text in row[4:6])
+    (wall,) = (line for line in answer.lines if line.startswith("wall time"))
+    assert unit.search(wall)
+    assert not (project / "results").exists()
+
+
+def test_more_devices_shorten_the_wall_time_to_that_of_one_training_at_most(project, call):
+    one, two, many = (planned(call, "--devices", count)["wall_hours"] for count in ("1", "2", "99"))
+    assert one / 2 <= two < one
+    assert many == pytest.approx(two, rel=0.5)
+
+
+def test_a_table_and_a_device_can_be_named(project, call):
+    content = planned(call, "sample_table1", "--table", "--gpu", "a100")
+    assert set(content["groups"]) == {"sample_table1", "all"}
+    assert content["measured_trainings"] == 0
+    slower = planned(call, "sample_table1", "--gpu", "31.2")
+    ratio = slower["groups"]["all"]["hours"] / content["groups"]["all"]["hours"]
+    assert ratio == pytest.approx(10)
+
+
+@pytest.mark.slow
+def test_finished_trainings_are_counted_and_measured(own, summarised, call):
+    invoke(own(summarised))
+    content = planned(call)
+    states = {training["run"]: training["state"] for training in content["trainings"]}
+    assert states[f"sample/{RUN}"] == "finished"
+    assert content["measured_trainings"] >= 1
+    assert content["groups"]["all"]["hours_left"] < content["groups"]["all"]["hours"]
+
+
+# status
+
+
+def test_before_anything_is_made_nothing_has_started(project, call):
+    answer = call("status")
+    assert answer.code == 0
+    first, cells = answer.lines
+    assert first == "sample: 0 of 1 tables, 0 of 1 figures, 2 runs (2 not started)"
+    assert cells.startswith("cells: ")
+    assert not (project / "results").exists()
+
+
+def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):
+    folder = Folder(project / "results" / "cluster" / "x")
+    write_json(folder.path / "job.json", {"now": "7", "rule": "train_run", "label": "a.1"})
+    folder.note({"number": "7", "name": "PENDING", "reason": "held", "cure": "scontrol release 7"})
+    assert any("scontrol release 7" in line for line in call("status").lines)
+    assert "scontrol release 7" in json.loads(call("status", "--json").out)["jobs"][0]
+
+
+def test_a_failed_training_is_printed_with_its_last_lines(project, call):
+    name = f"sample/{RUN}"
+    folder = Paths(project / "results", "small").run(open_project().spec(name, "small"), 1)
+    given = {"attempt": 1, "host": "x", "pid": 1, "job": None, "reason": "this is why"}
+    write_state(folder, State(state="failed", update=2, updates=4, **given))
+    write_lines(folder / "train.log", ["first", "last"])
+    lines = call("status").lines
+    assert lines[0].startswith(f"{name}  failed, update 2 of 4: this is why; its lines: ")
+    assert lines[1:3] == ["    first", "    last"]
+    fields = json.loads(call("status", "--json").out)["papers"]["sample"]["runs"][name]
+    assert (fields["reason"], fields["last_lines"]) == ("this is why", ["first", "last"])
+
+
+def test_a_process_that_lives_without_a_heartbeat_is_seen(project, call):
+    spec = open_project().spec(f"sample/{RUN}", "small")
+    lock = Paths(project / "results", "small").run(spec, 1) / HOLDER
+    lock.parent.mkdir(parents=True)
+    write_holder(lock, Holder.here(), new=True)
+    assert "no sign of life" not in call("status").lines[0]
+    then = time.time() - 600
+    os.utime(lock, (then, then))
+    assert call("status").lines[0].endswith("running, no sign of life for 10 min")
+
+
+@pytest.mark.slow
+def test_it_counts_what_is_drawn_trained_and_compared(own, summarised, call):
+    folder = own(summarised)
+    invoke(folder, ("table", "sample_table1"), ("compare",))
+    (attempts,) = (folder / "results/runs/sample").glob(f"{GATED}-*/1/attempts.json")
+    (attempts.parent / "training.json").unlink()
+    write_holder(attempts.parent / HOLDER, Holder.here(), new=True)
+    static, gated, summary, cells = call("status", "--runs").lines
+    assert static == f"sample/{RUN}  finished"
+    assert gated.startswith(f"sample/{GATED}  running at update 4 of 4, NLL ")
+    assert gated.endswith(" tokens/s, 0 s left")
+    assert summary == ("sample: 1 of 1 tables, 0 of 1 figures, 2 runs (1 finished, 1 running)")
+    assert "not run" not in cells
+    assert call("status").lines == [gated, summary, cells]
+    content = json.loads(call("status", "--json").out)
+    states = content["papers"]["sample"]["runs"]
+    assert states[f"sample/{RUN}"]["state"] == "finished"
+    gated = states[f"sample/{GATED}"]
+    assert (gated["state"], gated["update"], gated["of"]) == ("running", 4, 4)
+    assert gated["nll"] > 0
+    assert gated["tokens_per_second"] > 0
+    assert gated["process"] == str(Holder.here())
+    assert sum(content["cells"].values()) > 0
+
+
+# What they print with.
+
+
+@pytest.mark.parametrize(
+    ("seconds", "days", "text"),
+    [
+        (0, True, "0 s"),
+        (0.9, True, "< 1 s"),
+        (59.2, True, "59 s"),
+        (90, True, "1.5 min"),
+        (7200, True, "2 h"),
+        (200_000, True, "2.31 days"),
+        (1e9, True, "11,574 days"),
+        (200_000, False, "55.6 h"),
+        (3.6e6, False, "1,000 h"),
+    ],
+)
+def test_a_time_has_the_unit_that_fits(seconds, days, text):
+    assert duration(seconds, days) == text
+
+
+ROWS = [("static", "1"), ("a run with a long name", "22")]
+
+
+def test_in_a_pipe_a_line_is_a_row(capsys):
+    print_columns(("run", "seeds"), ROWS)
+    assert capsys.readouterr().out == "run\tseeds\nstatic\t1\na run with a long name\t22\n"
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_on_a_terminal_columns_are_aligned_and_fit(capsys, monkeypatch, width):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    print_columns(("run", "seeds"), ROWS)
+    # Without the letters that change the style of a text.
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).split("\n")
+    assert all(len(line) <= width for line in lines)
+    (first,) = (line for line in lines if line.startswith("static"))
+    assert lines[0].index("seeds") == first.index("1")
+
+
+LINE = "model.width    512    config/papers/sample/runs.yaml:12    §3: width of the Transformer"
+
+
+def test_a_line_is_wrapped_on_a_terminal_and_complete_elsewhere(monkeypatch):
+    assert wrapped(LINE) == LINE
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    first, *rest = wrapped(LINE).split("\n")
+    assert rest
+    assert all(len(line) <= 40 for line in (first, *rest))
+    assert all(line.startswith("    ") for line in rest)
+    assert " ".join(wrapped(LINE).split()) == " ".join(LINE.split())
+    monkeypatch.setenv("COLUMNS", "200")
+    assert wrapped(LINE) == LINE
+
+
+PAGES = [["a", "b"], ["a", "c"], ["a", "c"]]
+
+
+@pytest.fixture
+def interrupted():
+    """Ctrl-C is heard, though a process that a script starts in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def pages(number=signal.SIGINT):
+    """Return a function that returns page after page, and then sends a signal."""
+    left = iter(PAGES)
+
+    def page():
+        lines = next(left, None)
+        if lines is None:
+            os.kill(os.getpid(), number)
+        return lines or []
+
+    return page
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_without_a_terminal_each_new_line_is_printed_once(capsys):
+    with raised():
+        watch(pages(), period=0)
+    printed = capsys.readouterr()
+    assert printed.out == "a\nb\nc\n"
+    assert printed.err == "no longer watched; trainings continue\n"
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_on_a_terminal_each_page_replaces_the_last(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", terminal)
+    with raised():
+        watch(pages(), period=0)
+    shown = [page.split("\x1b[H")[1] for page in terminal.getvalue().split("\x1b[2J")[1:]]
+    assert shown == ["a\nb\n", "a\nc\n", "a\nc\n"]
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_another_signal_ends_the_command_as_it_ends_others():
+    with pytest.raises(Stopped), raised():
+        watch(pages(signal.SIGTERM), period=0)

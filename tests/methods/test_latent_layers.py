@@ -1,0 +1,418 @@
+"""Each equation of latent layers alone, and what the released code computes on samples."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd.functional import jacobian
+from torch.distributions import Bernoulli, kl_divergence
+
+from fathom.methods.latent_layers import equations, released
+from fathom.methods.latent_layers.equations import (
+    annealed,
+    annealed_temperature,
+    depth_of,
+    hard_gates,
+)
+from fathom.methods.latent_layers.released import (
+    log_mean,
+    selected_half,
+    squared_depth_loss,
+    straight_through,
+    utilisation_entropy,
+)
+
+DRAWS = 100_000
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_an_open_gate_is_the_block_and_a_closed_one_the_identity_to_the_bit(dtype):
+    """[latent_depth Eq. 2]"""
+    x, y = torch.randn(5, 3, 8).to(dtype), (100 * torch.randn(5, 3, 8)).to(dtype)
+    one = torch.ones(1, 3, 1, dtype=dtype)
+    assert torch.equal(equations.gated_block(x, y, one), y)
+    assert torch.equal(equations.gated_block(x, y, 0 * one), x)
+
+
+def test_the_gate_scales_the_block_of_each_sentence():
+    """[latent_depth Eq. 2]"""
+    x, y = torch.randn(5, 3, 8), torch.randn(5, 3, 8)
+    z = torch.tensor([0.2, 0.5, 0.9])
+    found = equations.gated_block(x, y, z[None, :, None])
+    for sentence in range(3):
+        block = y[:, sentence] - x[:, sentence]
+        assert torch.allclose(found[:, sentence], x[:, sentence] + z[sentence] * block, atol=1e-6)
+
+
+def test_gradients_are_scaled_by_the_gates_of_the_layers_above():
+    """[latent_depth Eq. 6]: 1 + Σ_m z_m dF_m(x_m)/dx_l, with total derivatives.
+
+    Nothing computes it: it follows from Eq. 2. With each layer's own Jacobian it would be wrong.
+    """
+    torch.manual_seed(2)
+    weights = [torch.randn(4, 4, dtype=torch.float64) for _ in range(4)]
+    gate = [0.3, 0.8, 0.5, 0.7]
+    start = torch.randn(4, dtype=torch.float64)
+    slope = torch.randn(4, dtype=torch.float64)  # ∂L/∂x_L
+
+    def block(m: int, x: Tensor) -> Tensor:
+        return torch.tanh(weights[m] @ x)
+
+    def output(x: Tensor, first: int, last: int) -> Tensor:
+        for m in range(first, last):
+            x = equations.gated_block(x, x + block(m, x), gate[m])
+        return x
+
+    for first in range(4):
+        x = output(start, 0, first).requires_grad_()
+        (found,) = torch.autograd.grad(slope @ output(x, first, 4), x)
+        total = local = torch.eye(4, dtype=torch.float64)
+        for m in range(first, 4):
+            x_m = output(x, first, m).detach()
+            total = total + gate[m] * jacobian(lambda x, m=m: block(m, output(x, first, m)), x)  # noqa: B023
+            local = local + gate[m] * jacobian(lambda x, m=m: block(m, x), x_m)
+        assert torch.allclose(found, slope @ total, rtol=0, atol=1e-12)
+        # With one layer above, both are the same.
+        assert torch.allclose(found, slope @ local, atol=1e-2) is (first == 3)
+
+
+def noise(count: int, seed: int = 1) -> Tensor:
+    return equations.logistic_noise(count, torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("alpha", [-2.0, 0.0, 0.7])
+@pytest.mark.parametrize("tau", [0.01, 0.2, 1.0, 5.0])
+def test_a_sample_is_over_one_half_as_often_as_the_posterior_says(alpha, tau):
+    z = equations.gumbel_sample(torch.tensor(alpha), noise(DRAWS), tau)
+    p = 1 / (1 + math.exp(-alpha))
+    deviation = math.sqrt(p * (1 - p) / DRAWS)
+    assert abs((z > 0.5).float().mean().item() - p) < 4 * deviation
+
+
+def test_the_sample_is_the_two_way_softmax_of_the_paper():
+    """[latent_depth Eq. 5]"""
+    alphas = torch.tensor([0.3, -0.4])
+    gumbels = torch.tensor([0.9, 0.1])
+    for tau in (0.5, 1.0, 5.0):
+        softmax = torch.softmax((alphas + gumbels) / tau, dim=0)[1]
+        found = equations.gumbel_sample(alphas[1] - alphas[0], gumbels[1] - gumbels[0], tau)
+        assert torch.allclose(found, softmax)
+
+
+def test_the_noise_is_the_difference_of_two_gumbels():
+    stream = torch.Generator().manual_seed(3)
+    gumbels = -torch.log(-torch.log(torch.rand(2, DRAWS, generator=stream, dtype=torch.float64)))
+    difference = (gumbels[1] - gumbels[0]).sort().values
+    # The largest distance of two empirical distributions, 4 sigma of Kolmogorov and Smirnov.
+    own = noise(DRAWS).double().sort().values
+    ranks = torch.searchsorted(own, difference).double() / DRAWS
+    expected = torch.arange(DRAWS, dtype=torch.float64) / DRAWS
+    assert (ranks - expected).abs().max() < 4 / math.sqrt(DRAWS)
+
+
+def test_at_temperature_one_a_neutral_gate_is_uniform():
+    z = equations.gumbel_sample(torch.tensor(0.0), noise(DRAWS), 1.0).double().sort().values
+    # The distance of Kolmogorov and Smirnov, which chance exceeds once in 15,000.
+    ranks = torch.arange(DRAWS, dtype=torch.float64) / DRAWS
+    assert (z - ranks).abs().max() < 2.27 / math.sqrt(DRAWS)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+def test_the_mean_at_temperature_one_has_a_closed_form_which_is_not_the_posterior(alpha):
+    z = equations.gumbel_sample(torch.tensor(alpha), noise(DRAWS), 1.0)
+    a = math.exp(alpha)
+    mean = a * (a - 1 - alpha) / (a - 1) ** 2
+    assert abs(z.mean().item() - mean) < 4 * z.std().item() / math.sqrt(DRAWS)
+
+
+def test_samples_become_discrete_as_the_temperature_falls():
+    undecided = []
+    for tau in (5.0, 1.0, 0.2, 0.01, 1e-4):
+        z = equations.gumbel_sample(torch.tensor(0.3), noise(DRAWS), tau)
+        undecided.append(((z > 1e-3) & (z < 1 - 1e-3)).float().mean().item())
+    assert undecided == sorted(undecided, reverse=True)
+    assert undecided[-1] < 1e-3
+
+
+def test_the_noise_is_finite_at_the_ends_of_the_uniform_draw(monkeypatch):
+    monkeypatch.setattr(torch, "rand", lambda *size, **_: torch.tensor([0.0, 1.0]))
+    assert noise(2).tolist() == pytest.approx([-15.94, 15.94], abs=0.01)
+
+
+LOGITS = [-100.0, -40.0, -20.0, -3.0, -0.5, 0.0, 0.7, 5.0, 20.0, 40.0, 100.0]
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.0, 1.0), (1.0, 3.0)])
+def test_the_divergence_is_that_of_torch_distributions(a, b):
+    """[latent_depth Eq. 4]"""
+    alpha = torch.tensor(LOGITS, dtype=torch.float64)
+    found = equations.kl_divergence(alpha, equations.beta_prior(a, b))
+    prior = torch.tensor(a / (a + b), dtype=torch.float64)
+    expected = kl_divergence(Bernoulli(logits=alpha), Bernoulli(probs=prior))
+    assert torch.allclose(found, expected, atol=1e-12)
+
+
+def test_the_divergence_and_its_gradient_are_finite_in_float32():
+    alpha = torch.tensor(LOGITS, requires_grad=True)
+    kl = equations.kl_divergence(alpha, equations.beta_prior(1.0, 1.0))
+    kl.sum().backward()
+    assert torch.isfinite(kl).all()
+    assert torch.isfinite(alpha.grad).all()
+    assert torch.allclose(kl[[0, -1]], torch.tensor(math.log(2)))
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0)])
+def test_the_divergence_has_its_closed_gradient(a, b):
+    """d KL / d alpha = (logit q − logit p) q (1 − q)."""
+    alpha = torch.tensor(LOGITS, dtype=torch.float64, requires_grad=True)
+    equations.kl_divergence(alpha, equations.beta_prior(a, b)).sum().backward()
+    logits = alpha.detach()
+    closed = (logits - math.log(a / b)) * torch.sigmoid(logits) * torch.sigmoid(-logits)
+    assert torch.allclose(alpha.grad, closed, rtol=1e-12, atol=1e-15)
+    if (a, b) == (1.0, 3.0):
+        assert alpha.grad[LOGITS.index(0.7)].item() == pytest.approx(0.398775, abs=1e-6)
+
+
+def divergence_from_aggregate(alpha: Tensor) -> Tensor:
+    return equations.kl_divergence(alpha, equations.aggregated_posterior(alpha)).mean(dim=0)
+
+
+def test_the_aggregated_posterior_is_the_mean_over_tasks():
+    """[latent_depth Eq. 7]"""
+    alpha = torch.randn(5, 4, dtype=torch.float64)
+    selected, skipped = equations.aggregated_posterior(alpha)
+    mean = torch.sigmoid(alpha).mean(dim=0)
+    assert torch.allclose(selected.exp(), mean)
+    assert torch.allclose(skipped.exp(), 1 - mean)
+
+
+def test_tasks_that_agree_pay_nothing_and_none_pays_more_than_ln_2_a_layer():
+    agreed = torch.randn(1, 4).expand(6, 4)
+    assert divergence_from_aggregate(agreed).abs().max() < 1e-6
+    for scale in (1.0, 10.0, 100.0, 300.0):
+        kl = divergence_from_aggregate(scale * torch.randn(6, 50))
+        assert torch.isfinite(kl).all()
+        assert (kl <= math.log(2) + 1e-6).all()
+    halves = torch.tensor([100.0, -100.0])[:, None].repeat(3, 4).requires_grad_()
+    kl = divergence_from_aggregate(halves)
+    assert torch.allclose(kl, torch.tensor(math.log(2)))
+    kl.sum().backward()
+    assert torch.isfinite(halves.grad).all()
+
+
+@pytest.mark.parametrize("tasks", [[0, 1, 2], [0]])
+def test_only_all_tasks_together_may_hold_the_aggregate_fixed(tasks):
+    """Σ_n KL(q_n ‖ mean q) has the same gradient whether or not the mean is differentiated."""
+    found = []
+    for detached in (False, True):
+        alpha = torch.linspace(-2, 3, 12, dtype=torch.float64).view(3, 4).requires_grad_()
+        prior = equations.aggregated_posterior(alpha.detach() if detached else alpha)
+        equations.kl_divergence(alpha, prior)[tasks].sum().backward()
+        found.append(alpha.grad)
+    assert torch.allclose(*found, atol=1e-14) is (len(tasks) == 3)
+
+
+# L_K and the scale of the divergence
+
+
+def test_the_depth_loss_is_the_distance_and_has_no_gradient_on_its_kink():
+    """[latent_depth L_K]"""
+    u = torch.tensor([0.5, 0.75, 0.25], requires_grad=True)
+    for target, distance, slope in ((1.0, 0.5, 1.0), (2.5, 1.0, -1.0), (1.5, 0.0, 0.0)):
+        loss = equations.depth_loss(u, target)
+        (gradient,) = torch.autograd.grad(loss, u)
+        assert loss.item() == pytest.approx(distance)
+        assert torch.equal(gradient, torch.full((3,), slope))
+
+
+def test_the_depth_loss_is_the_norm_of_the_mean_and_not_the_mean_of_norms():
+    z = torch.tensor([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    assert equations.depth_loss(equations.utilisation(z), 1.5).item() == 0
+    assert sum(equations.depth_loss(row, 1.5).item() for row in z) / 2 == 1.5
+
+
+def test_the_depth_loss_agrees_with_finite_differences_off_its_kink():
+    z = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        lambda each: equations.depth_loss(equations.utilisation(each), 0.2), z
+    )
+
+
+def test_utilisation_is_the_mean_over_tasks():
+    """[latent_depth u_l]"""
+    z = torch.tensor([[0.2, 1.0], [0.6, 0.0]])
+    assert torch.allclose(equations.utilisation(z), torch.tensor([0.4, 0.5]))
+
+
+def test_the_three_scales_of_the_divergence():
+    kl = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+    assert equations.scaled_kl(kl, "sum", 4.0).tolist() == [3.0, 8.0]
+    assert equations.scaled_kl(kl, "mean", 4.0).tolist() == [1.5, 4.0]
+    assert equations.scaled_kl(kl, "per_token", 4.0).tolist() == [0.75, 2.0]
+
+
+@pytest.mark.parametrize("multiplier", [1.0, 2.0])
+def test_one_logit_moves_like_two_at_twice_their_rate(multiplier):
+    """[latent_depth Eq. 5] has two logits; under Adam their difference moves by two steps."""
+    pair = torch.zeros(2, 3, 4, dtype=torch.float64, requires_grad=True)
+    alpha = torch.zeros(3, 4, dtype=torch.float64, requires_grad=True)
+    adams = [torch.optim.Adam([pair], lr=0.01), torch.optim.Adam([alpha], lr=0.01 * multiplier)]
+    stream = torch.Generator().manual_seed(3)
+    wanted = torch.rand(3, 4, generator=stream, dtype=torch.float64)
+    for _ in range(50):
+        noise = torch.randn(3, 4, generator=stream, dtype=torch.float64)
+        two = torch.softmax(torch.stack([pair[0] + noise, pair[1]]), dim=0)[0]
+        for adam, z in zip(adams, (two, equations.gumbel_sample(alpha, noise, 1.0)), strict=True):
+            adam.zero_grad()
+            (z - wanted).square().sum().backward()
+            adam.step()
+    assert torch.allclose(pair[0] - pair[1], alpha, atol=1e-6) == (multiplier == 2.0)
+
+
+@pytest.mark.parametrize(
+    ("update", "start", "length", "expected"),
+    [
+        (1, 10, 5, 0.0),
+        (10, 10, 5, 0.0),
+        (11, 10, 5, 0.4),
+        (14, 10, 5, 1.6),
+        (15, 10, 5, 2.0),
+        (999, 10, 5, 2.0),
+        (9, 10, 0, 0.0),
+        (10, 10, 0, 2.0),
+        (1, 0, 0, 2.0),
+    ],
+)
+def test_a_weight_grows_from_nothing_to_its_whole(update, start, length, expected):
+    assert annealed(2.0, update, start, length) == pytest.approx(expected)
+
+
+def test_the_temperature_falls_geometrically_and_stays():
+    """[latent_depth tau]"""
+    assert annealed_temperature(1.0, None, 50, 100) == 1.0
+    assert annealed_temperature(1.0, 0.01, 50, 100) == pytest.approx(0.1)
+    assert annealed_temperature(1.0, 0.01, 100, 100) == pytest.approx(0.01)
+    assert annealed_temperature(1.0, 0.01, 900, 100) == pytest.approx(0.01)
+
+
+def test_a_hard_gate_is_open_from_its_threshold_on():  # [latent_depth pruning]
+    alpha = torch.tensor([[0.0, 1e-3, -1e-3], [9.0, -9.0, 2.0]])
+    assert hard_gates(alpha, 0.5).tolist() == [[1, 1, 0], [1, 0, 1]]
+    assert hard_gates(alpha, 0.9).tolist() == [[0, 0, 0], [1, 0, 0]]
+
+
+def test_the_likeliest_layers_stay_where_hard_gates_would_keep_fewer():
+    alpha = torch.tensor([[-0.3, -0.1, -0.2], [0.5, -0.1, -0.2], [0.5, 0.1, 0.2], [-1, -1, -1]])
+    assert hard_gates(alpha, 0.5, 1).tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 1], [1, 0, 0]]
+    assert hard_gates(alpha, 0.5, 2).tolist() == [[0, 1, 1], [1, 1, 0], [1, 1, 1], [1, 1, 0]]
+    assert depth_of(alpha, 0.5).by_task == (0, 1, 3, 0)
+
+
+def test_depth_counts_hard_gates_and_says_how_decided_they_are():
+    assert depth_of(torch.zeros(2, 3), 0.5).by_task == (3, 3)
+    alpha = torch.tensor([[0.05, -0.05, 2.0], [-0.2, -2.0, 0.0]])
+    depth = depth_of(alpha, 0.5)
+    assert depth.by_task == (2, 1)
+    assert depth.effective_depth == 1.5
+    assert depth.sum_p == pytest.approx(torch.sigmoid(alpha).sum().item() / 2)
+
+
+LN_HALF = math.log(0.5)
+
+
+def gradient(function, *values: float) -> Tensor:
+    """Return the gradient of a function of one vector, in float64."""
+    at = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    return torch.autograd.grad(function(at).sum(), at)[0]
+
+
+# Straight-through samples
+
+
+def test_straight_through_samples_are_exactly_0_or_1():
+    z = torch.rand(100_000, generator=torch.Generator().manual_seed(1))
+    for each in (z, torch.tensor([0.0, 0.5, 1.0])):
+        assert torch.equal(straight_through(each), (each > 0.5).float())
+
+
+def test_straight_through_samples_have_the_gradient_of_the_soft_ones():
+    logits = torch.linspace(-4, 4, 9, dtype=torch.float64)
+    found = gradient(lambda each: straight_through(torch.sigmoid(each / 5)), *logits.tolist())
+    soft = gradient(lambda each: torch.sigmoid(each / 5), *logits.tolist())
+    assert torch.equal(found, soft)
+
+
+# The half of the divergence
+
+
+@pytest.mark.parametrize("chosen", range(5))
+def test_with_hard_samples_it_only_counts_layers(chosen):
+    z = (torch.arange(4) < chosen).double()
+    found = selected_half(z, LN_HALF).mean()
+    assert found.item() == pytest.approx(chosen * math.log(2) / 4, abs=1e-6)
+
+
+def test_with_soft_samples_it_is_negative_down_to_its_minimum():
+    z = torch.linspace(0, 1, 100_001, dtype=torch.float64)
+    found = selected_half(z, LN_HALF)
+    lowest = found.argmin()
+    assert found[lowest].item() == pytest.approx(-1 / (2 * math.e), abs=1e-6)
+    assert found[lowest].item() == pytest.approx(-0.184, abs=1e-4)
+    assert z[lowest].item() == pytest.approx(1 / (2 * math.e), abs=1e-4)
+
+
+def test_its_value_and_gradient_are_finite_at_both_ends():
+    for dtype in (torch.float32, torch.float64):
+        ends = torch.tensor([0.0, 1.0], dtype=dtype)
+        found = selected_half(ends, LN_HALF)
+        assert found[0].item() == 0
+        assert found[1].item() == pytest.approx(math.log(2), abs=1e-6)
+    slopes = gradient(lambda z: selected_half(z, LN_HALF), 0.0, 1.0)
+    # ln 1e-7 + ln 2 and 1 + ln 2.
+    assert slopes.tolist() == pytest.approx([-15.425, 1.6931], abs=1e-3)
+
+
+# The mean of all tasks' samples as its prior
+
+
+def test_tasks_that_agree_on_hard_samples_pay_nothing():
+    z = torch.tensor([1.0, 1.0, 0.0, 0.0]).expand(8, 4)
+    assert selected_half(z, log_mean(z)).abs().max() < 1e-6
+    # As released: the sum over tasks over its sum over layers, which makes ½ ln 2 of agreement.
+    summed = z.sum(dim=0)
+    wrong = torch.log(summed / summed.sum() + released.SMALLEST)
+    assert selected_half(z, wrong).mean().item() == pytest.approx(0.347, abs=1e-3)
+
+
+def test_tasks_that_differ_pay_for_it():
+    halves = torch.tensor([[1.0], [0.0]]).repeat(2, 1)
+    assert selected_half(halves, log_mean(halves)).mean().item() == pytest.approx(math.log(2) / 2)
+
+
+# The depth
+
+
+def test_the_square_agrees_with_finite_differences_and_flattens_towards_its_target():
+    u = torch.rand(4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda each: squared_depth_loss(each, 1.0), u)
+    assert squared_depth_loss(torch.tensor([0.5, 0.5, 2.0]), 1.0).item() == 4.0
+    for target, slope in ((1.0, 0.0), (0.9, 0.2), (3.0, -4.0)):
+        found = gradient(lambda each, k=target: squared_depth_loss(each, k), 0.25, 0.75)
+        assert found.tolist() == pytest.approx([slope, slope])
+
+
+# The entropy of utilisation
+
+
+def test_the_entropy_is_lowest_where_tasks_agree():
+    assert utilisation_entropy(torch.tensor([0.0, 1.0, 1.0, 0.0])).item() == 0
+    assert utilisation_entropy(torch.tensor([1 / math.e] * 2)).item() == pytest.approx(2 / math.e)
+
+
+def test_the_entropy_has_its_whole_gradient_and_none_where_no_task_uses_a_layer():
+    found = gradient(utilisation_entropy, 0.0, 0.25, 1 / math.e, 1.0)
+    expected = [0.0, -math.log(0.25) - 1, 0.0, -1.0]
+    assert found.tolist() == pytest.approx(expected, abs=1e-12)
+    u = torch.tensor([0.3, 0.9], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(utilisation_entropy, u)

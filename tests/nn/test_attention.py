@@ -1,0 +1,271 @@
+"""Attention on padded states and inside blocks, compared with its formula."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from fathom.nn import attention
+from fathom.nn.attention import (
+    attend,
+    attend_packed,
+    block_attention,
+    padded_attention,
+    varlen_attention,
+)
+from fathom.nn.packing import Packing
+from tests.support.attention_formula import (
+    EXACT,
+    HEADS,
+    D,
+    check,
+    drawn,
+    formula,
+    gradients,
+    packings,
+    real,
+)
+from tests.support.padded import CASES, padding_of
+
+
+def states(sentences, *widths, dtype=torch.float64):
+    """Return states (B, T, D) for each width, which take gradients."""
+    torch.manual_seed(1)
+    drawn = (torch.randn(sentences, width, D, dtype=torch.float64) for width in widths)
+    return [x.to(dtype).requires_grad_() for x in drawn]
+
+
+def hidden_of(padding, causal, queries):
+    """Return (B, T, S), true at padded keys and, if causal, at later positions."""
+    hidden = padding[:, None].expand(-1, queries, -1)
+    return hidden | torch.ones(hidden.shape[1:], dtype=torch.bool).triu(1) if causal else hidden
+
+
+def cases():
+    """Lengths of keys, S, T, and whether attention is causal."""
+    for lengths, width in CASES:
+        yield lengths, width, width, False
+        yield lengths, width, width + 3, False
+        yield lengths, width, width, True
+
+
+@pytest.mark.parametrize(("dtype", "atol"), EXACT)
+@pytest.mark.parametrize("masked", [True, False])
+def test_values_and_gradients_are_those_of_the_formula(dtype, atol, masked):
+    for lengths, width, queries, causal in cases():
+        q, k, v = inputs = states(len(lengths), queries, width, width, dtype=dtype)
+        padding = padding_of(lengths, width) & masked
+        ours = attend(q, k, v, HEADS, padding if masked else None, causal)
+        theirs = formula(q, k, v, hidden_of(padding, causal, queries))
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=atol)
+        torch.testing.assert_close(
+            gradients(ours, inputs), gradients(theirs, inputs), rtol=0, atol=4 * atol
+        )
+
+
+def test_gradients_are_those_of_finite_differences():
+    lengths = (3, 1)
+    q, k, v = states(2, 2, 3, 3)
+    torch.autograd.gradcheck(lambda *x: attend(*x, HEADS, padding_of(lengths, 3)), (q, k, v))
+    torch.autograd.gradcheck(lambda *x: attend(*x, HEADS, None, True), (k, k, v))
+
+
+def test_causal_attention_needs_no_mask_of_padding_on_the_right():
+    lengths, width = CASES[0]
+    q, k, v = inputs = states(len(lengths), width, width, width)
+    padding = padding_of(lengths, width)
+    with_mask, without = (attend(q, k, v, HEADS, mask, True) for mask in (padding, None))
+    assert torch.equal(with_mask[~padding], without[~padding])
+    real = (~padding).unsqueeze(2)
+    for ours, theirs in zip(
+        gradients(without * real, inputs), gradients(with_mask * real, inputs), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-15)
+
+
+def test_half_precision_is_kept_and_within_its_rounding():
+    lengths, width = CASES[0]
+    padding = padding_of(lengths, width)
+    exact = states(len(lengths), width, width, width)
+    half = [x.detach().bfloat16().requires_grad_() for x in exact]
+    for causal in (True, False):
+        ours, theirs = (attend(*inputs, HEADS, padding, causal) for inputs in (half, exact))
+        assert ours.dtype == torch.bfloat16
+        torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=0.05)
+        for mine, other in zip(gradients(ours, half), gradients(theirs, exact), strict=True):
+            torch.testing.assert_close(mine.double(), other, rtol=0, atol=0.2)
+
+
+def test_dropout_of_weights_keeps_the_mean_and_its_gradient_has_the_same_mask():
+    q, k, v = states(2, 3, 4, 4)
+    padding = padding_of((4, 2), 4)
+
+    def seeded(*inputs):
+        torch.manual_seed(5)
+        return attend(*inputs, HEADS, padding, False, 0.3)
+
+    torch.autograd.gradcheck(seeded, (q, k, v))  # Its differences are of equal masks.
+    with torch.no_grad():
+        exact = attend(q, k, v, HEADS, padding)
+        torch.manual_seed(6)
+        mean = sum(attend(q, k, v, HEADS, padding, False, 0.3) for _ in range(300)) / 300
+    torch.testing.assert_close(mean, exact, rtol=0, atol=0.3)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_packed_states_take_the_way_of_their_type_and_length(causal, monkeypatch):
+    """On a CPU; what CUDA takes is proven below."""
+    ways = []
+    for way in ("block_attention", "padded_attention"):
+        function = getattr(attention, way)
+
+        def watched(*inputs, way=way, function=function):
+            ways.append(way)
+            return function(*inputs)
+
+        monkeypatch.setattr(attention, way, watched)
+    for lengths, dtype, expected in (
+        ((5, 2), torch.float32, "block_attention"),
+        ((128, 9), torch.float64, "block_attention"),
+        ((129, 9), torch.float32, "padded_attention"),
+        ((5, 2), torch.bfloat16, "padded_attention"),
+    ):
+        rows, _ = packings(lengths, True)
+        q, k, v = drawn(rows, rows, dtype)
+        y = attend_packed(q, k, v, HEADS, rows, rows, causal)
+        assert ways.pop() == expected
+        exact = padded_attention(*(x.double() for x in (q, k, v)), HEADS, rows, rows, causal)
+        atol = 0.05 if dtype == torch.bfloat16 else 1e-6
+        torch.testing.assert_close(real(y, rows).double(), real(exact, rows), rtol=0, atol=atol)
+
+
+def test_autocast_takes_the_padded_way_and_its_gradients():
+    rows, _ = packings((5, 2), True)
+    inputs = drawn(rows, rows, torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = attend_packed(*inputs, HEADS, rows, rows, True)
+    assert y.dtype == torch.bfloat16
+    exact = padded_attention(*inputs, HEADS, rows, rows, True)
+    torch.testing.assert_close(real(y, rows).float(), real(exact, rows), rtol=0, atol=0.05)
+    for mine, other in zip(gradients(y.float(), inputs), gradients(exact, inputs), strict=True):
+        torch.testing.assert_close(mine, other, rtol=0, atol=0.2)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("exact", EXACT)
+def test_the_padded_way_computes_the_formula(causal, exact):
+    for lengths, _ in CASES:
+        for blocks in (True, False):
+            check(padded_attention, *packings(lengths, causal, 8, blocks), causal, exact)
+
+
+def test_packings_that_were_not_made_together_are_refused():
+    rows, columns = (Packing.of(padding_of(lengths, 30)) for lengths in ((30, 2, 2), (2, 30, 30)))
+    q, k, v = drawn(rows, columns, torch.float32)
+    with pytest.raises(RuntimeError):
+        attend_packed(q, k, v, HEADS, rows, columns)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("exact", EXACT)
+def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(causal, exact, monkeypatch):
+    """The kernel exists on CUDA alone; the plain one here has its interface."""
+
+    def varlen_attn(q, k, v, q_offsets, k_offsets, longest_q, longest_k, *, window_size):
+        assert q_offsets.dtype == k_offsets.dtype == torch.int32
+        assert longest_q == q_offsets.diff().max()
+        assert longest_k == k_offsets.diff().max()
+        assert window_size == ((-1, 0) if causal else (-1, -1))
+        row, column = (
+            torch.repeat_interleave(offsets.diff().long()) for offsets in (q_offsets, k_offsets)
+        )
+        hidden = row[:, None] != column
+        if causal:
+            hidden |= torch.ones(hidden.shape, dtype=torch.bool).triu(1)
+        return formula(q.flatten(1), k.flatten(1), v.flatten(1), hidden).unflatten(1, (HEADS, -1))
+
+    module = SimpleNamespace(varlen_attn=varlen_attn)
+    monkeypatch.setitem(sys.modules, "torch.nn.attention.varlen", module)
+    for lengths, _ in CASES:
+        rows, columns = packings(lengths, causal, 8, in_blocks=False)
+        check(varlen_attention, rows, columns, causal, exact)
+
+
+MANY = (20, 3, 17, 9, 9, 30, 1, 2)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("multiple", [1, 8])
+@pytest.mark.parametrize("exact", EXACT)
+def test_sentences_attend_to_themselves_alone(causal, multiple, exact):
+    for lengths in (*(lengths for lengths, _ in CASES), MANY):
+        check(block_attention, *packings(lengths, causal, multiple), causal, exact)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3])
+def test_gradients_inside_blocks_are_those_of_finite_differences(p):
+    rows, columns = packings((3, 1), False)
+    inputs = drawn(rows, columns, torch.float64)
+
+    def seeded(q, k, v):
+        torch.manual_seed(5)
+        return real(block_attention(q, k, v, HEADS, rows, columns, False, p), rows)
+
+    torch.autograd.gradcheck(seeded, inputs)
+
+
+def test_surplus_rows_have_no_influence():
+    rows, columns = packings((20, 3, 17, 9), False, 8)
+    q, k, v = drawn(rows, columns, torch.float32)
+    first = real(block_attention(q, k, v, HEADS, rows, columns), rows)
+    packed = rows, columns, columns
+    for gradient, packing in zip(gradients(first, [q, k, v]), packed, strict=True):
+        assert not gradient[:, packing.is_padding_row].any()
+    with torch.no_grad():
+        for x, packing in zip((q, k, v), packed, strict=True):
+            x[:, packing.is_padding_row] = 100.0
+        assert torch.equal(real(block_attention(q, k, v, HEADS, rows, columns), rows), first)
+
+
+def test_a_mask_is_made_once_for_all_layers_and_for_each_kind_of_attention():
+    rows, columns = packings((5, 2, 7), False)
+    q, k, v = drawn(rows, columns, torch.float32)
+    for _ in range(2):
+        block_attention(q, k, v, HEADS, rows, columns)
+        block_attention(q, q, q, HEADS, rows, rows)
+        block_attention(q, q, q, HEADS, rows, rows, causal=True)
+    assert len(rows.masks) == 3
+
+
+def test_dropout_of_weights_keeps_the_mean():
+    rows, columns = packings((5, 2, 7), False)
+    q, k, v = drawn(rows, columns, torch.float64)
+    torch.manual_seed(3)
+    with torch.no_grad():
+        exact = block_attention(q, k, v, HEADS, rows, columns)
+        draws = (block_attention(q, k, v, HEADS, rows, columns, p=0.3) for _ in range(400))
+        torch.testing.assert_close(sum(draws) / 400, exact, rtol=0, atol=0.3)
+
+
+def test_one_block_computes_what_several_do():
+    lengths = (20, 3, 17, 9, 9)
+    several, one = (packings(lengths, True, 1, way)[0] for way in (True, False))
+    x = torch.randn(1, several.rows, D, dtype=torch.float64)
+    y = one.pack(several.pad(x))
+    torch.testing.assert_close(
+        one.pad(block_attention(y, y, y, HEADS, one, one, True)),
+        several.pad(block_attention(x, x, x, HEADS, several, several, True)),
+        rtol=0,
+        atol=1e-14,
+    )
+
+
+def test_columns_of_one_fused_projection_are_taken_as_they_are():
+    rows, _ = packings((5, 2, 7), True, 8)
+    fused = torch.randn(1, rows.rows, 3 * D)
+    columns = fused.chunk(3, -1)
+    copies = [x.contiguous() for x in columns]
+    assert torch.equal(
+        *(block_attention(*inputs, HEADS, rows, rows, True) for inputs in (columns, copies))
+    )

@@ -1,0 +1,183 @@
+"""Linear layers by oneDNN, and dropout from 16-bit random words."""
+
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from fathom.nn import cpu
+from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision, dropout, linear
+
+CPU = torch.device("cpu")
+
+
+def inputs(*shape, bias=True, dtype=torch.float32):
+    torch.manual_seed(1)
+    width = shape[-1]
+    drawn = [torch.randn(shape), torch.randn(6, width), torch.randn(6) if bias else None]
+    return [None if x is None else x.to(dtype).requires_grad_() for x in drawn]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(1, 128, 8), (2, 3, 8), (5, 8), (1, 1, 8), (1, 0, 8)])
+def test_value_and_gradients_are_those_of_torchs_own_layer(shape, bias, monkeypatch):
+    # Whether oneDNN rounds depends on the machine.
+    monkeypatch.setattr(cpu, "_product", torch.mm)
+    given = inputs(*shape, bias=bias)
+    ours, theirs = linear(*given, precision="medium"), F.linear(*given)
+    assert ours.shape == theirs.shape
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+    present = [x for x in given if x is not None]
+    upstream = torch.randn_like(theirs)
+    torch.testing.assert_close(
+        torch.autograd.grad(ours, present, upstream),
+        torch.autograd.grad(theirs, present, upstream),
+        rtol=0,
+        atol=1e-4,
+    )
+
+
+def test_frozen_weights_get_no_gradient():
+    x, weight, bias = inputs(4, 8)
+    weight.requires_grad_(False)
+    linear(x, weight, bias, "medium").sum().backward()
+    assert weight.grad is None
+    assert x.grad is not None
+    assert bias.grad is not None
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_other_types_are_torchs_own_layer_to_the_bit(dtype):
+    given = inputs(5, 8, dtype=dtype)
+    assert torch.equal(linear(*given, precision="medium"), F.linear(*given))
+
+
+def test_autocast_rounds_as_it_does_torchs_own_layer():
+    results = []
+    for layer in (partial(linear, precision="medium"), F.linear):
+        given = inputs(5, 8)
+        with torch.autocast("cpu", torch.bfloat16):
+            y = layer(*given)
+        y.float().sum().backward()
+        results.append([y, *(x.grad for x in given)])
+    assert results[0][0].dtype == torch.bfloat16
+    assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
+
+
+def test_the_highest_precision_is_torchs_own_layer_to_the_bit():
+    given = inputs(5, 8)
+    assert torch.equal(linear(*given), F.linear(*given))
+
+
+def test_the_setting_is_afterwards_as_it_was_before_also_after_an_error():
+    setting, whole = torch.backends.mkldnn.matmul, torch.get_float32_matmul_precision()
+    before = setting.fp32_precision
+    x, weight, bias = inputs(5, 8)
+    linear(x, weight, bias, "medium").sum().backward()
+    assert (setting.fp32_precision, torch.get_float32_matmul_precision()) == (before, whole)
+    with pytest.raises(RuntimeError):
+        linear(x[:, :3], weight, bias, "medium")
+    assert (setting.fp32_precision, torch.get_float32_matmul_precision()) == (before, whole)
+
+
+def test_the_chosen_precision_is_as_exact_as_the_highest():
+    state = torch.get_rng_state()
+    chosen = choose_matmul_precision(CPU)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert set(chosen.errors) == {"highest", "medium"}
+    assert chosen.errors["highest"] < 1e-5
+    assert chosen.errors[chosen.precision] <= 2 * chosen.errors["highest"]
+    assert choose_matmul_precision(CPU) == chosen
+
+
+def test_a_machine_that_rounds_is_refused(monkeypatch):
+    """As on machines with AMX, where oneDNN may round float32 to bfloat16."""
+
+    def rounded(left, right):
+        return (left.bfloat16() @ right.bfloat16()).float()
+
+    monkeypatch.setattr(cpu, "_product", rounded)
+    chosen = choose_matmul_precision(CPU)
+    assert chosen.precision == "highest"
+    assert chosen.errors["medium"] > 100 * chosen.errors["highest"]
+
+
+def test_another_device_keeps_the_highest_precision_without_a_measurement():
+    assert choose_matmul_precision(torch.device("cuda")) == MatmulPrecision("highest", {})
+
+
+def test_rows_are_rounded_up_for_onednn_alone():
+    assert [MatmulPrecision(name, {}).multiple for name in ("highest", "medium")] == [1, 128]
+
+
+SHARES = [0.1, 0.25, 0.5, 0.9]
+
+
+def test_the_expectation_and_the_share_of_zeros_are_those_of_the_probability():
+    torch.manual_seed(1)
+    draws = 400_000
+    for p in SHARES:
+        y = dropout(torch.ones(draws), p)
+        assert y.unique().tolist() == pytest.approx([0, 1 / (1 - p)], rel=2e-5 / (1 - p))
+        # Five standard deviations of a mean of these draws.
+        assert abs((y == 0).double().mean() - p) < 5 * (p * (1 - p) / draws) ** 0.5
+        assert abs(y.double().mean() - 1) < 5 * (p / (1 - p) / draws) ** 0.5
+
+
+def test_the_probability_is_a_multiple_of_one_over_65536_and_the_scale_is_exact():
+    kept = dropout(torch.ones(64, dtype=torch.float64), 0.1).max().item()
+    assert 1 - 1 / kept == pytest.approx(round(0.1 * 65536) / 65536, abs=1e-15)
+    assert abs(1 - 1 / kept - 0.1) <= 1 / 131072
+
+
+def test_neighbouring_values_and_calls_are_independent():
+    torch.manual_seed(1)
+    n = 400_000
+    first, second = (dropout(torch.ones(n), 0.5).sub(1).double() for _ in range(2))
+    for other in (second, first.roll(1), first.roll(2), first.roll(3), first.roll(4)):
+        assert abs((first * other).mean()) < 5 / n**0.5
+
+
+def test_equal_states_of_the_generator_give_equal_masks():
+    x = torch.randn(5, 7)
+    torch.manual_seed(3)
+    first, state = dropout(x, 0.3), torch.get_rng_state()
+    second = dropout(x, 0.3)
+    torch.manual_seed(3)
+    assert torch.equal(dropout(x, 0.3), first)
+    torch.set_rng_state(state)
+    assert torch.equal(dropout(x, 0.3), second)
+    assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_gradient_has_the_same_mask(dtype):
+    x = torch.randn(5, 7).to(dtype).requires_grad_()
+    y = dropout(x, 0.3)
+    (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y))
+    assert y.dtype == gradient.dtype == dtype
+    assert torch.equal(y, x * gradient)
+    assert 0 < (gradient == 0).sum() < gradient.numel()
+
+
+def test_without_training_or_probability_the_input_is_returned_and_nothing_is_drawn():
+    x, state = torch.randn(5), torch.get_rng_state()
+    assert dropout(x, 0.0) is x
+    assert dropout(x, 0.3, training=False) is x
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_near_one_almost_all_is_dropped_and_at_one_all():
+    x = torch.ones(1000)
+    y = dropout(x, 1 - 1e-9)
+    assert torch.isfinite(y).all()
+    assert (y == 0).sum() > 900
+    assert not dropout(x, 1.0).any()
+
+
+def test_any_shape_is_taken():
+    for shape in ((0,), (1,), (3,), (4,), (2, 3, 5), ()):
+        assert dropout(torch.ones(shape), 0.5).shape == shape
+    columns = torch.ones(6, 8)[:, 2:5]
+    assert dropout(columns, 0.5).shape == (6, 3)

@@ -1,0 +1,386 @@
+"""The recurrent network against plain steps of single vectors, and its encoder and decoder."""
+
+import pytest
+import torch
+from torch import nn
+
+from fathom.decode.beam import Beam
+from fathom.methods.build import build, count
+from fathom.nn.hooks import Method
+from fathom.nn.network import Entries
+from fathom.nn.rnmt_plus.cells import step
+from fathom.nn.rnmt_plus.stacks import recurrent_table
+from tests.decode.conftest import SEARCH, learn, padded, sentences, turned
+from tests.reference import plain_rnmt
+from tests.support.refused import refused
+from tests.support.small_networks import ENTRIES, PAD, Dictionary, batch, gradients, method, nll
+from tests.support.small_rnmt import recurrent, recurrent_network, silence, thin
+
+LENGTHS = [(5, 4), (3, 6), (7, 2), (1, 1)]
+TASKS = torch.tensor([0, 1, 1, 0])
+SOURCE, PREVIOUS, TARGET = batch(LENGTHS)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"residuals": ()}, {"encoder_layers": 1, "decoder_layers": 1}, {"heads": 2}]
+)
+def test_the_network_is_its_plain_steps_forward_and_in_its_gradients(changes):
+    ours, theirs = (thin(recurrent_network(**changes)).double() for _ in range(2))
+    residual = changes.get("residuals") is None
+
+    def plain(row):
+        pieces, positions = LENGTHS[row]
+        source, previous = SOURCE[row, :pieces], PREVIOUS[row, :positions]
+        memory = plain_rnmt.encode(theirs.encoder, source, residual, lambda x: 0.75 * x)
+        return plain_rnmt.decode(theirs.decoder, memory, previous, residual, lambda x: 0.75 * x)
+
+    logits, expected = ours(SOURCE, PREVIOUS, TASKS), [plain(row) for row in range(len(LENGTHS))]
+    for row, each in enumerate(expected):
+        assert torch.allclose(logits[row, : len(each)], each, atol=1e-10)
+    nll(logits, TARGET).backward()
+    for row, each in enumerate(expected):
+        nll(each[None], TARGET[row : row + 1, : len(each)]).backward()
+    found = gradients(ours)
+    for name, gradient in gradients(theirs).items():
+        assert gradient.any(), name
+        assert torch.allclose(found[name], gradient, atol=1e-9), name
+
+
+def test_padding_changes_nothing():
+    model = recurrent_network().eval()
+    together = model(SOURCE, PREVIOUS, TASKS)
+    for row, (pieces, positions) in enumerate(LENGTHS):
+        alone = model(
+            SOURCE[row : row + 1, :pieces], PREVIOUS[row : row + 1, :positions], TASKS[:1]
+        )
+        assert torch.allclose(alone[0], together[row, :positions], atol=1e-5)
+
+
+def lstm(inputs, cell):
+    return 4 * cell * (inputs + cell) + 8 * cell
+
+
+@pytest.mark.parametrize(
+    ("layers", "width", "worked_out", "printed"),
+    [
+        (6, 512, 127.55, 128),
+        (12, 512, 165.35, 165),
+        (16, 512, 190.55, 191),
+        (20, 512, 215.75, 216),
+        (6, 1024, 378.87, 379),
+    ],
+)
+def test_counts_are_the_formulas_and_the_papers(layers, width, worked_out, printed):
+    entries, c = 32_000, width
+    model = recurrent(encoder_layers=layers, decoder_layers=8, width=width)
+    found = count(model, method("static", ()), 1, entries, entries)["total"]
+    embeddings = 2 * entries * c + 2 * c * entries + entries
+    encoder = 2 * lstm(c, c) + (layers - 1) * 2 * lstm(2 * c, c) + 2 * c**2 + c
+    attention = 2 * (c**2 + c) + 2 * (c // 4) ** 2 + c // 4
+    assert found == embeddings + encoder + attention + 8 * lstm(2 * c, c)
+    assert round(found / 1e6, 2) == worked_out
+    assert found / 1e6 == pytest.approx(printed, rel=4e-3)
+
+
+@pytest.mark.parametrize("shared", ["decoder", "all"])
+def test_shared_embeddings_are_refused(shared):
+    with refused(where="model.tie_embeddings", remedy="none"):
+        recurrent_network(tie_embeddings=shared)
+
+
+def test_a_layer_that_is_dropped_learns_nothing_but_the_one_that_asks_for_contexts():
+    dictionary = Dictionary(ENTRIES)
+    model = build(recurrent(), method("layerdrop", p=0.5), 2, dictionary, dictionary)
+    dropped = 0
+    for number in range(1, 9):
+        model.zero_grad()
+        model.start_update(1, number)
+        nll(model(SOURCE, PREVIOUS, TASKS), TARGET).backward()
+        for side, stack in model.stacks.items():
+            for layer, kept in zip(stack.layers, model.methods[side].active_layers, strict=True):
+                asks = layer is model.decoder.layers[0]
+                assert (layer.lstm.weight.grad is not None) == (kept or asks)
+                dropped += not kept
+    assert dropped > 16
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    torch.manual_seed(7)
+    dictionary = Dictionary(ENTRIES)
+    model = recurrent(encoder_layers=2, decoder_layers=2, width=32)
+    fresh = build(model, method("static", ()), 1, dictionary, dictionary)
+    return learn(fresh, 200).for_task(0)
+
+
+@pytest.mark.slow
+def test_it_learns_to_turn_sentences_round(learnt):
+    rows = sentences(64, 5, seed=999)[1:]
+    found = Beam(learnt, Dictionary(ENTRIES), SEARCH).best(
+        padded(rows), torch.zeros(len(rows), dtype=torch.long)
+    )
+    right = sum(each == turned(row) for each, row in zip(found, rows, strict=True))
+    assert right > 25
+
+
+LENGTHS_ENCODER = [(5, 4), (3, 6), (1, 1)]
+TASKS_ENCODER = torch.tensor([0, 1, 1])
+SOURCE_ENCODER = batch(LENGTHS_ENCODER)[0]
+
+
+def seen(encoder) -> list[torch.Tensor]:
+    """Return the embeddings and each layer's output."""
+    found = []
+    encoder.observer = found.extend
+    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)
+    return found
+
+
+@pytest.mark.parametrize("residuals", [("encoder",), ("encoder", "decoder"), ("decoder",), ()])
+def test_residuals_begin_with_the_third_layer_where_the_side_has_them(residuals):
+    encoder = recurrent_network(residuals=residuals).encoder
+    for layer in encoder.layers[2:]:
+        silence(layer.lstm)
+    outputs = seen(encoder)
+    assert outputs[2].any()
+    for output in outputs[3:]:
+        assert torch.equal(output, outputs[2] if "encoder" in residuals else 0 * outputs[2])
+    silence(encoder.layers[1].lstm)
+    assert not seen(encoder)[2].any()
+
+
+def test_dropout_falls_on_embeddings_and_on_every_layers_output_before_it_is_added():
+    encoder = recurrent_network(dropout=0.5).train().encoder
+    outputs = seen(encoder)
+    assert 0.4 < outputs[0].eq(0).float().mean() < 0.6
+    assert 0.4 < outputs[2].eq(0).float().mean() < 0.6
+    assert 0.4 < outputs[3].eq(outputs[2]).float().mean() < 0.7
+
+
+class Recording(Method):
+    """Remembers what the hooks were given."""
+
+    def __init__(self, stack):
+        super().__init__(stack)
+        self.asked = []
+
+    def residual(self, layer, part, x, fx):
+        self.asked.append(("residual", layer, part))
+        return super().residual(layer, part, x, fx)
+
+    def keep(self, layer):
+        self.asked.append(("keep", layer))
+        return True
+
+    def block(self, layer, x, y):
+        self.asked.append(("block", layer, tuple(x.shape), tuple(y.shape)))
+        return y
+
+    def after(self, layer, y):
+        self.asked.append(("after", layer))
+        return y
+
+    def memory(self, outputs, count):
+        self.asked.append(("memory", [tuple(each.shape) for each in outputs], count))
+        return super().memory(outputs, count)
+
+
+def test_a_method_is_asked_at_every_place_in_order():
+    encoder = recurrent_network(Recording, encoder_layers=3).encoder
+    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)
+    wide = (5, 3, 16)
+    expected = []
+    for layer in range(3):
+        expected.append(("keep", layer))
+        expected += [("residual", layer, "recurrence")] * (layer == 2)
+        expected += [("block", layer, wide, wide), ("after", layer)]
+    assert encoder.method.asked == [*expected, ("memory", [wide] * 4, 1)]
+
+
+class Mixing(Method):
+    """Lets the decoder read a weighted sum of all layers."""
+
+    def __init__(self, stack):
+        super().__init__(stack)
+        self.weights = nn.Parameter(torch.arange(1.0, stack.sources + 1))
+
+    def memory(self, outputs, count):
+        layers = outputs[-self.stack.sources :]
+        return [sum(w * h for w, h in zip(self.weights, layers, strict=True))] * count
+
+
+def test_a_mixture_of_layers_is_made_before_the_projection():
+    encoder = recurrent_network(Mixing).encoder
+    assert (encoder.method.stack.sources, encoder.method.stack.memories) == (4, 1)
+    outputs = seen(encoder)[1:]
+    mixed = sum(number * output for number, output in enumerate(outputs, start=1))
+    found = encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)
+    assert len(found["encoder_out"]) == 1
+    assert torch.allclose(found["encoder_out"][0], encoder.projection(mixed), atol=1e-4)
+    assert torch.equal(found["encoder_padding_mask"][0], SOURCE_ENCODER.eq(PAD))
+    found["encoder_out"][0].sum().backward()
+    assert encoder.method.weights.grad.ne(0).all()
+
+
+class Skipping(Method):
+    """Leaves the first layer out."""
+
+    def keep(self, layer):
+        return layer != 0
+
+
+def test_embeddings_can_take_the_first_layers_place():
+    encoder = recurrent_network(Skipping).encoder
+    outputs = seen(encoder)
+    embeddings = encoder.embed_tokens(SOURCE_ENCODER).transpose(0, 1)
+    assert torch.equal(outputs[1], torch.cat([embeddings, embeddings], dim=-1))
+    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)["encoder_out"][0].sum().backward()
+    assert encoder.layers[0].lstm.weight.grad is None
+    assert encoder.layers[1].lstm.weight.grad.any()
+
+
+def test_tables_start_uniform_and_at_zero_for_padding():
+    torch.manual_seed(1)
+    table = recurrent_table(Entries(500), 64).weight
+    assert 0.0399 < table.abs().max() <= 0.04
+    assert table.std().item() == pytest.approx(0.04 / 3**0.5, rel=0.02)
+    assert not table[PAD].any()
+
+
+LENGTHS_DECODER = [(5, 6), (3, 6), (7, 6)]
+SOURCE_DECODER, PREVIOUS_DECODER, _ = batch(LENGTHS_DECODER)
+TASKS_DECODER = torch.tensor([0, 1, 1])
+
+
+class FirstAway(Method):
+    """Leaves the first layer out."""
+
+    def keep(self, layer):
+        return layer != 0
+
+
+class SecondAway(Method):
+    """Leaves the second layer out."""
+
+    def keep(self, layer):
+        return layer != 1
+
+
+def steps(model, memory, state, previous, start=1):
+    """Return the logits of each position from `start` on, one after another."""
+    return [
+        model.decoder(previous[:, :length], memory, incremental_state=state)[0]
+        for length in range(start, previous.size(1) + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "layers"),
+    [(Method, 1), (Method, 4), (FirstAway, 1), (FirstAway, 3), (SecondAway, 2), (SecondAway, 4)],
+)
+def test_incremental_decoding_equals_the_whole_pass(kind, layers):
+    model = recurrent_network(kind, decoder_layers=layers).eval().for_task(1)
+    with torch.no_grad():
+        whole = model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+        found = steps(model, model.encoder(SOURCE_DECODER), {}, PREVIOUS_DECODER)
+    assert torch.allclose(torch.cat(found, dim=1), whole, atol=1e-5)
+
+
+@pytest.mark.parametrize("order", [[2, 0, 1], [1, 1, 1, 0, 2], [2]])
+def test_what_was_kept_can_be_reordered_between_steps(order):
+    model, rows, state = recurrent_network().eval().for_task(1), torch.tensor(order), {}
+    with torch.no_grad():
+        memory = model.encoder(SOURCE_DECODER)
+        steps(model, memory, state, PREVIOUS_DECODER[:, :3])
+        model.decoder.reorder_incremental_state_scripting(state, rows)
+        chosen = model.encoder.reorder_encoder_out(memory, rows)
+        found = steps(model, chosen, state, PREVIOUS_DECODER[rows], start=4)
+        whole = model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+    assert torch.allclose(torch.cat(found, dim=1), whole[rows, 3:], atol=1e-5)
+
+
+def test_the_first_layer_reads_the_context_of_the_step_before_and_queries_its_own():
+    model = recurrent_network(decoder_layers=2).eval()
+    layer, memory = model.decoder.layers[0], model.encoder(SOURCE_DECODER, tasks=TASKS_DECODER)
+    attention, lstm = layer.attention, layer.lstm
+    source = attention.prepare(memory["encoder_out"][0], memory["encoder_padding_mask"][0])
+    m = c = torch.zeros(3, 8)
+    context, outputs, contexts = attention(m, source), [], []
+    for x in model.decoder.embed_tokens(PREVIOUS_DECODER).unbind(1):
+        a = torch.cat([x, context, m], dim=-1) @ lstm.weight[0]
+        m, c = step(a, c, lstm.scale[0], lstm.bias[0])
+        context = attention(m, source)
+        outputs.append(m)
+        contexts.append(context)
+    assert torch.allclose(seen_of_decoder(model)[1], torch.stack(outputs), atol=1e-5)
+    shared = model.decoder.start_pass(memory, None)
+    layer(model.decoder.embed_tokens(PREVIOUS_DECODER).transpose(0, 1), shared)
+    assert torch.allclose(shared.contexts, torch.stack(contexts), atol=1e-5)
+
+
+def test_no_position_sees_a_later_one():
+    model = recurrent_network().eval()
+    other = PREVIOUS_DECODER.clone()
+    other[:, 4:] = 9
+    left, right = (model(SOURCE_DECODER, each, TASKS_DECODER) for each in (PREVIOUS_DECODER, other))
+    assert torch.equal(left[:, :4], right[:, :4])
+    assert not torch.equal(left[:, 4], right[:, 4])
+
+
+def seen_of_decoder(model) -> list[torch.Tensor]:
+    """Return the embeddings and each layer's output."""
+    found = []
+    model.decoder.observer = found.extend
+    model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+    return found
+
+
+@pytest.mark.parametrize("residuals", [("decoder",), ("encoder", "decoder"), ("encoder",), ()])
+def test_residuals_of_the_decoder_begin_with_the_third_layer(residuals):
+    model = recurrent_network(residuals=residuals)
+    for layer in model.decoder.layers[2:]:
+        silence(layer.lstm)
+    outputs = seen_of_decoder(model)
+    assert outputs[2].any()
+    for output in outputs[3:]:
+        assert torch.equal(output, outputs[2] if "decoder" in residuals else 0 * outputs[2])
+    silence(model.decoder.layers[1].lstm)
+    assert not seen_of_decoder(model)[2].any()
+
+
+def test_the_first_layers_output_is_not_dropped_and_the_others_are():
+    outputs = seen_of_decoder(recurrent_network(dropout=0.5).train())
+    assert 0.4 < outputs[0].eq(0).float().mean() < 0.6
+    assert not outputs[1].eq(0).any()
+    assert 0.4 < outputs[2].eq(0).float().mean() < 0.6
+
+
+def test_attention_dropout_is_drawn_once_for_all_positions():
+    model = recurrent_network(attention_dropout=0.5).train()
+    sources = []
+    attention = model.decoder.layers[0].attention
+    attention.register_forward_hook(lambda _, given, __: sources.append(given[1]))
+    model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+    assert len(sources) == 1 + PREVIOUS_DECODER.size(1)
+    assert all(each.mask is sources[0].mask for each in sources)
+    model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+    assert not torch.equal(sources[-1].mask, sources[0].mask)
+
+
+class FirstClosed(Method):
+    """Computes the first layer and passes on what it read."""
+
+    def block(self, layer, x, y):
+        return y if layer else x
+
+
+def test_a_first_layer_that_is_left_out_asks_for_the_contexts_as_a_closed_one_does():
+    """Else a sentence's contexts would depend on whether others in the batch keep the layer."""
+    away, closed = (recurrent_network(each, decoder_layers=2) for each in (FirstAway, FirstClosed))
+    logits = away(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+    assert torch.equal(logits, closed(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER))
+    assert not torch.allclose(
+        logits, recurrent_network(decoder_layers=2)(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+    )
+    logits.sum().backward()
+    assert away.decoder.layers[0].lstm.weight.grad.any()

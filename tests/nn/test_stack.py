@@ -1,0 +1,307 @@
+"""The loop over layers and its hooks, random streams, and what every network offers."""
+
+import json
+
+import pytest
+import torch
+
+from fathom.methods.build import count
+from fathom.nn.cpu import choose_matmul_precision
+from fathom.nn.hooks import Method, generator, stream_seed
+from fathom.nn.network import FAIRSEQ, FAST, Backend, Entries, choose_backend, count_parameters
+from fathom.nn.stack import apply_once, run_layers, tasks_of
+from fathom.nn.transformer.network import Transformer
+from tests.support.refused import prose, refused
+from tests.support.small_networks import ENTRIES, batch, method, network, shape, stack
+
+
+class Recorder(Method):
+    """Notes each hook of the loop, and skips layer 1."""
+
+    def __init__(self):
+        super().__init__(stack())
+        self.calls = []
+
+    def source(self, layer, outputs):
+        self.calls.append(("source", layer))
+        return 2 * outputs[-1]
+
+    def keep(self, layer):
+        self.calls.append(("keep", layer))
+        return layer != 1
+
+    def block(self, layer, x, y):
+        self.calls.append(("block", layer))
+        return x + y
+
+    def after(self, layer, y):
+        self.calls.append(("after", layer))
+        return 10 * y
+
+
+def add(number, layer, x):
+    """Take the place of a layer: its number is added."""
+    return x + layer
+
+
+def test_hooks_are_called_in_order_and_a_skipped_layer_passes_its_input_on():
+    method, outputs = Recorder(), [1.0]
+    run_layers(method, [1, 2, 3], outputs, add)
+    first = 10 * (2 + 2 + 1)
+    assert outputs == [1.0, first, 2 * first, 10 * (4 * first + 4 * first + 3)]
+    kept = ("source", "keep", "block", "after")
+    expected = [(hook, 0) for hook in kept] + [("source", 1), ("keep", 1)]
+    assert method.calls == expected + [(hook, 2) for hook in kept]
+
+
+def test_a_layer_that_others_need_runs_where_it_is_skipped():
+    ran = []
+
+    def call(number, layer, x):
+        ran.append(number)
+        return add(number, layer, x)
+
+    outputs = [1.0]
+    run_layers(Recorder(), [1, 2, 3], outputs, call, always={1})
+    assert ran == [0, 1, 2]
+    assert outputs[2] == 2 * outputs[1]
+
+
+def test_without_hooks_the_layers_run_straight_through():
+    method, outputs = Method(stack()), [1.0]
+    assert not method.overrides("source", "keep", "block", "after")
+    run_layers(method, [1, 2, 3], outputs, add)
+    assert outputs == [1.0, 2.0, 4.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("hook", "override", "last"),
+    [
+        ("source", lambda layer, outputs: outputs[0], 4.0),
+        ("keep", lambda layer: layer != 1, 5.0),
+        ("block", lambda layer, x, y: 2 * y, 30.0),
+        ("after", lambda layer, y: 2 * y, 30.0),
+    ],
+)
+def test_a_method_with_one_hook_has_it_called(hook, override, last):
+    method, outputs = Method(stack()), [1.0]
+    setattr(method, hook, override)
+    run_layers(method, [1, 2, 3], outputs, add)
+    assert outputs[-1] == last
+
+
+def test_a_method_tells_which_hooks_it_overrides():
+    method = Recorder()
+    assert method.overrides("keep")
+    assert method.overrides("memory", "after")
+    assert not method.overrides("memory", "residual")
+    plain = Method(stack())
+    plain.keep = lambda layer: False
+    assert plain.overrides("keep")
+
+
+def test_the_task_of_a_sentence_comes_from_the_caller_or_from_for_task():
+    tokens = torch.zeros(3, 2, dtype=torch.long)
+    tasks = torch.tensor([1, 0, 1])
+    assert tasks_of(tokens, tasks, 5) is tasks
+    assert tasks_of(tokens, None, 5).tolist() == [5, 5, 5]
+    with pytest.raises(RuntimeError, match="for_task"):
+        tasks_of(tokens, None, None)
+
+
+def test_a_tensor_that_occurs_twice_is_computed_once():
+    calls = []
+    first, second = torch.zeros(1), torch.zeros(1)
+    results = apply_once(lambda tensor: calls.append(1) or tensor + 1, [first, second, first])
+    assert len(calls) == 2
+    assert results[0] is results[2] is not results[1]
+
+
+class Spy(Method):
+    """Notes each call; leaves out layer 1."""
+
+    def __init__(self, side):
+        super().__init__(stack(side))
+        self.calls = []
+
+    def begin(self, tasks):
+        self.calls.append(("begin", tasks.tolist()))
+
+    def source(self, layer, outputs):
+        self.calls.append(("source", layer, len(outputs)))
+        return outputs[-1]
+
+    def keep(self, layer):
+        return layer != 1
+
+    def residual(self, layer, part, x, fx):
+        self.calls.append(("residual", layer, part))
+        return x + fx
+
+    def block(self, layer, x, y):
+        self.calls.append(("block", layer))
+        return y
+
+    def after(self, layer, y):
+        self.calls.append(("after", layer))
+        return y
+
+
+def test_each_hook_is_called_in_its_place():
+    spies = {side: Spy(side) for side in ("encoder", "decoder")}
+    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    model(source, previous, torch.tensor([1, 0]))
+    parts = {"encoder": ("self_attention", "ffn")}
+    parts["decoder"] = ("self_attention", "cross_attention", "ffn")
+    for side, spy in spies.items():
+        expected = [("begin", [1, 0])]
+        for layer in range(3):
+            expected.append(("source", layer, layer + 1))
+            if layer != 1:
+                expected += [("residual", layer, part) for part in parts[side]]
+                expected += [("block", layer), ("after", layer)]
+        assert spy.calls == [*expected, ("source", 3, 4)]
+
+
+def test_methods_are_not_registered_in_each_layer():
+    spies = {side: Spy(side) for side in ("encoder", "decoder")}
+    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
+    assert sum(isinstance(module, Method) for module in model.modules()) == 2
+
+
+def test_random_streams_repeat_and_differ_in_every_argument():
+    def draw(*arguments):
+        return tuple(torch.rand(4, generator=generator(*arguments)).tolist())
+
+    keys = [
+        (seed, update, side, task)
+        for seed in (1, 2)
+        for update in (1, 2, 11)
+        for side in ("encoder", "decoder")
+        for task in (None, 0, 1, 11)
+    ]
+    assert len({draw(*key) for key in keys}) == len(keys)
+    assert draw(*keys[5]) == draw(*keys[5])
+
+
+def test_the_seed_of_a_stream_is_the_same_in_every_process():
+    # The first eight digits of: printf '1 2 encoder 3' | sha256sum
+    assert stream_seed(1, 2, "encoder", 3) == 0xD660E3C3
+
+
+def test_random_streams_leave_torchs_own_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    torch.rand(3, generator=generator(1, 1, "encoder", 0))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_gates_and_updates_reach_the_method_of_each_stack():
+    model = network(method("latent_layers"))
+    assert list(model.methods) == list(model.stacks) == ["encoder", "decoder"]
+    model.use_gates("hard").start_update(1, 2)
+    assert {gates.inference for gates in model.methods.values()} == {"hard"}
+    noises = [gates.noise for gates in model.methods.values()]
+    assert not torch.equal(*noises)
+
+
+def test_a_task_is_set_on_both_stacks():
+    model = network(method("static", ())).for_task(1)
+    assert (model.encoder.task, model.decoder.task) == (1, 1)
+
+
+CPU = torch.device("cpu")
+
+
+def test_the_fast_kernels_take_the_products_that_the_device_computes_well():
+    assert choose_backend(FAST, CPU) == Backend(FAST, choose_matmul_precision(CPU))
+    assert choose_backend(FAIRSEQ, CPU) == Backend(FAIRSEQ)
+
+
+def test_the_record_names_kernels_and_products_with_their_errors():
+    record = choose_backend(FAST, CPU).record()
+    assert record["kernels"] == "fast"
+    assert record["products"]["precision"] in ("highest", "medium")
+    assert record == json.loads(json.dumps(record))
+    assert Backend(FAIRSEQ).record() == {"kernels": "fairseq"}
+
+
+def test_a_network_is_fast_unless_it_is_set_otherwise():
+    model = network(method("static", ()))
+    assert model.backend.kernels == "fast"
+    assert model.set_backend(Backend(FAIRSEQ)).backend.kernels == "fairseq"
+
+
+@pytest.mark.parametrize(
+    ("changes", "kernels", "remedy"),
+    [
+        ({}, FAIRSEQ, prose("write fast")),
+        ({"architecture": "rnmt_plus", "tie_embeddings": "none"}, FAST, prose("write uncompiled")),
+    ],
+)
+def test_layers_that_are_not_packed_cannot_be_compiled(changes, kernels, remedy):
+    model = network(method("static", ()), shape(**changes)).set_backend(Backend(kernels))
+    with refused("uncompiled", remedy=remedy):
+        model.compile_layers()
+
+
+RELATED, DIVERSE, EN_DE = 62_660, 67_850, 68_080
+# The counts below are worked out to three digits after the point of a million.
+RELATIVE = 1e-3
+
+
+def millions(encoder, decoder, rows, name="static", sides=(), width=512, ffn=1024) -> float:
+    model = shape(encoder_layers=encoder, decoder_layers=decoder, width=width, ffn=ffn)
+    return count(model, method(name, sides), 8, rows - 8_000, 8_000)["total"] / 1e6
+
+
+@pytest.mark.parametrize(
+    ("encoder", "decoder", "rows", "expected"),
+    [
+        (6, 6, RELATED, 63.627),
+        (12, 12, RELATED, 95.171),
+        (12, 24, RELATED, 133.024),
+        (24, 24, RELATED, 158.257),
+        (6, 6, DIVERSE, 66.3),
+        (12, 12, DIVERSE, 97.8),
+        (24, 12, DIVERSE, 123.1),
+        (24, 24, DIVERSE, 160.9),
+        (36, 12, DIVERSE, 148.3),
+        (12, 36, DIVERSE, 173.5),
+        (12, 100, DIVERSE, 375.4),
+    ],
+)
+def test_counts_are_those_worked_out_from_the_paper(encoder, decoder, rows, expected):
+    assert millions(encoder, decoder, rows) == pytest.approx(expected, rel=RELATIVE)
+
+
+def test_wide_and_big_shapes_count_as_printed():
+    wide = millions(6, 6, RELATED, width=1024, ffn=2048)
+    big = millions(6, 6, EN_DE, width=1024, ffn=4096)
+    assert wide == pytest.approx(190.169, rel=RELATIVE)
+    assert big == pytest.approx(246.075, rel=RELATIVE)
+
+
+def test_gates_add_one_logit_for_each_task_and_layer():
+    static = millions(12, 24, RELATED)
+    latent = millions(12, 24, RELATED, "latent_layers", ("decoder",))
+    assert round((latent - static) * 1e6) == 8 * 24
+
+
+def test_the_parts_add_up_and_a_tied_tensor_counts_once():
+    for tied in ("decoder", "none"):
+        network_ = network(method("latent_layers"), shape(tie_embeddings=tied))
+        found = count_parameters(network_)
+        assert found["total"] == sum(p.numel() for p in set(network_.parameters()))
+        assert found["total"] == found["encoder"] + found["decoder"] + found["embeddings"]
+        assert found["embeddings"] == (2 if tied == "decoder" else 3) * 23 * 16
+        assert found["trainable"] == found["total"]
+
+
+def test_frozen_parameters_are_not_trainable():
+    network_ = network(method("static", ()))
+    network_.encoder.requires_grad_(False)
+    found = count_parameters(network_)
+    assert found["trainable"] == found["total"] - found["encoder"] - 23 * 16

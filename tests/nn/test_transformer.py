@@ -1,0 +1,322 @@
+"""The Transformer against fairseq's, and its layers, tables and stacks."""
+
+import pytest
+import torch
+from fairseq.models.transformer import TransformerDecoderBase, TransformerEncoderBase
+from fairseq.models.transformer.transformer_base import Embedding, TransformerModelBase
+from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
+
+from fathom.methods.build import build
+from fathom.nn.hooks import Method
+from fathom.nn.masked_lm.network import learned_table
+from fathom.nn.network import Entries
+from fathom.nn.packing import Packing
+from fathom.nn.stack import residual
+from fathom.nn.transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    PackedPass,
+    fairseq_config,
+)
+from fathom.nn.transformer.network import Transformer
+from fathom.nn.transformer.stacks import (
+    embedding_table,
+    packed_positions,
+    position_table,
+)
+from tests.support.small_networks import (
+    ENTRIES,
+    PAD,
+    Dictionary,
+    batch,
+    gradients,
+    method,
+    network,
+    nll,
+    shape,
+    stack,
+)
+
+LENGTHS = [(5, 4), (3, 6), (7, 2), (1, 1)]
+TASKS = torch.tensor([0, 1, 1, 0])
+# fairseq computes its cross-attention's softmax in float32, in float64 networks too.
+TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-5}
+
+
+def fairseq_twin(ours: Transformer, model) -> TransformerModelBase:
+    """Return fairseq's own Transformer with the weights of ours."""
+    config = fairseq_config(model)
+    config.encoder.layers, config.decoder.layers = model.encoder_layers, model.decoder_layers
+    config.decoder.output_dim = config.decoder.input_dim = model.width
+    config.share_decoder_input_output_embed = model.tie_embeddings == "decoder"
+    sides = [Embedding(ENTRIES, model.width, PAD) for _ in range(2)]
+    dictionary = Dictionary(ENTRIES)
+    twin = TransformerModelBase(
+        config,
+        TransformerEncoderBase(config, dictionary, sides[0]),
+        TransformerDecoderBase(config, dictionary, sides[1]),
+    )
+    # Without a version, fairseq takes the weights for old ones and drops the final norms.
+    version = {f"{side}.version": torch.tensor([3.0]) for side in ("encoder", "decoder")}
+    missing, unexpected = twin.load_state_dict(ours.state_dict() | version, strict=False)
+    assert not missing
+    assert all(".method." in name or name == "encoder.version" for name in unexpected)
+    return twin
+
+
+def close(left: Tensor, right: Tensor, dtype: torch.dtype) -> bool:
+    return torch.allclose(left, right, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+# The twin mixes kinds of masks, of which torch warns.
+@pytest.mark.filterwarnings("ignore:Support for mismatched")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"norm": "post"}, {"tie_embeddings": "none"}, {"encoder_layers": 2, "heads": 2}],
+)
+@pytest.mark.parametrize("name", ["static", "latent_layers"])
+def test_all_gates_open_equal_fairseqs_own_transformer(name, changes, dtype):
+    model = shape(**changes)
+    ours = network(method(name, () if name == "static" else ("encoder", "decoder")), model)
+    theirs = fairseq_twin(ours, model).to(dtype)
+    ours = ours.to(dtype)
+    for each in ours.methods.values():
+        if name != "static":
+            each.alpha.data.fill_(200.0)
+    ours.start_update(1, 1)
+    source, previous, target = batch(LENGTHS)
+    logits = ours(source, previous, TASKS)
+    expected, _ = theirs(source, None, previous)
+    assert close(logits, expected, dtype)
+    memories = ours.encoder(source, tasks=TASKS), theirs.encoder(source)
+    assert close(*(each["encoder_out"][0] for each in memories), dtype)
+    nll(logits, target).backward()
+    nll(expected, target).backward()
+    found = gradients(ours)
+    for parameter, gradient in gradients(theirs).items():
+        # An absolute tolerance serves k_proj.bias, whose true gradient is zero: both are noise.
+        assert close(found[parameter], gradient, dtype), parameter
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+def test_incremental_decoding_equals_the_whole_pass(norm, gates):
+    model = network(method("latent_layers"), shape(norm=norm)).eval().use_gates(gates)
+    for each in model.methods.values():
+        each.alpha.data = torch.tensor([[0.4, -0.3, 0.2], [-0.1, 0.5, 0.9]])
+    source, previous, _ = batch([(5, 6), (3, 6), (7, 6)])
+    with torch.no_grad():
+        whole = model(source, previous, torch.ones(3, dtype=torch.long))
+        memory = model.for_task(1).encoder(source)
+        state = {}
+        steps = [
+            model.decoder(previous[:, :length], memory, incremental_state=state)[0]
+            for length in range(1, 7)
+        ]
+    # The two ways use different kernels, which agree to a few units of float32.
+    assert torch.allclose(torch.cat(steps, dim=1), whole, atol=1e-5)
+
+
+def test_padding_changes_nothing():
+    model = network(method("static", ())).eval()
+    source, previous, _ = batch(LENGTHS)
+    together = model(source, previous, TASKS)
+    for row, (pieces, positions) in enumerate(LENGTHS):
+        alone = model(
+            source[row : row + 1, :pieces], previous[row : row + 1, :positions], TASKS[:1]
+        )
+        assert torch.allclose(alone[0], together[row, :positions], atol=1e-5)
+
+
+def test_no_position_sees_a_later_one():
+    model = network(method("static", ())).eval()
+    source, previous, _ = batch([(5, 6)])
+    other = previous.clone()
+    other[0, 4:] = 9
+    left, right = (model(source, each, TASKS[:1])[0] for each in (previous, other))
+    assert torch.equal(left[:4], right[:4])
+    assert not torch.equal(left[4], right[4])
+
+
+def test_configurations_share_nothing():
+    """fairseq's own defaults are classes; changing one would change every other model's."""
+    narrow, wide = fairseq_config(shape()), fairseq_config(shape(width=32))
+    assert (narrow.encoder.embed_dim, wide.encoder.embed_dim) == (16, 32)
+    assert narrow.quant_noise is not wide.quant_noise
+
+
+def test_the_weights_do_not_depend_on_the_method():
+    static, latent = network(method("static", ())), network(method("latent_layers"))
+    for name, tensor in static.state_dict().items():
+        assert torch.equal(tensor, latent.state_dict()[name]), name
+
+
+def generate(model: Transformer, source: Tensor, task: int) -> list[list[int]]:
+    """Return the best hypothesis of fairseq's beam search for each sentence."""
+    generator = SequenceGenerator(
+        [model.for_task(task)], Dictionary(ENTRIES), beam_size=3, max_len_a=0, max_len_b=8
+    )
+    sample = {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(dim=1)}}
+    return [beam[0]["tokens"].tolist() for beam in generator.generate([model], sample)]
+
+
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+def test_fairseqs_generator_decodes_each_task_with_its_own_gates(gates):
+    torch.manual_seed(7)
+    dictionary = Dictionary(ENTRIES)
+    model = build(shape(), method("latent_layers"), 2, dictionary, dictionary).eval()
+    model.use_gates(gates)
+    for each in model.methods.values():
+        each.alpha.data = torch.tensor([[3.0, -3.0, 3.0], [-3.0, 3.0, -3.0]])
+    source, _, _ = batch([(5, 4), (3, 6), (7, 2), (2, 2)])
+    first, second = (generate(model, source, task) for task in (0, 1))
+    assert len(first) == len(second) == 4
+    assert first != second
+    order = torch.tensor([2, 0, 3, 1])
+    assert generate(model, source[order], 0) == [first[row] for row in order]
+
+
+def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
+    """[latent_depth Eq. 1] and, for post-norm, its sentence below."""
+    x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
+    static = Method(stack(layers=1))
+    for norm in ("pre", "post", "lingvo", "none"):
+        layer = EncoderLayer(shape(norm=norm), lambda part, x, fx: static.residual(0, part, x, fx))
+
+        def attention(x, layer=layer):
+            return layer.self_attn(x, x, x, need_weights=False)[0]
+
+        def ffn(x, layer=layer):
+            return layer.fc2(torch.relu(layer.fc1(x)))
+
+        expected = x
+        for sub_layer, name in ((attention, "self_attn_layer_norm"), (ffn, "final_layer_norm")):
+            normalise = layer.get_submodule(name)
+            if norm == "post":
+                expected = normalise(expected + sub_layer(expected))
+            elif norm == "lingvo" and sub_layer is attention:
+                expected = normalise(expected) + sub_layer(normalise(expected))
+            else:
+                expected = expected + sub_layer(normalise(expected))
+        assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+
+
+def test_without_residuals_a_sub_layer_is_what_it_computes():
+    x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
+    static = Method(stack(layers=1))
+    model = shape(residuals=("decoder",))
+    layer = EncoderLayer(model, residual(model, static, 0))
+    y = layer.self_attn_layer_norm(x)
+    y = layer.self_attn(y, y, y, need_weights=False)[0]
+    expected = layer.fc2(torch.relu(layer.fc1(layer.final_layer_norm(y))))
+    assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+
+
+def test_the_feed_forward_activation_is_the_one_that_is_named():
+    x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
+    for activation, function in (("relu", torch.relu), ("gelu", torch.nn.functional.gelu)):
+        layer = EncoderLayer(shape(activation=activation), lambda part, x, fx: fx)
+        y = layer.self_attn_layer_norm(x)
+        y = layer.final_layer_norm(layer.self_attn(y, y, y, need_weights=False)[0])
+        assert torch.allclose(layer(x, padding), layer.fc2(function(layer.fc1(y))), atol=1e-6)
+
+
+def test_each_kind_of_dropout_has_its_own_probability():
+    model = shape(dropout=0.1, attention_dropout=0.2, activation_dropout=0.3)
+    for kind, attentions in ((EncoderLayer, 1), (DecoderLayer, 2)):
+        layer = kind(model, lambda part, x, fx: x + fx)
+        found = [
+            layer.get_submodule(name).dropout_module.p
+            for name in ("self_attn", "encoder_attn")[:attentions]
+        ]
+        assert found == [0.2] * attentions
+        assert (layer.dropout_module.p, layer.activation_dropout_module.p) == (0.1, 0.3)
+
+
+def test_every_decoder_layer_gets_a_memory_and_equal_ones_are_one_tensor():
+    model = network(method("static", ()), shape(encoder_layers=2, decoder_layers=4)).for_task(0)
+    source, _, _ = batch([(5, 4), (3, 6)])
+    encoded = model.encoder(source)
+    memories = encoded["encoder_out"]
+    assert len(memories) == 4
+    assert len({id(memory) for memory in memories}) == 1
+    assert memories[0].shape == (5, 2, 16)
+    assert torch.equal(encoded["encoder_padding_mask"][0], source.eq(PAD))
+
+
+def test_sentences_of_an_encoded_batch_can_be_chosen():
+    model = network(method("static", ())).for_task(0)
+    source, _, _ = batch([(5, 4), (3, 6)])
+    encoded = model.encoder(source)
+    order = torch.tensor([1, 1, 0])
+    chosen = model.encoder.reorder_encoder_out(encoded, order)
+    assert torch.equal(chosen["encoder_out"][0], encoded["encoder_out"][0][:, order])
+    assert torch.equal(chosen["encoder_padding_mask"][0], source.eq(PAD)[order])
+    assert len({id(memory) for memory in chosen["encoder_out"]}) == 1
+
+
+def test_embeddings_are_scaled_by_the_root_of_the_width_and_positions_are_not():
+    model, outputs = network(method("static", ())).for_task(0), []
+    decoder = model.decoder
+    decoder.observer = outputs.extend
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    decoder(previous, model.encoder(source))
+    expected = 4 * decoder.embed_tokens.weight[previous] + decoder.embed_positions(previous)
+    assert torch.allclose(outputs[0], expected.transpose(0, 1))
+
+
+def test_tables_are_one_where_they_are_shared():
+    def tables(share, bias):
+        model = network(method("static", ()), shape(tie_embeddings=share, output_bias=bias))
+        ends = model.encoder.embed_tokens, model.decoder.embed_tokens
+        return [each.weight for each in ends] + [model.decoder.output_projection]
+
+    for share, distinct in (("none", 3), ("decoder", 2), ("all", 1)):
+        for bias in (True, False):
+            source, target, output = tables(share, bias)
+            assert len({id(source), id(target), id(output.weight)}) == distinct
+            assert (output.bias is not None) is bias
+            assert not bias or not output.bias.any()
+
+
+def test_embeddings_start_normal_with_deviation_of_one_over_the_root_of_the_width():
+    torch.manual_seed(1)
+    table = embedding_table(Entries(4000), 64).weight
+    assert torch.equal(table[1], torch.zeros(64))
+    # 256,000 draws: the deviation's own deviation is 0.14 %.
+    assert abs(table.std().item() * 8 - 1) < 0.01
+
+
+def test_positions_have_no_parameters_and_are_not_saved():
+    table = position_table(Entries(10), 16)
+    assert not list(table.parameters())
+    assert not table.state_dict()
+
+
+def test_rows_have_the_positions_of_their_tokens():
+    source, _, _ = batch([(5, 4), (3, 6)])
+    packing = Packing.of(source.eq(PAD))
+    for table in (position_table(Entries(10), 16), learned_table(Entries(10), 8, 16)):
+        expected = packing.pack(table(source))[0]
+        assert torch.equal(packed_positions(table, packing), expected)
+
+
+def test_rows_have_positions_beyond_those_made_at_once():
+    padding = torch.zeros(1, 1500, dtype=torch.bool)
+    assert packed_positions(position_table(Entries(10), 16), Packing.of(padding)).shape == (
+        1500,
+        16,
+    )
+
+
+PADDING = torch.tensor([[False, False, True], [False, False, False]])
+
+
+def packed_pass(causal=False, memory=None):
+    return PackedPass(Packing.of(PADDING), "highest", causal, memory)
+
+
+def plain(part, x, fx):
+    return x + fx

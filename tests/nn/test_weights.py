@@ -1,0 +1,295 @@
+"""Checkpoints: what is read and refused, and the mean of saved weights."""
+
+import pickle
+import random
+import shutil
+import zipfile
+
+import pytest
+import torch
+
+from fathom.io.errors import FathomError
+from fathom.io.files import sha256
+from fathom.io.integrity import hashes
+from fathom.io.seals import sealed
+from fathom.nn.weights import (
+    LAST,
+    final_weights,
+    load_weights,
+    mean_of_last,
+    read_checkpoint,
+    saved_weights,
+    weights_path,
+    write_checkpoint,
+)
+from tests.support.refused import refused
+from tests.support.small_networks import batch, method, network, shape
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "runs/paper/small-12345678/2/checkpoints/last.pt"
+    model = network(method("latent_layers"))
+    model.decoder.method.alpha.data.fill_(0.25)
+    content = {"model": model.state_dict(), "update": 3, "names": ["a"], "rate": 0.5}
+    write_checkpoint(path, content)
+    return path
+
+
+def test_weights_come_back_to_the_bit(saved):
+    model = network(method("latent_layers"))
+    load_weights(model, saved)
+    assert torch.equal(model.decoder.method.alpha, torch.full((2, 3), 0.25))
+    assert model.decoder.output_projection.weight is model.decoder.embed_tokens.weight
+    assert read_checkpoint(saved)["update"] == 3
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with refused("no checkpoint"):
+        read_checkpoint(tmp_path / "last.pt")
+
+
+def test_other_programs_read_it_as_they_read_any_checkpoint(saved):
+    assert torch.load(saved, weights_only=True)["update"] == 3
+    assert zipfile.ZipFile(saved).testzip() is None
+
+
+@pytest.mark.parametrize("keep", [0, 1, 100, -1, -64, -65, -100])
+def test_a_file_that_is_cut_off_is_refused(saved, keep):
+    saved.write_bytes(saved.read_bytes()[:keep])
+    with refused("no seal", where="last.pt", remedy="fathom train paper/small-12345678 --seed 2"):
+        read_checkpoint(saved)
+
+
+def test_sixty_flipped_bits_of_sixty_are_refused(saved):
+    content = saved.read_bytes()
+    dice = random.Random(1)
+    for bit in dice.sample(range(8 * len(content)), 60):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        saved.write_bytes(flipped)
+        with pytest.raises(FathomError, check=lambda error: error.where == str(saved)):
+            read_checkpoint(saved)
+    saved.write_bytes(content)
+    assert read_checkpoint(saved)["update"] == 3
+
+
+def test_another_file_than_the_recorded_one_is_refused(saved):
+    right = sha256(saved)
+    assert read_checkpoint(saved, right)["update"] == 3
+    write_checkpoint(saved, {"update": 4})
+    with refused("changed file", where="last.pt"):
+        read_checkpoint(saved, right)
+
+
+@pytest.mark.parametrize("content", [b"<html>not found</html>", b"PK" * 100])
+def test_bytes_that_are_no_checkpoint_are_refused(saved, content):
+    saved.write_bytes(content)
+    with refused("no seal"):
+        read_checkpoint(saved)
+
+
+class Harmful:
+    """Runs code when it is unpickled."""
+
+    def __reduce__(self):
+        return print, ("this must not run",)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda value, stream: torch.save(value, stream),
+        lambda value, stream: stream.write(pickle.dumps(value, protocol=2)),
+    ],
+)
+@pytest.mark.parametrize("seals", [True, False])
+def test_code_in_a_checkpoint_is_refused_in_our_own_words_and_not_run(saved, write, seals, capsys):
+    with sealed(saved) if seals else open(saved, "wb") as stream:
+        write({"model": Harmful()}, stream)
+    with refused("code" if seals else "no seal", remedy="fathom train") as caught:
+        read_checkpoint(saved)
+    assert "weights_only" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "this must not run" not in capsys.readouterr().out
+
+
+def test_a_checkpoint_without_weights_is_told(saved):
+    write_checkpoint(saved, {"update": 3})
+    with refused("no weights"):
+        load_weights(network(method("static", ())), saved)
+    with sealed(saved) as stream:
+        torch.save([1, 2], stream)
+    with refused("not a checkpoint"):
+        read_checkpoint(saved)
+
+
+def test_another_networks_weights_are_told(saved):
+    for other in (network(method("static", ())), network(method("latent_layers"), shape(width=32))):
+        with refused("other network"):
+            load_weights(other, saved)
+
+
+def write(folder, update, weights):
+    write_checkpoint(weights_path(folder, update), {"update": update, "model": weights})
+
+
+def mean(folder, count):
+    """Return the mean of the last weights of a folder whose files are as they were recorded."""
+    return mean_of_last(folder, hashes(folder, "*.pt"), count)
+
+
+def final(folder, count):
+    return final_weights(folder, hashes(folder, "*.pt"), count)
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_files_are_in_the_order_of_their_updates_and_others_are_none(tmp_path):
+    for name in ("update_9.pt", "update_10.pt", "last.pt", "update_x.pt", ".update_11.pt.7.part"):
+        (tmp_path / name).touch()
+    (tmp_path / "update_12.pt.damaged").touch()
+    assert saved_weights(tmp_path) == {9: tmp_path / "update_9.pt", 10: tmp_path / "update_10.pt"}
+    assert list(saved_weights(tmp_path)) == [9, 10]
+    assert saved_weights(tmp_path / "absent") == {}
+
+
+def test_the_mean_is_of_the_last_by_number_and_not_by_name(tmp_path):
+    for update, value in ((2, 100.0), (9, 1.0), (10, 2.0), (11, 6.0)):
+        write(tmp_path, update, {"a": torch.tensor([value, -value])})
+    weights, updates = mean(tmp_path, 3)
+    assert updates == (9, 10, 11)
+    assert torch.equal(weights["a"], torch.tensor([3.0, -3.0]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_the_mean_of_one_is_that_one_to_the_bit(tmp_path, dtype):
+    weights = {
+        "a": torch.randn(50, 7).to(dtype),
+        "tiny": torch.tensor([1e-40, -0.0, 3e38]).to(dtype),
+    }
+    write(tmp_path, 1, {"a": torch.zeros(50, 7, dtype=dtype), "tiny": torch.zeros(3, dtype=dtype)})
+    write(tmp_path, 2, weights)
+    found, updates = mean(tmp_path, 1)
+    assert updates == (2,)
+    assert equal(found, weights)
+    assert {each.dtype for each in found.values()} == {dtype}
+    assert torch.signbit(found["tiny"][1])
+
+
+def test_sums_are_taken_in_float64(tmp_path):
+    # In float32 the sum would be 2^24 three times, and infinite in the second place.
+    for update, value in enumerate((2.0**24, 1.0, 1.0), 1):
+        write(tmp_path, update, {"a": torch.tensor([value, 3e38])})
+    averaged = mean(tmp_path, 3)[0]["a"]
+    expected = torch.tensor([(2.0**24 + 2) / 3, 3e38], dtype=torch.float64).float()
+    assert torch.equal(averaged, expected)
+
+
+def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
+    for update in (1, 2):
+        write(
+            tmp_path,
+            update,
+            {
+                "count": torch.tensor(7 * update),
+                "kept": torch.tensor([update == 1, True]),
+                "a": torch.tensor(float(update)),
+            },
+        )
+    weights, _ = mean(tmp_path, 2)
+    assert torch.equal(weights["count"], torch.tensor(14))
+    assert torch.equal(weights["kept"], torch.tensor([False, True]))
+    assert weights["a"].item() == 1.5
+
+
+def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
+    with refused("too few weights", 0, "", 3):
+        mean(tmp_path, 3)
+    for update in (40, 80):
+        write(tmp_path, update, {"a": torch.zeros(1)})
+    with refused("too few weights", 2, " (updates 40, 80)") as caught:
+        mean(tmp_path, 3)
+    assert caught.value.where == str(tmp_path)
+    with refused("mean of none", 0):
+        mean(tmp_path, 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"a": torch.zeros(3)}, "'a' is (3,) float32, before it was (2,) float32"),
+        ({"a": torch.zeros(2).double()}, "'a' is (2,) float64, before it was (2,) float32"),
+        ({"b": torch.zeros(2)}, "'a' is missing"),
+        ({"a": torch.zeros(2), "b": torch.zeros(2)}, "'b' is new"),
+    ],
+)
+def test_weights_of_another_network_are_refused_with_the_tensor(tmp_path, other, said):
+    write(tmp_path, 1, {"a": torch.zeros(2)})
+    write(tmp_path, 2, other)
+    with refused("other network", said, where="update_2.pt"):
+        mean(tmp_path, 2)
+
+
+@pytest.mark.parametrize("content", [{"update": 1}, {"model": [1]}, {"model": {"a": 1.0}}])
+def test_a_file_without_weights_is_refused(tmp_path, content):
+    write_checkpoint(weights_path(tmp_path, 1), content)
+    with refused("no weights", where="update_1.pt"):
+        mean(tmp_path, 1)
+
+
+def test_the_last_state_is_taken_where_no_mean_is_asked_for(tmp_path):
+    for update in (1, 2):
+        write(tmp_path, update, {"a": torch.tensor(float(update))})
+    write_checkpoint(tmp_path / LAST, {"model": {"a": torch.tensor(9.0)}, "update": 3})
+    assert final(tmp_path, 1)["a"] == 9.0
+    assert final(tmp_path, 2)["a"] == 1.5
+
+
+@pytest.mark.parametrize("name", [LAST, "update_2.pt"])
+def test_other_weights_than_were_recorded_are_refused(tmp_path, name):
+    for path in (tmp_path / LAST, *(weights_path(tmp_path, update) for update in (1, 2))):
+        write_checkpoint(path, {"model": {"a": torch.tensor(float(len(path.name)))}})
+    recorded = hashes(tmp_path, "*.pt")
+    shutil.copy(tmp_path / ("update_1.pt" if name == LAST else LAST), tmp_path / name)
+    average_of = 1 if name == LAST else 2
+    with refused("changed file", where=name):
+        final_weights(tmp_path, recorded, average_of)
+    del recorded[name]
+    with refused("changed file" if name == LAST else "too few weights"):
+        final_weights(tmp_path, recorded, average_of)
+
+
+def test_weights_that_were_not_recorded_are_not_in_the_mean(tmp_path):
+    for update in (1, 2):
+        write(tmp_path, update, {"a": torch.tensor(float(update))})
+    recorded = hashes(tmp_path, "*.pt")
+    write(tmp_path, 3, {"a": torch.tensor(99.0)})
+    assert mean_of_last(tmp_path, recorded, 2)[0]["a"] == 1.5
+
+
+def test_a_network_takes_the_mean_of_its_saved_weights_with_tied_tables(tmp_path):
+    model = network(method("latent_layers"))
+    initial = {name: each.clone() for name, each in model.state_dict().items()}
+    for update in (5, 10, 15):
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(torch.randn_like(parameter))
+        write(tmp_path, update, model.state_dict())
+    saved = [
+        torch.load(path, weights_only=True)["model"] for path in saved_weights(tmp_path).values()
+    ]
+    weights, _ = mean(tmp_path, 2)
+    assert weights.keys() == initial.keys()
+    for name, each in weights.items():
+        torch.testing.assert_close(
+            each, (saved[1][name] + saved[2][name]) / 2, rtol=1e-6, atol=1e-7
+        )
+    write(tmp_path, 99, weights)
+    load_weights(model, weights_path(tmp_path, 99))
+    assert model.decoder.output_projection.weight is model.decoder.embed_tokens.weight
+    assert torch.equal(model.decoder.method.alpha, weights["decoder.method.alpha"])
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    assert model.eval()(source, previous, torch.tensor([0, 1])).isfinite().all()

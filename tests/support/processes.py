@@ -1,0 +1,52 @@
+"""Trainings in other processes: several together, or one that is killed."""
+
+import multiprocessing
+import os
+import signal
+import socket
+
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.train import train
+from tests.support.small_corpus import silent
+from tests.support.small_runs import OPTIONS
+
+FORK = multiprocessing.get_context("fork")
+
+
+def start_together(tensors, world, what, answers=None):
+    """Return what each of `world` processes sent, by rank; `answers` of them send anything."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    said = FORK.Queue()
+    processes = []
+    for rank in range(world):
+        announced = {"RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_PORT": port}
+        announced["MASTER_ADDR"] = "127.0.0.1"
+        processes.append(FORK.Process(target=what, args=(tensors, announced, said)))
+        processes[-1].start()
+    found = sorted(said.get(timeout=60) for _ in range(world if answers is None else answers))
+    for process in processes:
+        process.join()
+    return found
+
+
+def train_and_be_killed(spec, tensors, folder, kill_at, options=OPTIONS):
+    """Train in a process of its own that is killed without warning after an update."""
+
+    def child():
+        one_update = Training._one_update
+
+        def then_kill(self):
+            ending = one_update(self)
+            if self.update == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return ending
+
+        Training._one_update = then_kill
+        train(spec, 1, TrainPaths(tensors, folder), options, silent)
+
+    process = FORK.Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL

@@ -1,0 +1,346 @@
+"""AdamW and the Adam of present tasks against torch's, clipping, and learning rates."""
+
+import inspect
+from typing import get_args
+
+import pytest
+import torch
+from torch import nn
+
+from fathom.config.schema.run import Adam, Noam, Polynomial, TrainingSettings
+from fathom.nn.hooks import ParameterGroup
+from fathom.nn.weights import read_checkpoint, write_checkpoint
+from fathom.train.optimisers import AdamW, LazyAdam, clip, clip_each, rate_of, theta_adam
+from fathom.train.schedules import (
+    SCHEDULES,
+    inverse_sqrt,
+    learning_rate,
+    noam,
+    polynomial,
+    replica_ramp,
+)
+from tests.support.small_runs import specification
+
+BETAS, EPS = (0.9, 0.98), 1e-6
+ADAM = Adam(betas=BETAS, eps=EPS)
+YES, NO = torch.tensor(True), torch.tensor(False)
+
+
+def group(parameter, rows_are_tasks=True):
+    return ParameterGroup("phi", (parameter,), 1.0, 1, 1.0, rows_are_tasks)
+
+
+def gradients(rows, count):
+    return torch.randn(count, rows, 4, generator=torch.Generator().manual_seed(5))
+
+
+def phi_group(**changes):
+    values = {"learning_rate_multiplier": 3.0, "every": 1, "clip": 1.0, "rows_are_tasks": True}
+    return ParameterGroup("phi", (nn.Parameter(torch.ones(2, 3, 4)),), **(values | changes))
+
+
+def test_a_groups_rate_is_a_multiple_of_thetas_or_its_own():
+    assert rate_of(phi_group(), 0.01) == 0.03
+    assert rate_of(phi_group(learning_rate=0.5), 0.01) == 0.5
+
+
+def test_a_group_may_have_decay_rates_of_its_own():
+    assert LazyAdam(phi_group(), ADAM).betas == BETAS
+    assert LazyAdam(phi_group(betas=(0.9, 0.999)), ADAM).betas == (0.9, 0.999)
+
+
+def test_each_vector_of_the_last_dimension_can_be_scaled_down_alone():
+    parameter = nn.Parameter(torch.zeros(2, 2, 4))
+    parameter.grad = torch.tensor([[3.0, 0.3], [0.0, 40.0]])[..., None] * torch.ones(4)
+    before = parameter.grad.clone()
+    norm = clip_each([parameter], 1.0)
+    assert torch.allclose(norm, before.norm())
+    assert torch.allclose(parameter.grad.norm(dim=-1), torch.tensor([[1.0, 0.6], [0.0, 1.0]]))
+    assert torch.equal(parameter.grad[0, 1], before[0, 1])
+    parameter.grad = before.clone()
+    clip_each([parameter], 0.0)
+    assert torch.equal(parameter.grad, before)
+    assert not clip_each([nn.Parameter(torch.ones(2))], 1.0)
+
+
+def test_with_all_tasks_present_it_is_torchs_adam():
+    ours, theirs = nn.Parameter(torch.ones(3, 4)), nn.Parameter(torch.ones(3, 4))
+    lazy = LazyAdam(group(ours), ADAM)
+    adam = torch.optim.Adam([theirs], lr=0.01, betas=BETAS, eps=EPS)
+    for gradient in gradients(3, 20):
+        ours.grad, theirs.grad = gradient.clone(), gradient.clone()
+        lazy.step(0.01, torch.arange(3), YES)
+        adam.step()
+    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
+
+
+def test_an_absent_tasks_row_and_moments_rest_to_the_bit():
+    parameter = nn.Parameter(torch.ones(3, 4))
+    lazy = LazyAdam(group(parameter), ADAM)
+    for gradient in gradients(3, 5):
+        parameter.grad = gradient.clone()
+        lazy.step(0.01, torch.tensor([0, 2]), YES)
+    assert torch.equal(parameter[1], torch.ones(4))
+    assert not lazy.first[0][1].any()
+    assert not lazy.second[0][1].any()
+    assert lazy.steps[0].tolist() == [5, 0, 5]
+
+
+def test_a_row_that_was_absent_moves_as_if_its_own_updates_were_the_only_ones():
+    sparse, dense = nn.Parameter(torch.ones(2, 4)), nn.Parameter(torch.ones(1, 4))
+    lazy, alone = LazyAdam(group(sparse), ADAM), LazyAdam(group(dense), ADAM)
+    for number, gradient in enumerate(gradients(2, 6)):
+        sparse.grad = gradient.clone()
+        lazy.step(0.01, torch.tensor([0, 1] if number % 2 else [0]), YES)
+        if number % 2:
+            dense.grad = gradient[1:].clone()
+            alone.step(0.01, torch.tensor([0]), YES)
+    assert torch.equal(sparse[1], dense[0])
+
+
+def test_a_step_that_is_not_taken_changes_no_bit_and_is_not_counted():
+    parameter = nn.Parameter(torch.ones(3, 4))
+    lazy = LazyAdam(group(parameter), ADAM)
+    parameter.grad = torch.full((3, 4), torch.nan)
+    lazy.step(0.01, torch.arange(3), NO)
+    assert torch.equal(parameter, torch.ones(3, 4))
+    assert not any(lazy.state_dict()[name][0].any() for name in ("first", "second", "steps"))
+    parameter.grad = torch.ones(3, 4)
+    lazy.step(0.01, torch.arange(3), YES)
+    before = [parameter.detach().clone(), *(each[0].clone() for each in lazy.state_dict().values())]
+    parameter.grad = torch.full((3, 4), torch.inf)
+    lazy.step(0.01, torch.arange(3), NO)
+    after = [parameter, *(each[0] for each in lazy.state_dict().values())]
+    assert all(map(torch.equal, before, after))
+
+
+def test_a_shared_posterior_moves_as_a_whole():
+    parameter = nn.Parameter(torch.ones(1, 4))
+    lazy = LazyAdam(group(parameter, rows_are_tasks=False), ADAM)
+    parameter.grad = torch.ones(1, 4)
+    lazy.step(0.01, torch.tensor([5, 6]), YES)
+    torch.testing.assert_close(parameter.detach(), torch.full((1, 4), 0.99), atol=1e-6, rtol=0)
+
+
+def test_state_goes_to_disk_and_back():
+    parameter = nn.Parameter(torch.ones(3, 4))
+    lazy, other = (LazyAdam(group(parameter), ADAM) for _ in range(2))
+    parameter.grad = torch.ones(3, 4)
+    lazy.step(0.01, torch.tensor([1]), YES)
+    other.load_state_dict(lazy.state_dict())
+    for name, value in lazy.state_dict().items():
+        assert torch.equal(value[0], other.state_dict()[name][0])
+
+
+def test_clip_scales_gradients_down_and_returns_the_norm_that_they_had():
+    parameter = nn.Parameter(torch.zeros(4))
+    parameter.grad = torch.full((4,), 3.0)
+    assert float(clip([parameter], 1.0)) == 6.0
+    torch.testing.assert_close(parameter.grad.norm(), torch.tensor(1.0), atol=1e-5, rtol=0)
+
+
+def test_a_clip_of_zero_leaves_the_gradients():
+    parameter = nn.Parameter(torch.zeros(4))
+    parameter.grad = torch.full((4,), 3.0)
+    assert float(clip([parameter], 0.0)) == 6.0
+    assert torch.equal(parameter.grad, torch.full((4,), 3.0))
+
+
+DECAY = 0.1
+SHAPES = ((4, 3), (5,), (2, 2, 2), ())
+
+
+def parameters():
+    stream = torch.Generator().manual_seed(3)
+    return [nn.Parameter(torch.randn(shape, generator=stream)) for shape in SHAPES]
+
+
+def ours(tensors):
+    return AdamW([(tensors[:2], DECAY), (tensors[2:], 0.0)], Adam(betas=BETAS, eps=EPS))
+
+
+def theirs(tensors):
+    groups = [{"params": tensors[:2], "weight_decay": DECAY}]
+    groups.append({"params": tensors[2:], "weight_decay": 0.0})
+    return torch.optim.AdamW(groups, lr=0.0, betas=BETAS, eps=EPS, fused=True)
+
+
+def rate(number):
+    return 1e-2 * min(number / 8, (8 / number) ** 0.5)
+
+
+def put_gradients(number, *lists):
+    """Give each list the same gradients; the second parameter has one at odd updates only."""
+    stream = torch.Generator().manual_seed(number)
+    for place, shape in enumerate(SHAPES):
+        gradient = torch.randn(shape, generator=stream)
+        for tensors in lists:
+            absent = place == 1 and number % 2 == 0
+            tensors[place].grad = None if absent else gradient.clone()
+
+
+def their_step(adam, number):
+    for group in adam.param_groups:
+        group["lr"] = rate(number)
+    adam.step()
+
+
+def equal(one, other):
+    return all(map(torch.equal, one, other))
+
+
+def test_fifty_steps_are_torchs_to_the_bit_and_so_is_their_state():
+    one, other = parameters(), parameters()
+    mine, torchs = ours(one), theirs(other)
+    for number in range(1, 51):
+        put_gradients(number, one, other)
+        mine.step(rate(number), YES)
+        their_step(torchs, number)
+        assert equal(one, other), number
+    saved, expected = mine.state_dict(), torchs.state_dict()
+    assert saved["state"].keys() == expected["state"].keys()
+    for place, state in expected["state"].items():
+        assert state.keys() == saved["state"][place].keys()
+        assert all(torch.equal(value, saved["state"][place][name]) for name, value in state.items())
+    for group, theirs_ in zip(saved["param_groups"], expected["param_groups"], strict=True):
+        assert group.items() <= theirs_.items()
+
+
+@pytest.mark.parametrize("first", [ours, theirs])
+def test_a_checkpoint_of_each_is_continued_by_both_alike(tmp_path, first):
+    start = parameters()
+    adam = first(start)
+    for number in range(1, 11):
+        put_gradients(number, start)
+        adam.step(rate(number), YES) if first is ours else their_step(adam, number)
+    write_checkpoint(tmp_path / "state.pt", {"theta": adam.state_dict()})
+    continued = []
+    for build in (ours, theirs):
+        tensors = [nn.Parameter(one.detach().clone()) for one in start]
+        after = build(tensors)
+        after.load_state_dict(read_checkpoint(tmp_path / "state.pt")["theta"])
+        for number in range(11, 31):
+            put_gradients(number, tensors)
+            after.step(rate(number), YES) if build is ours else their_step(after, number)
+        continued.append(tensors)
+    assert equal(*continued)
+
+
+def test_a_step_that_is_not_taken_changes_no_bit_of_weights_and_state():
+    one, other = parameters(), parameters()
+    skipping, whole = ours(one), ours(other)
+    for number in range(1, 6):
+        put_gradients(number, one, other)
+        skipping.step(rate(number), YES)
+        whole.step(rate(number), YES)
+        put_gradients(number, one)
+        for tensor in one:
+            if tensor.grad is not None:
+                tensor.grad.fill_(torch.nan)
+        skipping.step(rate(number), NO)
+    assert equal(one, other)
+    for parameter, reference in zip(one, other, strict=True):
+        assert equal(skipping.state[parameter].values(), whole.state[reference].values())
+
+
+def test_frozen_weights_leave_nothing_to_move():
+    adam = AdamW([([], DECAY), ([], 0.0)], Adam(betas=BETAS, eps=EPS))
+    adam.step(1.0, YES)
+    adam.load_state_dict(adam.state_dict())
+    assert adam.state == {}
+
+
+def test_what_a_method_adds_does_not_decay():
+    settings = specification(changes={"training": {"weight_decay": 0.1}}).training
+    own, added = (nn.Parameter(torch.ones(2)) for _ in range(2))
+    own.grad = added.grad = torch.zeros(2)
+    theta_adam([own], [added], settings).step(1.0, YES)
+    assert torch.allclose(own, torch.full((2,), 0.9))
+    assert torch.equal(added, torch.ones(2))
+
+
+def test_every_schedule_of_the_settings_has_a_function_with_its_keywords():
+    union = TrainingSettings.model_fields["schedule"].annotation
+    classes = {get_args(each.model_fields["name"].annotation)[0]: each for each in get_args(union)}
+    assert classes.keys() == SCHEDULES.keys()
+    for name, function in SCHEDULES.items():
+        keywords = set(inspect.signature(function).parameters) - {"update"}
+        assert keywords - {"width"} == set(classes[name].model_fields) - {"name"}
+
+
+def test_a_polynomial_without_an_end_ends_with_the_run():
+    def rate(end):
+        settings = Polynomial(name="polynomial", learning_rate=1.0, warmup=0, end=end)
+        return learning_rate(settings, width=8, updates=200)
+
+    assert rate(None)(100) == pytest.approx(0.5)
+    assert rate(None)(200) == 0
+    assert rate(400)(200) == pytest.approx(0.5)
+
+
+def test_noam_takes_the_width_of_the_model():
+    settings = Noam(name="noam", scale=2.0, warmup=4)
+    by_width = [learning_rate(settings, width=width, updates=9)(4) for width in (4, 16)]
+    assert by_width == pytest.approx([2 * 4**-0.5 * 4**-0.5, 2 * 16**-0.5 * 4**-0.5])
+
+
+def test_the_rate_rises_linearly_reaches_its_peak_and_falls_with_the_root():
+    rates = [inverse_sqrt(update, learning_rate=1.0, warmup=100) for update in (1, 50, 100, 400)]
+    assert rates == pytest.approx([0.01, 0.5, 1.0, 0.5])
+
+
+def test_without_warmup_the_first_update_has_the_peak():
+    assert inverse_sqrt(1, learning_rate=0.3, warmup=0) == pytest.approx(0.3)
+    assert inverse_sqrt(4, learning_rate=0.3, warmup=0) == pytest.approx(0.15)
+
+
+def test_a_polynomial_of_power_one_falls_in_a_straight_line_and_stays_at_its_end():
+    def rate(update, power=1.0):
+        return polynomial(update, learning_rate=1.0, warmup=10, end=110, power=power, final=0.2)
+
+    assert [rate(update) for update in (5, 10, 60, 110, 500)] == pytest.approx(
+        [0.5, 1.0, 0.6, 0.2, 0.2]
+    )
+    assert rate(60, power=2.0) == pytest.approx(0.2 + 0.8 * 0.25)
+    straight = polynomial(1, learning_rate=1.0, warmup=0, end=4, power=1.0, final=0.0)
+    assert straight == pytest.approx(0.75)
+
+
+def test_noam_peaks_at_its_warmup_as_the_transformers_and_lingvos_recipes_say():
+    def rate(update, scale=3.0, width=512, warmup=40_000):
+        return noam(update, scale=scale, width=width, warmup=warmup, step_duration=1)
+
+    assert rate(40_000) == pytest.approx(6.63e-4, rel=1e-3)
+    assert rate(40_000, width=1024) == pytest.approx(4.69e-4, rel=1e-3)
+    assert rate(1) == pytest.approx(3 * 512**-0.5 * 40_000**-1.5)
+    assert rate(160_000) == pytest.approx(rate(40_000) / 2)
+    assert max(range(39_990, 40_010), key=rate) == 40_000
+
+
+def test_a_step_of_eight_updates_delays_noams_peak_eightfold():
+    def rate(update):
+        return noam(update, scale=1.0, width=512, warmup=4000, step_duration=8)
+
+    assert rate(8 * 4000) == pytest.approx(512**-0.5 * 4000**-0.5)
+    assert rate(1) == rate(8) != rate(9)
+
+
+@pytest.mark.parametrize("replicas", [1, 8])
+def test_the_ramp_of_replicas_holds_and_then_halves_a_single_ones_rate(replicas):
+    def times(done):
+        rate = replica_ramp(
+            done + 1,
+            learning_rate=1e-4,
+            replicas=replicas,
+            warmup=500,
+            decay_start=400_000,
+            decay_end=1_200_000,
+        )
+        return rate / 1e-4
+
+    start, end = 400_000 // replicas, 1_200_000 // replicas
+    assert times(0) == pytest.approx(1.0)
+    assert times(250 * replicas) == pytest.approx((1 + replicas) / 2)
+    assert times(500 * replicas) == times(start) == pytest.approx(replicas)
+    assert times((start + end) // 2) == pytest.approx((replicas * 0.5) ** 0.5)
+    assert times(end) == times(10 * end) == pytest.approx(0.5)

@@ -1,0 +1,426 @@
+"""Which tasks and sentences an update holds: a function of the seed and its number."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from fathom.config.schema.run import BatchSettings, Temperature
+from fathom.train.batches.sampler import Sampler, Stream, permutation
+from fathom.train.batches.update_tasks import (
+    AllTasks,
+    OneTask,
+    task_tokens,
+    tasks_of_updates,
+    temperature_shares,
+)
+from tests.support.refused import prose, refused
+
+# Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.
+LINES = (900, 1500, 3300, 1200, 244, 2000, 400, 4000)
+TOKENS, POOL, SEED = 128, 16, 3
+
+
+def made_lengths(lines=LINES):
+    """Return target and source lengths: mostly short, some long, both sides similar."""
+    dice = np.random.default_rng(0)
+    target = [np.clip(dice.lognormal(1.7, 0.7, n).astype(int), 1, 80) + 1 for n in lines]
+    source = [np.maximum(2, (t * dice.lognormal(0.1, 0.3, len(t))).astype(int)) for t in target]
+    return target, source
+
+
+TARGET, SOURCE = made_lengths()
+
+
+def batch(tokens=TOKENS, per="task", pool=POOL):
+    return BatchSettings(tokens=tokens, per=per, pool=pool)
+
+
+def sampler(seed=SEED, shares="equal", one_task=False, **differences):
+    return Sampler(TARGET, SOURCE, batch(**differences), shares, seed, one_task)
+
+
+def tokens_by_task(members):
+    """Return the target tokens of each task in an update."""
+    tokens = [0] * len(TARGET)
+    for task, sentence in members:
+        tokens[task] += int(TARGET[task][sentence])
+    return tokens
+
+
+POOLS = pytest.mark.parametrize("pool", [POOL, 1])
+
+
+@POOLS
+@pytest.mark.parametrize("n", [1, 16, 17, 137, 5000])
+def test_an_update_is_the_same_however_it_is_reached(pool, n):
+    fresh = sampler(pool=pool).update(n)
+    used = sampler(pool=pool)
+    for other in (n + 40, max(1, n - 30), n + 1):
+        used.update(other)
+    assert used.update(n) == used.update(n) == fresh
+
+
+def test_an_update_is_the_same_after_every_task_has_begun_its_second_pass():
+    replayed = sampler()
+    n = next(n for n in range(1, 10_000) if replayed.passes(n) > 1.5)
+    for update in range(1, n + 1):
+        latest = replayed.update(update)
+    assert sampler().update(n) == latest
+
+
+def test_other_seeds_and_other_updates_hold_other_sentences():
+    first = sampler().update(1)
+    assert first != sampler(seed=SEED + 1).update(1)
+    assert first != sampler().update(2)
+
+
+@POOLS
+def test_every_sentence_comes_once_a_pass(pool):
+    one = sampler(pool=pool)
+    drawn = [[] for _ in LINES]
+    # All blocks of a pool are complete, and every task has ended two passes.
+    updates = POOL * int(np.ceil(2.1 * max(t.sum() for t in TARGET) / TOKENS / POOL))
+    for n in range(1, updates + 1):
+        for task, sentence in one.update(n)[0]:
+            drawn[task].append(sentence)
+    for task, lengths in enumerate(TARGET):
+        times = np.bincount(drawn[task], minlength=len(lengths))
+        # Only the pass that is under way tells sentences apart.
+        assert times.max() - times.min() <= 1
+        assert times.min() >= 2
+
+
+@POOLS
+def test_each_task_has_its_share_in_every_update(pool):
+    one = sampler(pool=pool)
+    for n in range(1, 200):
+        for tokens, lengths in zip(tokens_by_task(one.update(n)[0]), TARGET, strict=True):
+            # As the module says: chunks end between sentences, and so do blocks.
+            assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / pool) + 0.5
+
+
+@POOLS
+def test_shares_are_exact_over_many_updates(pool):
+    one = sampler(pool=pool)
+    updates = 20 * POOL
+    total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
+    for tokens, lengths in zip(total, TARGET, strict=True):
+        assert abs(tokens - updates * TOKENS) <= lengths.max()
+
+
+@POOLS
+@pytest.mark.parametrize("one_task", [False, True])
+def test_epochs_become_the_updates_that_read_the_largest_task_as_often(pool, one_task):
+    one = sampler(pool=pool, one_task=one_task)
+    assert one.updates_until(70) == 70
+    updates = one.updates_until("3 epochs")
+    assert one.passes(updates) >= 3 > one.passes(updates - 1)
+
+
+def test_epochs_follow_the_shares():
+    lengths = [np.full(100, 9), np.full(300, 10)]
+    of_all = Sampler(lengths, lengths, batch(), "proportional", SEED)
+    # The largest task has three quarters of the tokens of the update: 2 · 128 · ¾.
+    assert of_all.updates_until("64 epochs") == 64 * 3000 / 192
+    one = Sampler(lengths, lengths, batch(), "proportional", SEED, one_task=True)
+    # It has all 128 tokens of three updates in four.
+    assert one.updates_until("64 epochs") == pytest.approx(64 * 3000 / 128 * 4 / 3, rel=0.05)
+
+
+def test_proportional_shares_are_drawn():
+    one = sampler(tokens=1024, per="update", shares="proportional")
+    updates = 20 * POOL
+    total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
+    expected = updates * 1024 * np.array(LINES) / sum(LINES)
+    # Tokens of a block are rounded (half a token each), and its last sentence may be longer.
+    assert np.all(np.abs(total - expected) <= [10 + t.max() for t in TARGET])
+
+
+def test_a_small_task_passes_several_times_within_one_block():
+    target, source = made_lengths((244, 4000))
+    one = Sampler(target, source, batch(tokens=1024), "equal", SEED)
+    drawn = Counter(s for n in range(1, POOL + 1) for t, s in one.update(n)[0] if t == 0)
+    passes = POOL * 1024 / target[0].sum()
+    assert passes > 5
+    assert set(drawn.values()) <= {int(passes), int(passes) + 1}
+    assert len(drawn) == 244
+
+
+def test_an_update_of_one_task_is_cut_from_that_tasks_text():
+    one = sampler(tokens=1024, per="update", shares="proportional", one_task=True)
+    held = Counter()
+    for n in range(1, 200):
+        (members,) = one.update(n)
+        [task] = {task for task, _ in members}
+        held[task] += 1
+        tokens = tokens_by_task(members)[task]
+        assert abs(tokens - 1024) <= 2 * TARGET[task].max() + 0.5
+    assert sorted(held) == list(range(len(LINES)))
+    assert held[7] > held[3] > held[4]
+
+
+@pytest.mark.parametrize("n", [1, 17, 2500])
+def test_an_update_of_one_task_is_the_same_however_it_is_reached(n):
+    fresh = sampler(one_task=True).update(n)
+    used = sampler(one_task=True)
+    for other in (n + 40, max(1, n - 30), n + 1):
+        used.update(other)
+    assert used.update(n) == used.update(n) == fresh
+    parts = used.update(n, parts=3)
+    assert sorted(member for part in parts for member in part) == sorted(fresh[0])
+
+
+def test_updates_of_one_task_use_every_sentence_once_a_pass():
+    one = sampler(pool=1, shares="proportional", one_task=True)
+    drawn = [Counter() for _ in LINES]
+    for n in range(1, one.updates_until("2 epochs")):
+        for task, sentence in one.update(n)[0]:
+            drawn[task][sentence] += 1
+    for lengths, times in zip(TARGET, drawn, strict=True):
+        # Only the pass that is under way tells sentences apart.
+        assert max(times.values()) - min(times.values()) <= 1
+        assert len(times) == len(lengths)
+    assert set(drawn[-1].values()) == {1, 2}
+
+
+def test_an_update_of_a_small_task_holds_few_sentences_twice():
+    one = Sampler(TARGET, SOURCE, batch(tokens=1024), "equal", SEED, one_task=True)
+    smallest, sizes = LINES.index(min(LINES)), []
+    for n in range(1, 400):
+        (members,) = one.update(n)
+        if members[0][0] == smallest:
+            sizes.append((len(set(members)), len(members)))
+    distinct, drawn = np.sum(sizes, axis=0)
+    assert TARGET[smallest].sum() < 4 * 1024
+    assert drawn > 5 * LINES[smallest]
+    assert distinct > 0.85 * drawn
+
+
+def test_the_only_task_gives_the_same_updates_in_both_ways():
+    lengths = [TARGET[0]], [SOURCE[0]]
+    every, one = (
+        Sampler(*lengths, batch(), "equal", 2**40, one_task) for one_task in (False, True)
+    )
+    assert [every.update(n, 2) for n in range(1, 40)] == [one.update(n, 2) for n in range(1, 40)]
+
+
+@pytest.mark.parametrize("parts", [2, 3, 8, 32])
+def test_parts_hold_the_whole_update_and_nothing_else(parts):
+    one = sampler()
+    for n in (1, 20, 137):
+        (whole,) = one.update(n)
+        split = one.update(n, parts)
+        assert len(split) == parts
+        assert all(split)
+        assert sorted(member for part in split for member in part) == sorted(whole)
+
+
+@pytest.mark.parametrize("parts", [2, 8])
+def test_parts_have_about_the_same_tokens(parts):
+    one = sampler()
+    for n in range(1, 50):
+        split = [sum(tokens_by_task(part)) for part in one.update(n, parts)]
+        # A part begins and ends between sentences.
+        assert max(abs(tokens - sum(split) / parts) for tokens in split) <= 81
+
+
+def test_fewer_sentences_than_parts_leave_the_last_parts_empty():
+    lengths = [np.array([9, 9])]
+    one = Sampler(lengths, lengths, batch(tokens=18, pool=1), "equal", SEED)
+    split = one.update(1, parts=4)
+    assert [len(part) for part in split] == [1, 1, 0, 0]
+
+
+def test_a_very_long_sentence_leaves_no_part_empty():
+    lengths = [np.array([1000, 2, 2, 2, 2])]
+    one = Sampler(lengths, lengths, batch(tokens=1008, pool=1), "equal", SEED)
+    assert all(one.update(1, parts=5))
+
+
+def padded_share(parts, lengths):
+    """Return the real tokens of parts as a share of the padded ones, on one side."""
+    of_parts = [[int(lengths[task][sentence]) for task, sentence in part] for part in parts]
+    return sum(map(sum, of_parts)) / sum(len(part) * max(part) for part in of_parts)
+
+
+def test_a_pool_fills_both_sides_and_micro_batches_fill_them_more():
+    one, plain = sampler(), sampler(pool=1)
+    for lengths in (SOURCE, TARGET):
+        mean = {
+            (which, parts): np.mean(
+                [padded_share(drawn.update(n, parts), lengths) for n in range(1, 65)]
+            )
+            for which, drawn in (("pool", one), ("independent", plain))
+            for parts in (1, 4)
+        }
+        # Far under what is measured here, so that only a broken order falls below.
+        assert mean["pool", 1] > 2 * mean["independent", 1]
+        assert mean["pool", 4] > mean["pool", 1]
+        assert mean["independent", 4] > mean["independent", 1] + 0.2
+
+
+def test_passes_count_the_task_with_the_most_lines():
+    one = sampler()
+    assert one.passes(0) == 0
+    assert one.passes(10) == pytest.approx(10 * TOKENS / TARGET[-1].sum())
+    assert one.passes(20) == pytest.approx(2 * one.passes(10))
+
+
+def test_a_task_without_sentences_is_refused():
+    lengths = [np.array([3]), np.array([])]
+    with refused("no training pairs", 1):
+        Sampler(lengths, lengths, batch(), "equal", SEED)
+
+
+def test_updates_and_parts_count_from_one():
+    for n, parts in ((0, 1), (1, 0)):
+        with pytest.raises(IndexError, match="count from 1"):
+            sampler().update(n, parts)
+
+
+def test_an_update_too_small_for_any_sentence_is_refused():
+    few = batch(tokens=10, pool=1)
+    one = Sampler([np.array([50, 50])], [np.array([5, 5])], few, "equal", SEED)
+    with refused(remedy=prose("longest sentence", 50)):
+        one.update(2)
+
+
+LENGTHS = np.random.default_rng(0).integers(1, 30, size=200)
+
+
+def test_a_permutation_depends_on_its_seed_and_place_alone():
+    assert permutation(50, 1, 0, 2).tolist() == permutation(50, 1, 0, 2).tolist()
+    others = [permutation(50, *where).tolist() for where in ((1, 0, 3), (1, 1, 2), (2, 0, 2))]
+    assert permutation(50, 1, 0, 2).tolist() not in others
+
+
+def test_the_order_is_the_same_in_every_version_of_numpy():
+    # Frozen: another order here is another order of data in every run.
+    assert permutation(8, 1, 0, 2).tolist() == [2, 0, 7, 4, 6, 3, 5, 1]
+
+
+def test_stretches_of_a_pass_hold_every_sentence_once():
+    stream = Stream(LENGTHS, 1)
+    cuts = [0, 100, 101, 900, stream.tokens]
+    found = [stream.between(a, b) for a, b in pairwise(cuts)]
+    assert sorted(np.concatenate(found)) == list(range(200))
+
+
+def test_a_stretch_over_several_passes_repeats_sentences_once_a_pass():
+    stream = Stream(LENGTHS, 1)
+    found = stream.between(0, 3 * stream.tokens)
+    assert np.bincount(found).tolist() == [3] * 200
+    passes = found.reshape(3, 200)
+    assert not np.array_equal(passes[0], passes[1])
+
+
+def test_a_stretch_found_alone_equals_the_stretch_found_in_turn():
+    replayed = Stream(LENGTHS, 1)
+    for begin in range(0, 7 * replayed.tokens, 500):
+        latest = replayed.between(begin, begin + 500)
+    alone = Stream(LENGTHS, 1).between(begin, begin + 500)
+    assert alone.tolist() == latest.tolist()
+
+
+def test_a_stretch_has_as_many_tokens_as_asked_but_for_its_last_sentence():
+    stream = Stream(LENGTHS, 1)
+    for begin in range(0, 2 * stream.tokens, 333):
+        tokens = LENGTHS[stream.between(begin, begin + 333)].sum()
+        assert abs(tokens - 333) < LENGTHS.max()
+
+
+PAIRS = (100, 300, 40)
+
+
+def drawn(shares="proportional", seed=SEED, lines=PAIRS, per="task"):
+    return tasks_of_updates(lines, batch(per=per, pool=1), shares, seed, one_task=True)
+
+
+def test_shares_are_by_lines_or_equal_and_tokens_for_each_task_or_in_all():
+    assert task_tokens([100, 300], batch(pool=1), "proportional") == [64, 192]
+    assert task_tokens([100, 300], batch(per="update", pool=1), "equal") == [64, 64]
+    assert task_tokens([100, 300], batch(per="update", pool=1), "proportional") == [32, 96]
+
+
+def test_a_temperature_smooths_the_shares():
+    lines = [41_900_000, 1_800_000, 100_000]
+    shares = temperature_shares(lines, 0.3)
+    assert shares.sum() == pytest.approx(1)
+    # A language with 419 times the lines is drawn 419^0.3 = 6.1 times as often.
+    assert shares[0] / shares[2] == pytest.approx(419**0.3)
+    assert temperature_shares(lines, 1.0) == pytest.approx(np.array(lines) / sum(lines))
+    tokens = task_tokens(lines, batch(per="update", pool=1), Temperature(temperature=0.3))
+    assert tokens == pytest.approx(TOKENS * shares)
+
+
+def test_without_a_draw_every_update_holds_every_task():
+    every = tasks_of_updates(
+        [100, 300], batch(per="update", pool=1), "proportional", SEED, one_task=False
+    )
+    assert not every.single
+    assert every.tokens == [32, 96]
+    assert [every.at(n) for n in (1, 2, 90)] == [((0, 1), 0), ((0, 1), 1), ((0, 1), 89)]
+    assert every.times(1, 90) == every.update_of(1, 90) == 90
+
+
+@pytest.mark.parametrize("per", ["task", "update"])
+def test_an_update_of_one_task_has_all_its_tokens(per):
+    """Whatever the task's share, which says how often it is drawn."""
+    assert drawn(per=per).single
+    assert drawn(per=per).tokens == [TOKENS] * 3
+
+
+# [lamgd Alg. 1]
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ("equal", np.ones(3) / 3),
+        ("proportional", np.array(PAIRS) / sum(PAIRS)),
+        (Temperature(temperature=0.5), np.sqrt(PAIRS) / np.sqrt(PAIRS).sum()),
+    ],
+)
+def test_tasks_are_drawn_with_the_probabilities_of_their_shares(shares, expected):
+    updates, one = 20_000, drawn(shares)
+    counts = np.array([one.times(task, updates) for task in range(3)])
+    assert counts.sum() == updates
+    deviation = np.sqrt(updates * expected * (1 - expected))
+    assert np.all(np.abs(counts - updates * expected) < 4 * deviation)
+
+
+@pytest.mark.parametrize("n", [1, 2, 17, 1000])
+def test_an_update_holds_the_same_task_however_it_is_reached(n):
+    fresh, used = drawn().at(n), drawn()
+    for other in (n + 4000, max(1, n - 30), n + 1):
+        used.at(other)
+    assert used.at(n) == used.at(n) == fresh
+
+
+def test_another_seed_draws_other_tasks():
+    one, other = drawn(), drawn(seed=SEED + 1)
+    assert [one.at(n) for n in range(1, 50)] != [other.at(n) for n in range(1, 50)]
+
+
+def test_the_updates_before_with_the_same_task_are_counted():
+    one, counts = drawn(), [0, 0, 0]
+    for n in range(1, 300):
+        (task,), before = one.at(n)
+        assert before == counts[task] == one.times(task, n - 1)
+        counts[task] += 1
+        assert one.update_of(task, counts[task]) == n
+
+
+def test_one_task_of_one_is_every_task():
+    one, every = OneTask(TOKENS, [0.3], SEED), AllTasks([TOKENS])
+    assert [one.at(n) for n in (1, 2, 30)] == [every.at(n) for n in (1, 2, 30)]
+    assert one.tokens == every.tokens
+
+
+def test_epochs_end_with_the_update_that_ends_the_last_pass():
+    for tasks in (drawn(), AllTasks([64, 192, 25.6])):
+        assert tasks.updates_until(70, 1, 1000, TOKENS) == 70
+        # 3 · 1000 · 4 / (4 · 128) = 23.4
+        updates = tasks.updates_until("3 epochs", 1, 1000, 4 * TOKENS, pool=4)
+        assert tasks.times(1, updates) == 24
+        assert tasks.times(1, updates - 1) == 23

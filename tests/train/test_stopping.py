@@ -1,0 +1,240 @@
+"""What asks a training to stop, what a user sees of it, and its device."""
+
+import io
+import os
+import signal
+import sys
+from itertools import chain
+
+import pytest
+import torch
+from rich.console import Console
+
+from fathom.io.jobs import VARIABLES
+from fathom.io.screen import say
+from fathom.io.signals import Pending
+from fathom.train import progress
+from fathom.train.environment import choose_device, device_facts, versions
+from fathom.train.progress import BarReporter, Reporter, reporter
+from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
+from tests.support.refused import prose, refused, says
+
+
+@pytest.fixture(autouse=True)
+def outside(monkeypatch):
+    """Train outside of any job."""
+    for name in (*VARIABLES.values(), END_TIME, STOP_FILE):
+        monkeypatch.delenv(name, raising=False)
+
+
+def sent(number):
+    pending = Pending()
+    pending.number = number
+    return pending
+
+
+def at(*seconds):
+    """Return a clock that says these seconds one after the other, then the last one for ever."""
+    times = iter(chain(seconds, (seconds[-1] for _ in range(99))))
+    return lambda: next(times)
+
+
+def why(stopping):
+    """Return what stops the training, as the user reads it and as it is recorded."""
+    number = stopping.asked(0.0)
+    assert number
+    return str(stopping.stopped(number, 7)), stopping.why
+
+
+def test_nothing_asks_a_training_to_stop_that_has_no_end_and_no_signal():
+    assert Stopping(Pending()).asked(0.0) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+def test_outside_of_a_job_a_signal_is_a_user_who_cancels(number):
+    line, reason = why(Stopping(sent(number)))
+    assert reason == "cancelled"
+    says("stopped after", signal.Signals(number).name, 7).check(line)
+
+
+def test_inside_a_job_a_signal_may_be_anyones(monkeypatch):
+    """Field fault 3: the next attempt knows whether the job was put back into the queue."""
+    monkeypatch.setenv("PBS_JOBID", "41")
+    assert why(Stopping(sent(signal.SIGTERM)))[1] == "stopped"
+    assert why(Stopping(sent(signal.SIGINT)))[1] == "cancelled"
+
+
+@pytest.mark.parametrize(("now", "reason"), [(100.0, "stopped"), (9_900.0, "limit")])
+def test_a_signal_near_the_end_of_the_job_is_the_warning_of_its_limit(monkeypatch, now, reason):
+    """Field fault 3: by the time that is left, not by the name of the signal."""
+    monkeypatch.setenv("SLURM_JOB_ID", "41")
+    monkeypatch.setenv(END_TIME, "10000")
+    assert why(Stopping(sent(signal.SIGUSR1), clock=at(now)))[1] == reason
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("limit\n", "limit"),
+        ("preempted by job 9", "preempted"),
+        ("", "cancelled"),
+        ("x", "cancelled"),
+    ],
+)
+def test_a_stop_file_stops_and_may_say_why(tmp_path, monkeypatch, content, reason):
+    """Field fault 2: a warning that comes while torch is imported reaches no handler."""
+    path = tmp_path / "stop"
+    monkeypatch.setenv(STOP_FILE, str(path))
+    stopping = Stopping(Pending())
+    assert stopping.asked(0.0) == 0
+    path.write_text(content, encoding="utf-8")
+    line, recorded = why(stopping)
+    assert recorded == reason
+    says("stopped after", "its stop file", 7).check(line)
+    assert stopping.stopped(stopping.asked(0.0), 7).code == 143
+
+
+def test_a_stop_file_explains_a_signal(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "41")
+    monkeypatch.setenv(STOP_FILE, str(tmp_path / "stop"))
+    stopping = Stopping(sent(signal.SIGTERM))
+    number = stopping.asked(0.0)
+    (tmp_path / "stop").write_text("preempted", encoding="utf-8")
+    stopping.stopped(number, 7)
+    assert stopping.why == "preempted"
+
+
+@pytest.mark.parametrize(
+    ("update", "save", "needed"), [(0, 0, 10), (20, 0, 30), (0, 30, 70), (20, 30, 90)]
+)
+def test_a_training_stops_while_there_is_time_for_an_update_and_a_save(
+    monkeypatch, update, save, needed
+):
+    """Field fault 2: the time is that of the longest update and twice that of the longest save."""
+    for left, stops in ((needed + 1, False), (needed, True)):
+        monkeypatch.setenv(END_TIME, str(1000 + update + left))
+        stopping = Stopping(Pending(), clock=at(1000.0, 1000.0 + update))
+        stopping.asked(save)
+        assert bool(stopping.asked(save)) == stops
+
+
+def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch):
+    monkeypatch.setenv(END_TIME, "1000")
+    stopping = Stopping(Pending(), clock=at(995.0))
+    line, reason = why(stopping)
+    assert reason == "limit"
+    says("stopped after", "the end of its job's time", 7).check(line)
+    assert stopping.stopped(stopping.asked(0.0), 7).code == 143
+
+
+def test_one_process_reads_file_and_clock_for_all(tmp_path, monkeypatch):
+    monkeypatch.setenv(END_TIME, "1")
+    monkeypatch.setenv(STOP_FILE, str(tmp_path))
+    assert Stopping(Pending(), reads=False).asked(0.0) == 0
+    assert Stopping(sent(signal.SIGTERM), reads=False).asked(0.0) == signal.SIGTERM
+
+
+def test_an_end_that_is_no_time_is_refused(monkeypatch):
+    monkeypatch.setenv(END_TIME, "tomorrow")
+    with refused("no end of a job", "tomorrow", where=END_TIME):
+        Stopping(Pending())
+
+
+def show(shown):
+    """Report a short training."""
+    shown.line("before")
+    shown.start("run-1", 2, 4)
+    shown.update(3, 4.5)
+    shown.row("update 3 of 4, NLL 4.500")
+    shown.line("a checkpoint is damaged")
+    shown.stop()
+    shown.line("finished")
+
+
+def test_plain_lines_show_every_row_and_the_log_keeps_all(tmp_path):
+    lines = []
+    show(Reporter(lines.append, tmp_path / "run" / "train.log"))
+    expected = ["before", "update 3 of 4, NLL 4.500", "a checkpoint is damaged", "finished"]
+    assert lines == expected
+    log = (tmp_path / "run" / "train.log").read_text(encoding="utf-8")
+    assert log.split("\n") == [*expected, ""]
+
+
+def test_a_bar_shows_updates_and_nll_and_the_log_keeps_the_rows(tmp_path):
+    lines, terminal = [], io.StringIO()
+    shown = BarReporter(lines.append, tmp_path / "train.log")
+    shown.bar.live.console = Console(file=terminal, force_terminal=True, width=120)
+    show(shown)
+    # Outside the bar's life lines go the usual way.
+    assert lines == ["before", "finished"]
+    assert "3 of 4 updates" in terminal.getvalue()
+    assert "NLL 4.500" in terminal.getvalue()
+    assert "a checkpoint is damaged" in terminal.getvalue()
+    log = (tmp_path / "train.log").read_text(encoding="utf-8").split("\n")
+    assert log == [
+        "before", "update 3 of 4, NLL 4.500", "a checkpoint is damaged", "finished", "",
+    ]  # fmt: skip
+
+
+def test_a_bar_is_for_terminals_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert type(reporter(print, tmp_path / "train.log")) is Reporter
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
+    assert type(reporter(print, tmp_path / "train.log")) is BarReporter
+
+
+def test_a_line_is_in_the_log_before_it_is_printed(tmp_path):
+    log = tmp_path / "train.log"
+    logged = []
+    shown = Reporter(lambda line: logged.append(log.read_text(encoding="utf-8")), log)
+    shown.line("one")
+    shown.row("two")
+    assert logged == ["one\n", "one\ntwo\n"]
+
+
+def test_a_bar_on_a_terminal_that_goes_away_stops_nothing(tmp_path, monkeypatch):
+    ours, theirs = os.openpty()
+    with open(theirs, "w", encoding="utf-8", buffering=1) as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        shown = reporter(say, tmp_path / "train.log")
+        assert type(shown) is BarReporter
+        shown.start("run-1", 0, 4)
+        shown.update(1, 5.0)
+        os.close(ours)
+        shown.update(2, 4.5)
+        shown.row("update 2 of 4")
+        shown.line("a checkpoint is damaged")
+        shown.stop()
+        shown.line("finished")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), theirs)
+    log = (tmp_path / "train.log").read_text(encoding="utf-8").split("\n")
+    assert log == ["update 2 of 4", "a checkpoint is damaged", "finished", ""]
+
+
+def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
+    assert device_facts(choose_device("cpu"), 2)["threads"] == 1
+
+
+def test_a_device_beyond_the_last_is_refused_with_their_number(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("cuda:1").index == 1
+    with refused("unknown", "device", "cuda:2", remedy="below 2"):
+        choose_device("cuda:2")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_missing_device_is_said_with_a_remedy():
+    with refused("no CUDA", remedy=prose("auto or cpu")):
+        choose_device("cuda:1")
+
+
+def test_an_unknown_device_is_said_with_the_known_ones():
+    with refused("unknown", "device", "gpu", remedy=prose("devices")):
+        choose_device("gpu")
+
+
+def test_versions_name_what_a_result_depends_on():
+    found = versions()
+    assert found["python"].startswith("3.")
+    assert found["torch"].split("+")[0] == torch.__version__.split("+")[0]

@@ -1,0 +1,219 @@
+"""How a training ends, and what a second trainer of a run does."""
+
+import os
+import re
+import signal
+from contextlib import suppress
+
+import pytest
+import torch
+import yaml
+
+from fathom.data.tensors import load
+from fathom.io import locks
+from fathom.io.files import read_json
+from fathom.io.locks import only_writer
+from fathom.io.metrics import read
+from fathom.io.signals import Stopped
+from fathom.train.loop import TrainPaths
+from fathom.train.ranks import Ranks
+from fathom.train.train import train
+from fathom.train.update_batches import MaskedUpdateBatches
+from tests.support.processes import FORK
+from tests.support.refused import prose, says
+from tests.support.small_corpus import silent
+from tests.support.small_runs import OPTIONS, latent, masked, specification
+
+
+def batches_of(spec, tensors):
+    """Return the batches of a masked language model's run."""
+    return MaskedUpdateBatches(
+        load(tensors),
+        spec.training,
+        spec.masking,
+        spec.model.block,
+        1,
+        Ranks(0, 1),
+        torch.device("cpu"),
+        OPTIONS.tokens_per_device,
+    )
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
+    spec = latent({"training": {"updates": 30}})
+    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    ended = read_json(tmp_path / "training.json")
+    assert ended["outcome"]["kind"] in ("finished", "failed_to_train")
+    assert ended["outcome"]["update"] == 30
+    assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
+    assert ended["parameters"]["total"] > 0
+    written = yaml.safe_load((tmp_path / "spec.yaml").read_text(encoding="utf-8"))
+    assert written["method"]["target_depth"] == spec.method.settings["target_depth"]
+    rows = read(tmp_path / "metrics.tsv")
+    assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
+    assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
+    assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
+    assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
+
+
+@pytest.mark.slow
+def test_a_masked_language_model_reads_text_with_hidden_pieces_and_learns_them(tensors, tmp_path):
+    spec = masked(changes={"training": {"updates": 60}})
+    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    ended = read_json(tmp_path / "training.json")
+    batches = batches_of(spec, tensors)
+    # The predicted pieces are the hidden ones: a seventh of what is read, and no target sentence.
+    hidden = sum(batches.micro_batches(update).tokens for update in range(1, 61))
+    assert ended["totals"] | {"seconds": 0} == {
+        "updates": 60,
+        "target_tokens": hidden,
+        "seconds": 0,
+    }
+    assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
+    assert ended["outcome"]["kind"] == "finished"
+    assert ended["parameters"]["decoder"] == 0
+    rows = read(tmp_path / "metrics.tsv")
+    assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
+    assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
+    assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
+    assert rows[-1]["nll"] < rows[0]["nll"] - 0.5
+
+
+def test_a_masked_language_model_is_judged_by_the_frequencies_of_hidden_pieces(tensors, tmp_path):
+    whole, judged = tmp_path / "whole", tmp_path / "judged"
+    nine = {"training": {"updates": 9}}
+    train(masked(changes=nine), 1, TrainPaths(tensors, whole), OPTIONS, silent)
+    ended = read_json(whole / "training.json")
+    own, pairs = batches_of(masked(), tensors).unigram_nll, load(tensors).unigram_nll
+    assert ended["unigram_nll"] == own
+    assert abs(own - pairs) > 0.1
+    # A margin by which one of the two baselines is beaten and the other is not.
+    margin = (own + pairs) / 2 - ended["validation"]["nll"]
+    strict = masked(changes=nine | {"outcome": {"failed_margin": margin}})
+    train(strict, 1, TrainPaths(tensors, judged), OPTIONS, silent)
+    expected = "finished" if own > pairs else "failed_to_train"
+    outcome = read_json(judged / "training.json")["outcome"]
+    assert outcome["kind"] == expected
+    assert f"{own:.3f}" in outcome["reason"]
+
+
+def test_an_ended_run_is_not_trained_again(tensors, tmp_path):
+    train(
+        specification(changes={"training": {"updates": 3}}),
+        1,
+        TrainPaths(tensors, tmp_path),
+        OPTIONS,
+        silent,
+    )
+    before = (tmp_path / "training.json").read_bytes()
+    said = []
+    train(
+        specification(changes={"training": {"updates": 3}}),
+        1,
+        TrainPaths(tensors, tmp_path),
+        OPTIONS,
+        said.append,
+    )
+    assert (tmp_path / "training.json").read_bytes() == before
+    assert "already" in said[0]
+
+
+def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensors, tmp_path):
+    """Field fault 15."""
+    schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e4, "warmup": 0}
+    wild = specification(
+        changes={
+            "training": {"updates": 40, "schedule": schedule, "clip": 0.0},
+            "outcome": {"exploded_above": 8.0, "exploded_for": 2},
+        }
+    )
+    train(wild, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    outcome = read_json(tmp_path / "training.json")["outcome"]
+    assert outcome["kind"] == "diverged"
+    assert 1 <= outcome["update"] < 40
+    assert outcome["reason"]
+
+
+def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
+    schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e-9, "warmup": 4}
+    lame = specification(changes={"training": {"updates": 3, "schedule": schedule}})
+    train(lame, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "failed_to_train"
+
+
+class Seen(Exception):
+    """A line that a test waits for."""
+
+
+def locked(line):
+    """Raise Seen at the line that says that another process trains the run."""
+    if says("locked", re.compile("process .*")).matches(line):
+        raise Seen
+
+
+def test_a_second_trainer_of_a_run_waits_and_writes_nothing(tensors, tmp_path):
+    with only_writer(tmp_path, silent), pytest.raises(Seen):
+        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, locked)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock"]
+
+
+def test_the_lock_is_taken_before_the_network_is_built(tmp_path):
+    """Another process was seen only after the seconds that building takes."""
+    nowhere = TrainPaths(tmp_path / "no tensors", tmp_path / "run")
+    with only_writer(nowhere.run, silent), pytest.raises(Seen):
+        train(specification(), 1, nowhere, OPTIONS, locked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", ["finished", "stopped"])
+def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
+    tensors, tmp_path, monkeypatch, ends
+):
+    """Field fault 6: a job was started twice, and declared failed while the first one trained."""
+    monkeypatch.setattr(locks, "POLL", 0.05)
+    begun, go_on = FORK.Event(), FORK.Event()
+
+    def first():
+        def wait(line):
+            if "update 2 of" in line:
+                begun.set()
+                go_on.wait(60)
+                if ends == "stopped":
+                    os.kill(os.getpid(), signal.SIGTERM)
+
+        with suppress(Stopped):
+            train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, wait)
+
+    process = FORK.Process(target=first)
+    process.start()
+    assert begun.wait(60)
+    lines = []
+
+    def then_go_on(line):
+        lines.append(line)
+        go_on.set()
+
+    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, then_go_on)
+    process.join()
+    says("locked", f"process {process.pid} on ").check(lines[:1])
+    attempts = read_json(tmp_path / "training.json")["attempts"]
+    if ends == "finished":
+        assert prose("already finished") in lines[-1] or prose("already ended", "") in lines[-1]
+        assert len(attempts) == 1
+    else:
+        assert attempts[0]["ended_as"] == "cancelled"
+        assert attempts[1]["from_update"] == attempts[0]["to_update"]
+
+
+@pytest.mark.parametrize("content", ["", "{}"])
+def test_damaged_attempts_are_set_aside_and_the_run_resumes(tensors, tmp_path, content):
+    three = specification(changes={"training": {"updates": 3}})
+    train(three, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    (tmp_path / "training.json").unlink()
+    (tmp_path / "attempts.json").write_text(content, encoding="utf-8")
+    lines = []
+    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
+    says("damaged attempts", where="attempts.json").check(lines)
+    says("resuming", 3).check(lines)
+    assert len(read_json(tmp_path / "training.json")["attempts"]) == 1

@@ -1,0 +1,320 @@
+"""The batches of each update, as processes and micro-batches share them."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from fathom.config.schema.run import Masking
+from fathom.data.tensors import PAD, load
+from fathom.train.batches.masking import mask_symbol
+from fathom.train.ranks import Ranks
+from fathom.train.update_batches import MaskedUpdateBatches, Prefetcher, pieces
+from tests.support.refused import refused
+from tests.support.small_runs import latent, update_batches
+from tests.support.small_runs import masked as masked_run
+
+
+def members(micro_batches):
+    return sorted(
+        (int(task), int(sentence))
+        for batch in micro_batches.batches
+        for task, sentence in zip(batch.tasks, batch.sentences, strict=True)
+    )
+
+
+def test_micro_batches_follow_from_the_tokens_that_a_device_holds(tensors):
+    whole = update_batches(latent(), tensors).micro_batches(3)
+    cut = update_batches(latent(), tensors, tokens_per_device=60).micro_batches(3)
+    assert len(whole.batches) == 1
+    assert len(cut.batches) == -(-whole.tokens // 60)
+    assert members(whole) == members(cut)
+    assert (cut.tokens, cut.tasks.tolist()) == (whole.tokens, [0, 1, 2])
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_processes_share_an_update_without_overlap(tensors, world):
+    whole = update_batches(latent(), tensors).micro_batches(5)
+    shares = [
+        update_batches(latent(), tensors, Ranks(rank, world)).micro_batches(5)
+        for rank in range(world)
+    ]
+    assert sorted(pair for share in shares for pair in members(share)) == members(whole)
+    assert {share.tokens for share in shares} == {whole.tokens}
+    assert sum(batch.tokens for share in shares for batch in share.batches) == whole.tokens
+    cut = update_batches(latent(), tensors, Ranks(0, world), tokens_per_device=60).micro_batches(5)
+    assert len(cut.batches) == -(-whole.tokens // (60 * world))
+
+
+@pytest.mark.parametrize("world", [2, 8, 32])
+def test_a_process_has_the_micro_batches_that_it_would_have_among_fewer(tensors, world):
+    alone = update_batches(latent(), tensors, micro_batches=32).micro_batches(5)
+    assert list(alone.numbers) == [*range(32)]
+    by_number = {}
+    for rank in range(world):
+        share = update_batches(latent(), tensors, Ranks(rank, world), micro_batches=32)
+        own = share.micro_batches(5)
+        assert (own.tokens, len(own.numbers)) == (alone.tokens, 32 // world)
+        by_number |= dict(zip(own.numbers, own.batches, strict=False))
+    assert sorted(by_number) == [*range(len(alone.batches))]
+    for number, batch in enumerate(alone.batches):
+        assert torch.equal(batch.target, by_number[number].target)
+
+
+def test_a_process_that_shares_nothing_draws_dropout_in_one_stream(tensors):
+    """Its numbers are those of before several processes drew the same."""
+    assert update_batches(latent(), tensors, tokens_per_device=60).micro_batches(3).numbers == ()
+
+
+ONE_TASK = {"training": {"one_task_per_batch": True}}
+
+
+@pytest.mark.parametrize("shares", ["equal", "proportional"])
+@pytest.mark.parametrize("per", ["task", "update"])
+def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
+    batch = {"tokens": 150, "per": per}
+    spec = latent({"training": ONE_TASK["training"] | {"shares": shares, "batch": batch}})
+    whole, cut = update_batches(spec, tensors), update_batches(spec, tensors, tokens_per_device=40)
+    drawn = set()
+    for update in range(1, 30):
+        one, many = whole.micro_batches(update), cut.micro_batches(update)
+        assert one.tokens == many.tokens == pytest.approx(150, abs=60)
+        assert len(many.batches) == min(-(-one.tokens // 40), len(members(one)))
+        assert members(one) == members(many)
+        [task] = one.tasks.tolist()
+        assert {task for task, _ in members(one)} == {task}
+        drawn.add(task)
+    assert drawn == {0, 1, 2}
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_processes_share_an_update_of_one_task(tensors, world):
+    spec = latent(ONE_TASK)
+    for update in (1, 2, 3, 40):
+        whole = update_batches(spec, tensors).micro_batches(update)
+        shares = [
+            update_batches(spec, tensors, Ranks(rank, world)).micro_batches(update)
+            for rank in range(world)
+        ]
+        assert sorted(pair for share in shares for pair in members(share)) == members(whole)
+        assert all(share.tasks.tolist() == whole.tasks.tolist() for share in shares)
+        assert {share.tokens for share in shares} == {whole.tokens}
+
+
+def test_a_batch_depends_on_seed_and_update_alone(tensors):
+    first, again = update_batches(latent(), tensors), update_batches(latent(), tensors)
+    first.micro_batches(1)
+    pairs = zip(first.micro_batches(40).batches, again.micro_batches(40).batches, strict=True)
+    for one, other in pairs:
+        assert torch.equal(one.source, other.source)
+        assert torch.equal(one.target, other.target)
+    assert members(update_batches(latent(), tensors, seed=2).micro_batches(40)) != members(
+        again.micro_batches(40)
+    )
+
+
+def test_a_run_in_epochs_has_the_updates_of_its_text(tensors):
+    for one_task in (False, True):
+        changes = {"updates": "2 epochs", "one_task_per_batch": one_task}
+        batches = update_batches(latent({"training": changes}), tensors)
+        assert batches.epoch(batches.updates) >= 2 > batches.epoch(batches.updates - 1)
+    assert update_batches(latent(), tensors).updates == 6
+
+
+MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
+BLOCK = 128
+
+
+def made_of(
+    tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, updates=6, one_task=False
+):
+    changes = {"updates": updates, "batch": {"tokens": 2000}, "one_task_per_batch": one_task}
+    changes["shares"] = shares or {"temperature": 0.3}
+    return MaskedUpdateBatches(
+        load(tensors),
+        masked_run(changes={"training": changes}).training,
+        MASKING,
+        BLOCK,
+        seed,
+        ranks or Ranks(0, 1),
+        torch.device("cpu"),
+        tokens_per_device,
+    )
+
+
+def rows(micro_batches):
+    """Return what an update holds: task, block, and the masked input, in one order."""
+    return sorted(
+        (int(task), int(block), source[source != PAD].tolist(), target[target != PAD].tolist())
+        for batch in micro_batches.batches
+        for task, block, source, target in zip(
+            batch.tasks, batch.sentences, batch.source, batch.target, strict=True
+        )
+    )
+
+
+def test_losses_are_divided_by_what_the_whole_update_predicts(tensors):
+    parts = made_of(tensors).micro_batches(3)
+    assert parts.tokens == sum(int((batch.target != PAD).sum()) for batch in parts.batches)
+    assert parts.tokens == sum(batch.tokens for batch in parts.batches)
+    read = sum(int((batch.source != PAD).sum()) for batch in parts.batches)
+    assert parts.tokens == pytest.approx(0.14 * read, rel=0.15)
+    assert parts.tasks.tolist() == sorted({row[0] for row in rows(parts)})
+
+
+def test_micro_batches_hold_the_same_blocks_masked_alike(tensors):
+    whole = made_of(tensors).micro_batches(3)
+    cut = made_of(tensors, tokens_per_device=500).micro_batches(3)
+    read = sum(int((batch.source != PAD).sum()) for batch in whole.batches)
+    assert len(whole.batches) == 1
+    assert len(cut.batches) == -(-read // 500)
+    assert rows(cut) == rows(whole)
+    assert cut.tokens == whole.tokens
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_processes_share_an_update_of_blocks_without_overlap(tensors, world):
+    whole = made_of(tensors).micro_batches(5)
+    shares = [made_of(tensors, Ranks(rank, world)).micro_batches(5) for rank in range(world)]
+    assert sorted(row for share in shares for row in rows(share)) == rows(whole)
+    assert {share.tokens for share in shares} == {whole.tokens}
+    assert all(share.batches for share in shares)
+
+
+def test_another_update_or_seed_hides_other_pieces_of_the_same_block(tensors):
+    first, again = made_of(tensors), made_of(tensors)
+    first.micro_batches(1)
+    assert rows(first.micro_batches(40)) == rows(again.micro_batches(40))
+    by_block: dict = {}
+    for update in range(1, 30):
+        for task, block, source, _ in rows(first.micro_batches(update)):
+            by_block.setdefault((task, block), set()).add(tuple(source))
+    repeated = [len(found) for found in by_block.values()]
+    assert max(repeated) > 5
+    assert rows(made_of(tensors, seed=2).micro_batches(40)) != rows(again.micro_batches(40))
+
+
+def test_inputs_hide_what_targets_name(tensors):
+    data = load(tensors)
+    made = made_of(tensors)
+    (batch,) = made.micro_batches(7).batches
+    masked = batch.source == mask_symbol(len(data.source_dictionary))
+    assert masked.any()
+    assert (batch.target[masked] != PAD).all()
+    for task, block, source, target in zip(
+        batch.tasks, batch.sentences, batch.source, batch.target, strict=True
+    ):
+        truth = torch.from_numpy(made.texts[task].block(int(block)))
+        length = len(truth)
+        assert torch.equal(torch.where(target == PAD, source, target)[:length], truth)
+
+
+def test_languages_have_their_smoothed_shares(tensors):
+    for shares, alpha in (("equal", 0.0), ({"temperature": 0.5}, 0.5), ("proportional", 1.0)):
+        counts = np.zeros(3)
+        made = made_of(tensors, shares=shares)
+        for update in range(1, 121):
+            for batch in made.micro_batches(update).batches:
+                tokens = (batch.source != PAD).sum(dim=1).double()
+                counts += np.bincount(batch.tasks, weights=tokens, minlength=3)
+        lines = np.array([len(pairs) for pairs in load(tensors).splits("train")])
+        assert counts / counts.sum() == pytest.approx(lines**alpha / (lines**alpha).sum(), rel=0.02)
+        assert counts.sum() / 120 == pytest.approx(2000, rel=0.01)
+
+
+def test_every_seed_is_validated_on_the_same_hidden_pieces(tensors):
+    first, other = made_of(tensors, seed=1).validation, made_of(tensors, seed=2).validation
+    for one, two in zip(first, other, strict=True):
+        assert torch.equal(one.source, two.source)
+        assert torch.equal(one.target, two.target)
+
+
+def test_the_unigram_baseline_knows_frequencies_of_pieces_alone(tensors):
+    made = made_of(tensors)
+    data = load(tensors)
+    training = np.concatenate([pieces(text, n) for text in made.texts for n in range(len(text))])
+    assert training.min() >= 4
+    size = len(data.source_dictionary)
+    counts = np.bincount(training, minlength=size) + 1
+    cost = -np.log(counts / counts.sum())
+    targets = np.concatenate([batch.target[batch.target != PAD] for batch in made.validation])
+    assert made.unigram_nll == pytest.approx(cost[targets].mean())
+    assert 1 < made.unigram_nll < np.log(size)
+
+
+def test_the_epoch_counts_passes_over_the_largest_task(tensors):
+    made = made_of(tensors, shares="proportional")
+    read = sum(int(text.lengths.sum()) for text in made.texts)
+    assert made.epoch(10) == pytest.approx(10 * 2000 / read, rel=0.1)
+
+
+def test_an_update_that_predicts_nothing_is_an_error(tensors):
+    made = made_of(tensors)
+    made.masking = Masking(chosen=0.0)
+    with refused("empty update", 2):
+        made.micro_batches(2)
+
+
+def test_an_update_may_hold_one_task_that_is_drawn_by_its_share(tensors):
+    made = made_of(tensors, one_task=True)
+    counts = np.zeros(3)
+    for update in range(1, 60):
+        parts = made.micro_batches(update)
+        [task] = parts.tasks.tolist()
+        assert {row[0] for row in rows(parts)} == {task}
+        counts[task] += 1
+    assert counts.min() > 5
+    cut = made_of(tensors, tokens_per_device=500, one_task=True).micro_batches(7)
+    assert rows(cut) == rows(made.micro_batches(7))
+    assert len(cut.batches) > 1
+
+
+def test_batches_come_in_the_order_in_which_they_are_taken_each_made_once():
+    made = []
+
+    def make(number):
+        made.append(number)
+        return number**2
+
+    with Prefetcher(make, last=9) as ahead:
+        assert [ahead.take(number) for number in range(4, 10)] == [n**2 for n in range(4, 10)]
+    assert made == list(range(4, 10))
+
+
+def test_the_next_batches_are_made_while_one_is_used():
+    made = {number: threading.Event() for number in range(1, 6)}
+
+    def make(number):
+        made[number].set()
+
+    with Prefetcher(make, last=5, depth=2) as ahead:
+        ahead.take(1)
+        assert made[2].wait(10)
+        assert made[3].wait(10)
+        assert not made[4].is_set()
+
+
+def test_an_error_is_raised_where_its_batch_is_taken():
+    def make(number):
+        return 1 / (3 - number)
+
+    with Prefetcher(make, last=5) as ahead:
+        assert ahead.take(1) == 0.5
+        assert ahead.take(2) == 1.0
+        with pytest.raises(ZeroDivisionError):
+            ahead.take(3)
+
+
+def taken_and_interrupted(make):
+    with Prefetcher(make, last=100) as ahead:
+        ahead.take(1)
+        raise KeyboardInterrupt
+
+
+def test_no_thread_is_left_and_nothing_is_made_after_the_end():
+    made, before = [], threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        taken_and_interrupted(made.append)
+    assert threading.active_count() == before
+    assert set(made) <= {1, 2, 3}
