@@ -6,6 +6,7 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Needs
+from fathom.artefacts.table.notes import notes_of
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
@@ -85,6 +86,9 @@ def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, 
         assert full.source(name).shown_as == {}
     table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
     assert table.shown_as["law2"] == "LAW2~places"
+    # In the order of the cells, and not in another one in each process.
+    names = "LAW~places, LAW1~places, LAW2~places."
+    assert any(note.endswith(names) for note in notes_of(table))
 
 
 def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_in_its_band(
@@ -211,6 +215,17 @@ def test_a_run_is_decoded_as_all_tables_together_ask(needs, of_papers):
     keys = {name: of_papers.artefacts[f"latent_depth_{name}"].keys[run] for name in TWO}
     assert "bleu.test.soft.13a" in keys["table5"]
     assert "bleu.test.hard.13a" in keys["table9"]
+
+
+def test_a_metric_is_scored_where_a_table_shows_it(needs, tmp_path):
+    folder = write_config(tmp_path)
+    tables = folder / "config/papers/sample/tables.yaml"
+    text = tables.read_text("utf-8").replace("columns: [params,", "columns: [ter, params,")
+    tables.write_text(text, "utf-8")
+    shown = Needs(load(folder), "small")
+    assert needs.metrics(f"sample/{STATIC}") == ()
+    assert shown.metrics(f"sample/{STATIC}") == ("ter",)
+    assert shown.decodings(f"sample/{STATIC}") == (("test", "plain"),)
 
 
 def test_a_masked_language_model_has_no_decodings(of_papers):

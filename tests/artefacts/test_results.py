@@ -7,6 +7,8 @@ import pytest
 
 from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import lost_words
+from fathom.io.errors import FathomError
+from fathom.io.integrity import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
@@ -283,6 +285,15 @@ def test_files_of_another_run_are_refused(results):
     """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)}, identity="0" * 64)
     with refused("not of this run", "p/deep seed 1"):
+        readings(results)
+
+
+def test_measurements_of_other_weights_are_refused(results):
+    """The name of this file does not tell which weights it is of."""
+    path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
+    results.write("p/deep", {BLEU: scores(20.0)})
+    write_record(path, read_record(path) | {"settings": {"average_of": 3}})
+    with pytest.raises(FathomError, match="measured with other weights"):
         readings(results)
 
 

@@ -29,15 +29,6 @@ def test_a_part_has_the_machine_and_its_tables(tmp_path):
     assert "Old" not in parts["cpu"]
 
 
-def test_goals_are_judged_from_the_numbers_of_all_files(tmp_path):
-    (line,) = [
-        line
-        for line in dict(page.parts(bench(tmp_path, GOALS[0])))["goals"].split("\n")
-        if line.startswith(f"| {GOALS[0].text} |")
-    ]
-    assert line.endswith("| reached |")
-
-
 def test_nothing_is_written_of_what_was_not_measured(tmp_path):
     assert dict(page.parts(tmp_path)) == {}
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.peer.products import MatmulPrecision, bare, large_rate, operations
+from benchmarks.peer.products import Products, bare, large_rate, operations
 from benchmarks.peer.training import Rounds
 from benchmarks.peer.workload import Workload
 
@@ -14,7 +14,7 @@ KEY = ((2, 3), (3, 4), False, False, torch.float32, HIGHEST)
 
 def test_the_shapes_of_all_products_are_recorded():
     a, b, c = torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)
-    with MatmulPrecision() as counted:
+    with Products() as counted:
         a @ b
         torch.addmm(c, a, b)
         torch.bmm(a[None], b.t().contiguous().t()[None])
@@ -31,7 +31,7 @@ def test_bare_products_are_those_that_were_recorded_in_the_same_precision_and_la
     turned = ((2, 3), (3, 4), False, True, torch.float32, "medium")
     recorded = {KEY: 2, turned: 1}
     work = bare(recorded, torch.device("cpu"))
-    with MatmulPrecision() as counted:
+    with Products() as counted:
         work(1)
     assert dict(counted.products) == recorded
     assert torch.get_float32_matmul_precision() == HIGHEST

@@ -162,3 +162,18 @@ def test_a_mistake_in_config_is_refused_since_it_hides_runs(project, edit, call)
     answer = call("clean", "unused", "--yes")
     assert answer.code == 1
     assert "label_smothing" in answer.err
+
+
+@pytest.mark.slow
+def test_the_page_of_a_clone_in_its_results_is_nobodys_file(own, trained, call):
+    folder = own(trained)
+    shutil.copytree(folder / "results", folder / "copy")
+    page = folder / "results" / "README.md"
+    page.write_text("# Results\n", encoding="utf-8")
+    assert call("diff", "results", "copy").code == 0
+    assert call("verify").code == 0
+    assert "README" not in call("clean", "unused", "parts", "--yes").out
+    assert call("pack").code == 0
+    assert call("unpack", "results-small.tar.gz").code == 0
+    assert not (folder / "results-small" / "README.md").exists()
+    assert page.exists()

@@ -336,7 +336,7 @@ def test_text_that_is_piped_in_is_refused_where_a_run_has_several_tasks(piped):
         piped(b"a\n")
 
 
-def test_an_empty_pipe_is_not_a_text(piped):
+def test_an_empty_pipe_has_no_text(piped):
     assert piped(b"") is None
 
 

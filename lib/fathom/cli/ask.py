@@ -71,17 +71,19 @@ def list(
 
 def _text(fields: Mapping[str, Any]) -> str:
     """Return what a line has after a name: its title, or how many seeds, and how far it is."""
-    from fathom.results.run_state import NOT_STARTED
-
-    kinds = dict.fromkeys(fields.get("states", {}).values())
-    text = fields["title"] if "title" in fields else f"seeds {len(fields['states'])}"
     notes = []
+    if "states" in fields:
+        from fathom.results.run_state import NOT_STARTED
+
+        text = f"seeds {len(fields['states'])}"
+        kinds = dict.fromkeys(fields["states"].values())
+        notes += [", ".join(kinds)] if {*kinds} - {NOT_STARTED} else []
+    else:
+        text = fields["title"]
     if fields.get("drawn"):
         notes.append("drawn")
     elif fields.get("ended"):
         notes.append(f"{fields['ended']} of {fields['trainings']} trainings")
-    if {*kinds} - {NOT_STARTED}:
-        notes.append(", ".join(kinds))
     if fields.get("not_built"):
         notes.append(f"not built: {fields['not_built']}")
     return f"{text}  [{'; '.join(notes)}]" if notes else text

@@ -1,39 +1,38 @@
 """A paper: what it is, its tables and figures, and what it leaves open."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal, overload
 
 from fathom.config import deviations
+from fathom.config.catalogue import Parts
 from fathom.config.check import check
 from fathom.config.deviations import Deviation
 from fathom.config.figures import Figure, read_figure
+from fathom.config.files import Files
 from fathom.config.merge import expand
-from fathom.config.project import Parts
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.schema.parameters import Parameters
 from fathom.config.schema.table import TableSettings
 from fathom.config.tables import Table
+from fathom.config.vocabulary import Vocabulary
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, Findings, nearest
-
-if TYPE_CHECKING:
-    from fathom.config.project import Project
 
 
 class Paper:
     """A paper of config/papers; each of its files is read when it is first asked for."""
 
-    def __init__(self, name: str, project: "Project"):
+    def __init__(self, name: str, files: Files, vocabulary: Callable[[], Vocabulary]):
         self.name = name  # of its folder
-        self.folder = project.files.folders[name]
-        self._project = project
+        self.folder = files.folders[name]
+        self._files = files
+        self._vocabulary = vocabulary
 
     def file(self, kind: str) -> Value | None:
         """Return a file of the paper, such as tables.yaml; None if it has none."""
-        files = self._project.files
-        return files.read(kind, self.name) if self.name in files.names(kind) else None
+        return self._files.read(kind, self.name) if self.name in self._files.names(kind) else None
 
     @cached_property
     def about(self) -> PaperSettings:
@@ -44,7 +43,7 @@ class Paper:
         """
         file = self.file("paper")
         if file is None:
-            folder = self._project.files.name_of(self.folder)
+            folder = self._files.name_of(self.folder)
             remedy = f"write it, or delete {folder}"
             raise FathomError("no such file", f"{folder}/paper.yaml", remedy)
         about, findings = check(PaperSettings, file)
@@ -72,7 +71,7 @@ class Paper:
         settings, findings = check(TableSettings, values)
         if settings is None:
             raise Findings(findings)
-        about, vocabulary = self.about, self._project.vocabulary
+        about, vocabulary = self.about, self._vocabulary()
         marks = about.marks if settings.marks is None else settings.marks
         return Table(self.name, name, settings, values, vocabulary, about.metric, marks)
 
@@ -106,7 +105,7 @@ class Paper:
         """
         file = self.file("parameters")
         if file is None:
-            where = f"{self._project.files.name_of(self.folder)}/parameters.yaml"
+            where = f"{self._files.name_of(self.folder)}/parameters.yaml"
             what = "the sizes of the dictionaries are not known"
             raise FathomError(what, where, "write the file")
         parameters, findings = check(Parameters, file)

@@ -152,14 +152,6 @@ class Paths:
         """Return one file of measurements of a training, by its name without suffix."""
         return self.run(spec, seed) / "measurements" / f"{name}.json"
 
-    def manifest(self, spec: Spec, seed: int) -> Path:
-        """Return the file that gathers what is known of one run."""
-        return self.run(spec, seed) / "manifest.json"
-
-    def model_card(self, spec: Spec, seed: int) -> Path:
-        """Return the model card of a training."""
-        return self.run(spec, seed) / "README.md"
-
     def artefact(self, paper: str, artefact: str, suffix: str) -> Path:
         """Return one file of a table or figure."""
         return self.top / paper / f"{artefact}.{suffix}"

@@ -6,15 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from fathom.config.catalogue import Catalogue
 from fathom.config.schema.table import WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
 from fathom.io.errors import FathomError, closest, nearest, refuse
-
-if TYPE_CHECKING:
-    from fathom.config.project import Project
 
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
@@ -118,11 +115,11 @@ def form_faults(path: Path, root: Path) -> Iterator[FathomError]:
 
 
 def reported_faults(
-    path: Path, table: Table, cells: tuple[Cell, ...], project: "Project"
+    path: Path, table: Table, cells: tuple[Cell, ...], catalogue: Catalogue
 ) -> Iterator[FathomError]:
     """Yield what is wrong between a table's reported cells, its cells and its runs."""
     try:
-        reported, findings = _read(path, name_of(path, project.root), cells)
+        reported, findings = _read(path, name_of(path, catalogue.root), cells)
     except FathomError as error:
         yield error
         return
@@ -139,13 +136,13 @@ def reported_faults(
             what = f"{number} is more than 100 {unit}"
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
-        if item.stderr and cell.kind == "run" and len(project.seeds(cell.source, None)) < 2:
+        if item.stderr and cell.kind == "run" and len(catalogue.seeds(cell.source, None)) < 2:
             what = f"± of a run with one seed, {cell.source}"
             yield FathomError(what, item.where, "give the run `seeds`")
     for name, mark in table.marks.items():
         # The table's own marks are checked with the table.
         if name in used and table.settings.marks is None:
-            yield from mark_faults(table, mark, cells, project, used[name].where)
+            yield from mark_faults(table, mark, cells, catalogue, used[name].where)
 
 
 def _mark(item: Reported, table: Table) -> Iterator[FathomError]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from fathom.config.schema import run as settings
+from fathom.config.schema.run import Subwords
 from fathom.io.hashes import identity, short
 
 
@@ -56,7 +57,7 @@ class DataSpec:
         return self.settings.max_pieces
 
     @property
-    def subwords(self) -> settings.Subwords:
+    def subwords(self) -> Subwords:
         """How text becomes pieces."""
         return self.settings.subwords
 

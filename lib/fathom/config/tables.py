@@ -9,17 +9,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from fathom.config.catalogue import Catalogue
 from fathom.config.merge import fill_text, placeholders
 from fathom.config.schema.table import BlockSettings, Mark, Metric, RowSettings, TableSettings
 from fathom.config.spec import Spec
 from fathom.config.vocabulary import ShownValue, Vocabulary, parse
 from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import FathomError, findings_in, nearest, unknown
-
-if TYPE_CHECKING:
-    from fathom.config.project import Project
 
 TASKS = "tasks"
 Kind = Literal["run", "corpus", "empty"]
@@ -79,19 +77,19 @@ class Cell:
 
 
 def resolve_cells(
-    table: Table, project: "Project", scale: str | None
+    table: Table, catalogue: Catalogue, scale: str | None
 ) -> tuple[tuple[Cell, ...], list[FathomError]]:
     """Return the cells of a table that resolve, in the printed order, and why others do not.
 
     Args:
         table: the table.
-        project: the project, whose runs and data sets it shows.
+        project: the catalogue, whose runs and data sets it shows.
         scale: the scale; None for the papers' own settings.
     """
     cells: list[Cell] = []
     findings: dict[str, FathomError] = {}
     for heading, settings in table.settings.blocks.items() or [("", BlockSettings())]:
-        block = _Block(table, project, scale, heading, settings)
+        block = _Block(table, catalogue, scale, heading, settings)
         for found in block.cells():
             if isinstance(found, Cell):
                 cells.append(found)
@@ -134,12 +132,12 @@ class _Block:
     def __init__(
         self,
         table: Table,
-        project: "Project",
+        catalogue: Catalogue,
         scale: str | None,
         heading: str,
         settings: BlockSettings,
     ):
-        self.table, self.project, self.scale = table, project, scale
+        self.table, self.catalogue, self.scale = table, catalogue, scale
         self.heading, self.settings = heading, settings
         self.corpus: str | None = self._given("corpus")
         self.names: dict[str, str] = table.settings.with_ | settings.with_  # for `<name>` in runs
@@ -246,15 +244,15 @@ class _Block:
         return self._run(run, self._where((*self._path("rows"), name)))[1].data.tasks
 
     def _tasks_of_corpus(self, corpus: str) -> tuple[str, ...]:
-        datasets = self.project.datasets
+        datasets = self.catalogue.datasets
         if corpus not in datasets:
             raise unknown("data set", corpus, self._where(self._path("corpus")), datasets)
         return datasets[corpus].tasks
 
     def _run(self, run: str, where: str) -> tuple[str, Spec]:
         """Return the full name of a run that the table names, and what it is."""
-        name = self.project.run_in(self.table.paper, run, where)
-        return name, self.project.spec(name, self.scale)
+        name = self.catalogue.run_in(self.table.paper, run, where)
+        return name, self.catalogue.spec(name, self.scale)
 
     def _unknown_columns(self, row: _Row) -> Iterator[FathomError]:
         """Yield what a row says of columns that do not exist."""
@@ -348,7 +346,7 @@ class _Block:
         """Return whether a run has this value at all; a printed cell must have it."""
         if self.table.vocabulary.measurement(value).of != "gates":
             return not value.gates or value.gates in spec.gates
-        has_gates = self.project.methods[spec.method.name].about.gates
+        has_gates = self.catalogue.methods[spec.method.name].about.gates
         stacks = spec.method.stacks if has_gates else ()
         here = not value.stack or not stacks or value.stack in stacks
         return spec.gates != ("plain",) and here
@@ -391,36 +389,36 @@ class _Block:
 
 
 def table_faults(
-    table: Table, cells: tuple[Cell, ...], project: "Project"
+    table: Table, cells: tuple[Cell, ...], catalogue: Catalogue
 ) -> Iterator[FathomError]:
     """Yield what is wrong with a table whose cells all resolve."""
     times = Counter((cell.id, cell.column) for cell in cells)
     for column, number in {column: n for (_, column), n in times.items() if n > 1}.items():
         what = f"column '{column}' is there {number} times"
         yield FathomError(what, table.values.where, "delete the repeated column")
-    yield from _lengths(table, cells, project)
+    yield from _lengths(table, cells, catalogue)
     yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")
-        yield from mark_faults(table, mark, cells, project, where)
+        yield from mark_faults(table, mark, cells, catalogue, where)
 
 
 def mark_faults(
-    table: Table, mark: Mark, cells: tuple[Cell, ...], project: "Project", where: str
+    table: Table, mark: Mark, cells: tuple[Cell, ...], catalogue: Catalogue, where: str
 ) -> Iterator[FathomError]:
     """Yield that a mark's `to` is no row, column or run."""
     names = {name for cell in cells for name in (cell.row, cell.id, cell.column)}
     if mark.to not in names:
-        runs = project.names_in(table.paper)
-        if mark.to not in runs and mark.to not in project.entries:
+        runs = catalogue.names_in(table.paper)
+        if mark.to not in runs and mark.to not in catalogue.entries:
             what = f"no row, column or run '{mark.to}'"
             yield FathomError(what, where, nearest(mark.to, (*sorted(names), *runs)))
 
 
-def _lengths(table: Table, cells: tuple[Cell, ...], project: "Project") -> Iterator[FathomError]:
+def _lengths(table: Table, cells: tuple[Cell, ...], catalogue: Catalogue) -> Iterator[FathomError]:
     """Yield whether rows are trained unequally long and the table does not say so, or says so."""
-    runs = {cell.source: project.run(cell.source) for cell in cells if cell.kind == "run"}
+    runs = {cell.source: catalogue.run(cell.source) for cell in cells if cell.kind == "run"}
     lengths = sorted({(run.group or "", str(run.training.updates)) for run in runs.values()})
     if len(lengths) > 1 and not table.settings.unequal:
         groups = ", ".join(f"{group} {updates}" for group, updates in lengths)

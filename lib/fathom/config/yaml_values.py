@@ -231,22 +231,23 @@ def _comments(text: str, node: yaml.Node) -> dict[int, str]:
 
 def _ends(node: yaml.Node) -> Iterator[yaml.Mark]:
     """Yield where keys, scalars and flow collections end."""
-    if isinstance(node, yaml.ScalarNode):
-        if node.style not in ("|", ">"):
+    if isinstance(node, yaml.CollectionNode):
+        if node.flow_style:
             yield node.end_mark
-        return
-    if node.flow_style:
+        for item in node.value:
+            for inside in item if isinstance(item, tuple) else (item,):
+                yield from _ends(inside)
+    elif isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
         yield node.end_mark
-    for item in node.value:
-        for inside in item if isinstance(item, tuple) else (item,):
-            yield from _ends(inside)
 
 
 def _last_line(key: yaml.Node, value: yaml.Node) -> int:
     """Return the line (from 0) whose end has the comment of a key's value."""
     if isinstance(value, yaml.ScalarNode):
-        return key.start_mark.line if value.style in ("|", ">") else value.end_mark.line
-    return value.end_mark.line if value.flow_style else key.start_mark.line
+        ends = value.style not in ("|", ">")
+    else:
+        ends = isinstance(value, yaml.CollectionNode) and value.flow_style
+    return value.end_mark.line if ends else key.start_mark.line
 
 
 class _Builder:
@@ -295,7 +296,7 @@ class _Builder:
         if repeated:
             self._refuse("duplicate key", place, "delete one of the two")
 
-    def _scalar(self, node: yaml.ScalarNode, place: Value) -> Any:
+    def _scalar(self, node: yaml.Node, place: Value) -> Any:
         """Return what YAML reads; text, numbers and dates that mislead are findings."""
         kind, written = node.tag.rpartition(":")[2], brief(node.value)
         if _CONTROL.search(node.value):

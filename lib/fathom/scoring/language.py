@@ -28,7 +28,6 @@ class CharacterModel:
     """The characters of one language."""
 
     def __init__(self, sentences: Iterable[str]):
-        """Count the characters of sentences, and what is before them."""
         # Each character with those before it; shorter grams are the ends of these.
         longest = Counter(gram for sentence in sentences for gram in _grams(sentence.lower()))
         self._counts = Counter(longest)
@@ -52,8 +51,8 @@ class CharacterModel:
                 times = self._contexts.get(gram[start:-1])
                 if not times:
                     break
-                known = self._counts.get(gram[start:], 0) + WEIGHT * probability
-                probability = known / (times + WEIGHT)
+                weighted = self._counts.get(gram[start:], 0) + WEIGHT * probability
+                probability = weighted / (times + WEIGHT)
             self._logarithms[gram] = math.log(probability)
         return self._logarithms[gram]
 
@@ -65,12 +64,7 @@ def _grams(text: str) -> Iterator[str]:
 
 
 def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
-    """Return the likeliest language of a text, or None if it has too few letters to say.
-
-    Args:
-        text: a sentence.
-        models: of each language.
-    """
+    """Return the likeliest language of a sentence, or None if it has too few letters to say."""
     text = collapsed(text.lower())
     if sum(map(str.isalpha, text)) < LETTERS:
         return None

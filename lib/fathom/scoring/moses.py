@@ -22,15 +22,13 @@ _LINES = 2**16
 
 
 class MosesTokens(BaseTokenizer):
-    """A tokenizer of BLEU for one language."""
+    """A tokenizer of BLEU for one language, whose abbreviations keep their full stop.
+
+    The language has two or three letters. If Moses does not know it, lines are cut as English is,
+    but for apostrophes.
+    """
 
     def __init__(self, language: str):
-        """Remember the language, whose abbreviations keep their full stop.
-
-        Args:
-            language: two or three letters; one that Moses does not know is cut as English is, but
-                for its apostrophes.
-        """
         self.language = short_code(language)
 
     def __call__(self, line: str) -> str:
@@ -43,11 +41,7 @@ class MosesTokens(BaseTokenizer):
 
 
 def metric(language: str = "") -> BLEU:
-    """Return sacreBLEU's BLEU of Moses tokens.
-
-    Args:
-        language: of the lines; none is needed where counts are scored that were made before.
-    """
+    """Return sacreBLEU's BLEU of Moses tokens; to score counts, no language is needed."""
     # `force`: these lines do look tokenised.
     bleu = BLEU(tokenize="none", force=True)
     bleu.tokenizer = MosesTokens(language)

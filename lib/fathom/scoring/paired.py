@@ -27,15 +27,10 @@ TestSets = Sequence[Sequence[Statistics]]
 
 @dataclass(frozen=True)
 class Paired:
-    """What drawing test sets again says of a difference, in points of the metric.
+    """What drawing test sets again says of a difference, in points of the metric."""
 
-    Attributes:
-        value: the difference of all sentences, first system less second.
-        drawn: the difference in each draw, (samples,).
-    """
-
-    value: float
-    drawn: np.ndarray
+    value: float  # of all sentences, first system less second
+    drawn: np.ndarray  # the difference in each draw, (samples,)
 
     @property
     def half(self) -> float:
@@ -95,7 +90,7 @@ def paired_bootstrap(
 
     Args:
         first: a system.
-        second: another one, on the same test sets.
+        second: another system, on the same test sets.
         samples: number of draws, at least TAIL.
         seed: equal seeds give equal draws. With one test set they are sacreBLEU's.
         share: the size of a draw as a share of the sentences. Below 1 only `wins` and `losses`

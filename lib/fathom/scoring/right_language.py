@@ -44,16 +44,11 @@ class Share:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the check of one decoding found.
+    """What the check of one decoding found."""
 
-    Attributes:
-        hypotheses: by task.
-        references: by task.
-        equal: equal hypotheses among the common sources, by pair of tasks.
-    """
-
-    hypotheses: dict[str, Share]
+    hypotheses: dict[str, Share]  # by task
     references: dict[str, Share]
+    # Equal hypotheses among the common sources, by pair of tasks.
     equal: dict[tuple[str, str], Share]
 
     @property
@@ -79,7 +74,7 @@ def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> C
 
     Args:
         data: a run's data.
-        corpus: its corpus's folder.
+        corpus: the folder of its corpus.
         split: "valid" or "test".
         hypotheses: of each task that has them, one for each sentence of the split.
 
@@ -137,13 +132,7 @@ def _checked(
 
 
 def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:
-    """Return what the check found, by key.
-
-    Args:
-        checked: the check's result.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
-    """
+    """Return what the check of a decoding found, by key."""
     pairs = [f"{one}, {other}" for one, other in checked.equal]
     equal = [share.value for share in checked.equal.values()]
     records = {

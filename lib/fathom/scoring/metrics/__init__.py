@@ -68,15 +68,18 @@ class Metric:
 
 def named(name: str) -> Metric:
     """Return a metric without variants by the name of its measurement."""
-    return import_module(f"{__name__}.{name}").METRIC
+    return _module(name).METRIC
+
+
+def _module(name: str) -> Any:
+    # Imported when it is needed: the files of metrics import this one.
+    return import_module(f"{__name__}.{name}")
 
 
 def of_key(key: str) -> Metric:
     """Return the metric of a measurement's key."""
-    from fathom.scoring.metrics import bleu
-
     name, qualifiers = words_of(key)
-    return bleu.metric(qualifiers["tokenizer"]) if name == BLEU else named(name)
+    return _module(BLEU).metric(qualifiers["tokenizer"]) if name == BLEU else named(name)
 
 
 def metrics_of(
@@ -89,10 +92,9 @@ def metrics_of(
         tokenizers: further ones of BLEU that a run asks for.
         further: metrics that a run asks for.
     """
-    from fathom.scoring.metrics import bleu
-
+    of_bleu = _module(BLEU).metrics(language, tokenizers)
     names = dict.fromkeys([CHRF, *further])
-    return [*bleu.metrics(language, tokenizers), *(named(name) for name in names if name != BLEU)]
+    return [*of_bleu, *(named(name) for name in names if name != BLEU)]
 
 
 def measure(
