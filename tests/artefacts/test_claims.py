@@ -14,7 +14,6 @@ from fathom.artefacts.claims.judged import Judged, is_comparable, judged, judged
 from fathom.artefacts.claims.truths import TOO_FEW, Evidence, Interval
 from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE, PARTLY, lines, page, printed, summary
 from fathom.artefacts.claims.worlds import ALONE, Printed
-from fathom.artefacts.figures.points import with_seed
 from fathom.artefacts.table.notes import WRONG_LANGUAGE
 from fathom.config.claims import Claim, ClaimPart
 from fathom.config.paths import Paths
@@ -146,7 +145,7 @@ def ratios(own_project, tmp_path):
             run = artefacts.run(FIGURE + layers)
             identity = own_project.spec(FIGURE + layers, "tiny").identity
             for seed, values in enumerate(seeds, start=1):
-                one = with_seed(run, seed)
+                one = run.with_seed(seed)
                 rows = [(at, (), value) for at, value in enumerate(values[layers], start=1)]
                 write_series(one, "encoder_gradient_ratio", (), rows)
                 end(one, identity=identity)

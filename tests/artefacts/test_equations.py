@@ -1,11 +1,13 @@
 """The index of equations, on a small library with one paper."""
 
 import textwrap
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from fathom.artefacts.equations import Place, entries, line, markdown
+from fathom.artefacts.equations import TaggedPlace, entries, line, markdown
+from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from tests.support.own_project import own_project
 from tests.support.refused import refused
@@ -64,9 +66,8 @@ def project(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
     about = PaperSettings.model_validate(PAPER, strict=False)
-    return SimpleNamespace(
-        root=tmp_path, papers={"deep": SimpleNamespace(name="deep", about=about)}
-    )
+    paper = Paper("deep", tmp_path, about, {}, {}, (), {})
+    return replace(own_project(), root=tmp_path, contents=SimpleNamespace(papers={"deep": paper}))
 
 
 def places(project, number):
@@ -76,7 +77,7 @@ def places(project, number):
 
 def test_a_function_is_found_by_the_tag_in_its_docstring(project):
     functions, _ = places(project, "Eq. 1")
-    assert functions == (Place("lib/fathom/methods/gates.py", 4, "total"),)
+    assert functions == (TaggedPlace("lib/fathom/methods/gates.py", 4, "total"),)
 
 
 @pytest.mark.parametrize("number", ["1", "Eq. 1", "Eq.1", "eq 1", "(1)", "Equation 1"])

@@ -1,8 +1,8 @@
 """Figures of a small paper, and the files of trainings that they are drawn from."""
 
-from fathom.artefacts.figures import kinds
+from fathom.artefacts.figures import check
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
-from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.sources import ResultSource
 from fathom.config.figures import read_figure
 from fathom.config.measurement_keys import file_of
 from fathom.config.merge import expand
@@ -27,13 +27,13 @@ def figure(folder, text, name="figure1"):
 
 def findings(figure, tables=None):
     """Return what is wrong with a figure."""
-    return [str(finding) for finding in kinds.findings(figure, KNOWN, tables or {})]
+    return [str(finding) for finding in check.findings(figure, KNOWN, tables or {})]
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=(), shown_as=None):
     """Return a run without files."""
     folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
-    source = Source(
+    source = ResultSource(
         f"p/{name}",
         folders,
         lambda key: file_of(key, None),

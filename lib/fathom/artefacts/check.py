@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fathom.artefacts import decoders, parameters
 from fathom.artefacts.claims import judged as claims
 from fathom.artefacts.claims.worlds import Printed
-from fathom.artefacts.figures import kinds
+from fathom.artefacts.figures import check as figures
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
@@ -42,7 +42,7 @@ def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in a paper's figures, and then in the claims that show none of those."""
     wrong = set()
     for figure in paper.figures.values():
-        found = [*kinds.findings(figure, project, paper.tables)]
+        found = figures.findings(figure, project, paper.tables)
         wrong |= {figure.name} if found else set()
         yield from found
     printed = Printed(project, paper)

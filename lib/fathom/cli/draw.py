@@ -23,7 +23,7 @@ from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
-    from fathom.artefacts.table.sources import Source
+    from fathom.artefacts.table.sources import ResultSource
     from fathom.artefacts.table.view import TableView
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
@@ -176,7 +176,7 @@ def curves(
         suggest(f"tensorboard --logdir {tensorboard}")
 
 
-def _write_events(source: "Source", folder: Path) -> None:
+def _write_events(source: "ResultSource", folder: Path) -> None:
     """Write the metrics of all seeds of a run that were started for TensorBoard."""
     from fathom.artefacts.curves import write_events
     from fathom.io import metrics

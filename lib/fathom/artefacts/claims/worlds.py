@@ -19,7 +19,7 @@ from fathom.artefacts.claims.curves import curve, labelled
 from fathom.artefacts.claims.language import Reference
 from fathom.artefacts.claims.numbers import Term, Unfit
 from fathom.artefacts.claims.truths import Interval
-from fathom.artefacts.figures import points
+from fathom.artefacts.figures import kinds
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import (
     counts_of,
@@ -29,7 +29,7 @@ from fathom.artefacts.table.differences import (
     tasks_of,
 )
 from fathom.artefacts.table.notes import DOUBTFUL
-from fathom.artefacts.table.results import Number, number
+from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING
 from fathom.config import reported
 from fathom.config.paper import Paper
@@ -138,8 +138,8 @@ class Results:
             what = labelled(reference, figure, self.artefacts.project)
             if name not in self._points:
                 inputs = self.artefacts.inputs(self.paper, figure)
-                self._points[name] = points.by_seed(figure, inputs)
-            return curve(what, self._points[name], points.worst(figure))
+                self._points[name] = kinds.by_seed(figure, inputs)
+            return curve(what, self._points[name], kinds.worst(figure))
         if name not in self.tables:
             self.tables[name] = self.artefacts.compared(self.paper, self.paper.tables[name])
         items = {
@@ -314,4 +314,4 @@ def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
     factor = cell.value.factor if cell.value else 1.0
     readings = table.sources[cell.source].readings(cell.key)
     numbers = ((seed, number(cell, reading)) for seed, reading in readings)
-    return {seed: one.value * factor for seed, one in numbers if isinstance(one, Number)}
+    return {seed: one.value * factor for seed, one in numbers if isinstance(one, SeedNumber)}

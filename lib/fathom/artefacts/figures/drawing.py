@@ -94,6 +94,12 @@ def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
     return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
 
 
+def say(panel: "Axes", words: str) -> None:
+    """Print in a panel why there is nothing to draw."""
+    panel.set(xticks=[], yticks=[])
+    panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+
+
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
     """Print the figure's number and title above it, and paper, scale and notes below.
 

@@ -1,22 +1,16 @@
 """Grouped bars: rows of a table less one of its rows, a group of bars for each column."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
-from fathom.artefacts.figures.settings import Where, unknown_name
 from fathom.artefacts.table.comparison import ComparedCell
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
-from fathom.artefacts.table.sources import NOT_RUN, Source
-from fathom.config.figures import Figure
-from fathom.config.project import Project
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.schema.figures import GroupedBars
-from fathom.config.tables import Cell, Table
+from fathom.config.tables import Cell
 from fathom.config.vocabulary import Vocabulary
-from fathom.config.yaml_values import Key
-from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -27,79 +21,6 @@ if TYPE_CHECKING:
 
 TASKS = "tasks"
 MARK = "×"
-
-
-def findings(
-    figure: Figure[GroupedBars], project: Project, tables: Mapping[str, Table]
-) -> Iterator[FathomError]:
-    """Yield a table, rows and columns that do not exist or do not fit."""
-    settings = figure.settings
-
-    def where(path: Key) -> str:
-        return figure.values.place(*path)
-
-    yield from unknown_name("table", settings.table, tables, where(("table",)))
-    if settings.table not in tables:
-        return
-    cells = project.cells(tables[settings.table])
-    rows = tuple(dict.fromkeys(cell.id for cell in cells))
-    yield from unknown_name("row", settings.less, rows, where(("less",)))
-    for label, row in settings.bars.items():
-        yield from unknown_name("row", row, rows, where(("bars", label)))
-    for row in settings.not_drawn:
-        yield from unknown_name("row", row, rows, where(("not_drawn",)))
-    columns = (*dict.fromkeys(cell.column for cell in cells), TASKS)
-    for column in settings.columns:
-        yield from unknown_name("column", column, columns, where(("columns",)))
-    yield from _twice(settings, where)
-    yield from _absent(settings, cells, where)
-    yield from _axis(settings, cells, tables[settings.table].vocabulary, where)
-
-
-def _twice(settings: GroupedBars, where: Where) -> Iterator[FathomError]:
-    """Yield rows that are drawn twice, and the row whose difference to itself is 0."""
-    seen = {settings.less: "subtracted by `less`"}
-    for path, row in _named(settings):
-        if row in seen:
-            yield FathomError(f"row '{row}' is {seen[row]} already", where(path), "delete one")
-        seen.setdefault(row, f"in {'.'.join(map(str, path))}")
-
-
-def _named(settings: GroupedBars) -> list[tuple[Key, str]]:
-    """Return the key and the row of each row that is compared with the one subtracted."""
-    bars: list[tuple[Key, str]] = [(("bars", label), row) for label, row in settings.bars.items()]
-    return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
-
-
-def _absent(settings: GroupedBars, cells: Sequence[Cell], where: Where) -> Iterator[FathomError]:
-    """Yield rows without one of the columns: blocks of a table may have columns of their own."""
-    present = {(cell.id, cell.column) for cell in cells}
-    rows, columns = {row for row, _ in present}, {column for _, column in present}
-    drawn = [column for column in columns_of(settings, cells) if column in columns]
-    for path, row in [(("less",), settings.less), *_named(settings)]:
-        absent = [column for column in drawn if (row, column) not in present]
-        if row in rows and absent:
-            what = f"row '{row}' has no column '{absent[0]}'"
-            yield FathomError(what, where(path), "name columns that all of these rows have")
-
-
-def _axis(
-    settings: GroupedBars, cells: Sequence[Cell], vocabulary: Vocabulary, where: Where
-) -> Iterator[FathomError]:
-    """Yield columns that are drawn twice, that no row has, or whose units are not one axis."""
-    columns = columns_of(settings, cells)
-    for column, times in Counter(columns).items():
-        if times > 1:
-            what = f"column '{column}' is there {times} times"
-            yield FathomError(what, where(("columns",)), f"delete it; `{TASKS}` has all tasks")
-    if not columns:
-        what, remedy = "the table has no columns of single tasks", "name some of its columns"
-        yield FathomError(what, where(("columns",)), remedy)
-    values = [cell.value for cell in cells if cell.column in columns]
-    units = dict.fromkeys(vocabulary.measurement(value).unit for value in values if value)
-    if len(units) > 1:
-        what = f"columns of several units ({', '.join(unit or 'none' for unit in units)})"
-        yield FathomError(what, where(("columns",)), "draw a figure for each unit")
 
 
 def columns_of(settings: GroupedBars, cells: Sequence[Cell]) -> list[str]:
@@ -131,7 +52,7 @@ def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
 
 
 def _bar(
-    item: ComparedCell, base: ComparedCell, sources: Mapping[str, Source]
+    item: ComparedCell, base: ComparedCell, sources: Mapping[str, ResultSource]
 ) -> dict[str, object]:
     """Return one bar's numbers, or the words in its place."""
     less = difference(item.result, base.result, sources)
@@ -153,7 +74,9 @@ def _bar(
     }
 
 
-def _notes(item: ComparedCell, base: ComparedCell, note: str, sources: Mapping[str, Source]) -> str:
+def _notes(
+    item: ComparedCell, base: ComparedCell, note: str, sources: Mapping[str, ResultSource]
+) -> str:
     """Return the notes of a bar: those of its difference, and seeds that both rows have too."""
     cells = [part.result.cell for part in (item, base)]
     seeds = [sources[cell.source].unused_words if cell.source in sources else "" for cell in cells]

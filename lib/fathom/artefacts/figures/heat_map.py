@@ -1,6 +1,6 @@
 """Heat maps: a series over two axes, one panel for each run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import (
@@ -8,25 +8,14 @@ from fathom.artefacts.figures.inputs import (
     VALUE,
     Inputs,
     RunFiles,
-    named,
-    shared_title,
-)
-from fathom.artefacts.figures.places import (
     at_place,
     in_order,
+    named,
     place_notes,
+    shared_title,
     smoothed,
     smoothing_notes,
 )
-from fathom.artefacts.figures.settings import (
-    Where,
-    check_axes,
-    check_series,
-    path_of,
-    unknown_name,
-)
-from fathom.config.figures import Figure
-from fathom.config.project import Project
 from fathom.config.schema.figures import (
     LOWEST,
     MASKS,
@@ -36,9 +25,6 @@ from fathom.config.schema.figures import (
     Map,
     series_named,
 )
-from fathom.config.spec import full_name
-from fathom.config.tables import Table
-from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,50 +37,6 @@ PLACE = "place"
 TICKS = 6
 LONG = 5  # letters of a name; longer ones are turned below the axis
 _SHOWN = ("row_shown", "column_shown")  # what its tasks are called
-
-
-def findings(
-    figure: Figure[HeatMap], project: Project, tables: Mapping[str, Table]
-) -> Iterator[FathomError]:
-    """Yield runs, series and axes that do not exist or do not fit."""
-    low, high = figure.settings.range or (LOWEST, 0.0)
-    if low != LOWEST and low >= high:
-        place = figure.values.place("range")
-        yield FathomError(f"{low} is not below {high}", place, "write [low, high]")
-    for title, part in figure.settings.parts().items():
-
-        def where(path: tuple[str | int, ...], title: str = title) -> str:
-            return figure.values.place(*path_of(figure, title, path))
-
-        for key in ("run", "rows", "columns"):
-            if getattr(part, key) is None:
-                yield FathomError(f"no `{key}` is given", where(()), f"add `{key}`")
-        if (part.rows == NONE) != (len(part.places) > 1):
-            what = "several places need `rows: none`, and it needs several places"
-            yield FathomError(what, where(("at",)), "change `at` or `rows`")
-        yield from _axes(part, where)
-        if part.run is not None:
-            names = project.names_in(figure.paper)
-            short = isinstance(figure.settings.panels.get(title), str)
-            place = figure.values.place("panels", title) if short else where(("run",))
-            yield from unknown_name("run", part.run, names, place)
-            name = full_name(figure.paper, part.run)
-            run = project.spec(name) if project.has_run(name) else None
-            if run is not None:
-                for name in part.order:
-                    yield from unknown_name("task", name, run.data.tasks, where(("order",)))
-
-
-def _axes(part: Map, where: Where) -> Iterator[FathomError]:
-    """Yield what is wrong with the series and its axes."""
-    series, problems = check_series(part.series, where(("series",)))
-    yield from problems
-    if series is None or not part.rows or not part.columns:
-        return
-    used = {part.columns: "columns", **({part.rows: "rows"} if part.rows != NONE else {})}
-    if part.rows == NONE and "task" in series.axes:
-        used["task"] = "rows"  # the mean over tasks
-    yield from check_axes(series, used, bool(part.places), where)
 
 
 def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
@@ -159,8 +101,7 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
         panel.set_title(title, loc="left")
         words = "".join(fields["words"].unique())
         if words:
-            panel.set(xticks=[], yticks=[])
-            panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+            drawing.say(panel, words)
             continue
         images.append(_draw_map(panel, fields, part, low, high))
     first = next(iter(parts.values()))

@@ -1,37 +1,25 @@
 """Kinds of figures: each is a module of this room, imported when a figure names it.
 
-A module has `findings` (names that do not exist), `rows` (the numbers of the csv) and `draw`.
+A module has `rows` (the numbers of the csv) and `draw`.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
+from fathom.artefacts.table.sources import NOT_RUN, outcome_words
 from fathom.config.figures import Figure
-from fathom.config.project import Project
-from fathom.config.tables import Table
-from fathom.io.errors import FathomError
+from fathom.config.schema.figures import series_named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
-
-
-def findings(
-    figure: Figure, project: Project, tables: Mapping[str, Table]
-) -> Iterator[FathomError]:
-    """Yield runs, series, axes and rows that a figure names and that do not exist or do not fit.
-
-    Args:
-        figure: the figure.
-        project: the project, with its runs and data sets.
-        tables: the tables of its paper.
-    """
-    yield from _module(figure.kind).findings(figure, project, tables)
 
 
 def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
@@ -103,3 +91,36 @@ def _notes(frame: "DataFrame") -> list[str]:
 
 def _module(kind: str) -> ModuleType:
     return import_module(f"fathom.artefacts.figures.{kind}")
+
+
+def by_seed(figure: Figure, inputs: Inputs) -> "dict[int, DataFrame]":
+    """Return the numbers of a figure's csv for each seed; a training under way is not run.
+
+    A training without a result has its outcome in place of numbers, where these have a bad end.
+
+    Args:
+        figure: the figure.
+        inputs: its runs with all their seeds.
+
+    Raises:
+        FathomError: a file that it is drawn from cannot be used.
+    """
+    frames, judged = {}, not math.isnan(worst(figure))
+    for seed in sorted({seed for run in inputs.runs.values() for seed in run.source.folders}):
+        runs = {name: run.with_seed(seed) for name, run in inputs.runs.items()}
+        points = rows(figure, replace(inputs, runs=runs))
+        for run in runs.values():
+            training = run.source.training(run.seed)
+            words = outcome_words(training) if training else NOT_RUN
+            if words and (judged or training is None):
+                points.loc[points["run"] == run.name, "words"] = words
+        frames[seed] = points.loc[points["seed"] == seed]
+    return frames
+
+
+def worst(figure: Figure) -> float:
+    """Return the bad end of what is drawn; nan unless all series of the figure have the same."""
+    settings = figure.settings
+    names = {name for run in settings.runs for name in settings.series_of(run)}
+    bounds = {series_named(name).worst for name in names}
+    return bounds.pop() if len(bounds) == 1 else math.nan

@@ -1,44 +1,14 @@
 """Labelled points: the places of one axis, the others projected to a plane."""
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, named
-from fathom.artefacts.figures.settings import check_series, unknown_name
-from fathom.config.figures import Figure
-from fathom.config.project import Project
 from fathom.config.schema.figures import UPDATE, LabelledPoints, series_named
-from fathom.config.tables import Table
-from fathom.config.yaml_values import Key
-from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from numpy import ndarray
     from pandas import DataFrame
-
-
-def findings(
-    figure: Figure[LabelledPoints], project: Project, tables: Mapping[str, Table]
-) -> Iterator[FathomError]:
-    """Yield runs, series and axes that do not exist or do not fit."""
-    settings = figure.settings
-
-    def where(path: Key) -> str:
-        return figure.values.place(*path)
-
-    series, problems = check_series(settings.series, where(("series",)))
-    yield from problems
-    if series is not None:
-        axes = [axis for axis in series.axes if axis != UPDATE]
-        yield from unknown_name("axis", settings.points, axes, where(("points",)))
-        if len(axes) < 2:
-            what = f"'{settings.points}' is the only axis of the series"
-            yield FathomError(what, where(("series",)), "choose another series")
-    for title, run in settings.panels.items():
-        yield from unknown_name(
-            "run", run, project.names_in(figure.paper), where(("panels", title))
-        )
 
 
 def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
@@ -120,8 +90,7 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
         panel.set_title(title, loc="left")
         words = "".join(points["words"].unique())
         if words:
-            panel.set(xticks=[], yticks=[])
-            panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+            drawing.say(panel, words)
             continue
         panel.plot(points["x"], points["y"], "o", color=drawing.look(0).color, markersize=3)
         # Equal points share one place, and their names one text. From left to right names are above

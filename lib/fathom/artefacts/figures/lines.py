@@ -1,6 +1,6 @@
 """Curves: a series over updates or layers, one line for each run or for each place on an axis."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import (
@@ -8,30 +8,16 @@ from fathom.artefacts.figures.inputs import (
     VALUE,
     Inputs,
     RunFiles,
-    named,
-    shared_title,
-)
-from fathom.artefacts.figures.places import (
     at_place,
     in_order,
+    named,
     place_notes,
     selected,
+    shared_title,
     smoothed,
     smoothing_notes,
 )
-from fathom.artefacts.figures.settings import (
-    check_axes,
-    check_places,
-    check_series,
-    path_of,
-    unknown_name,
-)
-from fathom.config.figures import Figure
-from fathom.config.project import Project
 from fathom.config.schema.figures import UPDATE, Lines, Panel, series_named
-from fathom.config.spec import full_name
-from fathom.config.tables import Table
-from fathom.io.errors import FathomError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,40 +25,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SMOOTHED = "smoothed"
-
-
-def findings(
-    figure: Figure[Lines], project: Project, tables: Mapping[str, Table]
-) -> Iterator[FathomError]:
-    """Yield runs, series and axes that do not exist or do not fit."""
-    for title, part in figure.settings.parts().items():
-
-        def where(path: tuple[str | int, ...], title: str = title) -> str:
-            return figure.values.place(*path_of(figure, title, path))
-
-        if not part.lines:
-            yield FathomError("no lines are given", where(()), "add `lines: {label: run}`")
-        if part.x is None:
-            yield FathomError("no axis is given", where(()), "add `x`, such as `x: update`")
-        for label in part.lines:
-            line = part.line(label)
-            yield from unknown_name(
-                "run", line.run, project.names_in(figure.paper), where(("lines", label))
-            )
-            series, problems = check_series(line.series, where(("series",)))
-            yield from problems
-            if series is not None and part.x is not None:
-                used = {part.x: "x", **({part.line_by: "line_by"} if part.line_by else {})}
-                used |= dict.fromkeys(part.select, "select")
-                yield from check_axes(series, used, part.at is not None, where)
-            name = full_name(figure.paper, line.run)
-            run = project.spec(name) if project.has_run(name) else None
-            if series is not None and run is not None:
-                yield from check_places(
-                    part.select, series, run, lambda axis, where=where: where(("select", axis))
-                )
-        for label in part.colours:
-            yield from unknown_name("line", label, part.lines, where(("colours", label)))
 
 
 def rows(settings: Lines, inputs: Inputs) -> "DataFrame":

@@ -399,31 +399,6 @@ class _Pairs(BuiltDataset):
     # Types know no field that is required although its base has a default.
     pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
 
-    @property
-    def english(self) -> str:
-        """The name under which sources have the codes of English."""
-        return self.pivot
-
-
-class _Lines(BuiltDataset):
-    """Sentences without pairs; one task has those of the English texts themselves."""
-
-    messages: Annotated[Task, Doc("The task whose sentences are the English texts themselves.")]
-    hashed = ("messages",)
-
-    @property
-    def english(self) -> str:
-        """The name under which sources have the codes of English."""
-        return self.messages
-
-    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
-        """Yield what is wrong, also a pivot and an unknown task of messages."""
-        yield from super().faults(sources)
-        yield from _needless_pivot(self)
-        if self.messages not in self.tasks:
-            remedy = nearest(self.messages, self.tasks)
-            yield ("messages",), f"no task '{self.messages}'", remedy
-
 
 class _Dealt(BuiltDataset):
     """A data set in which several tasks may share a text."""
@@ -458,24 +433,51 @@ class _Dealt(BuiltDataset):
                 yield key, f"the tasks of '{text}' have several languages", "name tasks of one"
 
 
-class _Packages(BuiltDataset):
-    """A data set whose sources are packages, each read in its own way."""
+class PackageDataset(_Dealt):
+    """Texts inside packages, in pairs or each language alone."""
 
+    format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
+    sides: Annotated[
+        Literal["pairs", "alone"],
+        Doc("pairs: translations and English; alone: each language's sentences, without pairs."),
+    ] = "pairs"
+    messages: Annotated[
+        Task | None, Doc("Where sides are alone: the task of the English texts themselves.")
+    ] = None
     reads: Annotated[
         dict[str, Read],
-        Doc("How each source is read: catalogues as text or compiled, JSON, or verses."),
-    ]
+        Doc("How each source is read: po, mo, json or verses; without this key all are po."),
+    ] = Field(default_factory=dict)
+    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
+    split: Annotated[KeyHash, Doc("By the hash of the English sentence, or of the one alone.")]
+
+    hashed = ("parts", "messages", "reads")
 
     @property
     def english(self) -> str:
         """The name under which sources have the codes of English."""
-        raise NotImplementedError
+        return self.pivot or self.messages or ""
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text; `format` is hashed by four names of old."""
+        pairs, alone = ("packages", "package_lines") if self.reads else ("gettext", "gettext_lines")
+        old = {"format": alone if self.sides == "alone" else pairs}
+        return super().definition(sources) | old
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
-        """Yield what is wrong, also sources that nothing reads, and ways to read no source."""
+        """Yield what is wrong, also sides without what they need, and what nothing reads."""
         yield from super().faults(sources)
+        if self.sides == "alone":
+            yield from _needless_pivot(self)
+            if self.messages not in self.tasks:
+                name = self.messages or ""
+                yield ("messages",), f"no task '{name}'", nearest(name, self.tasks)
+        elif self.pivot is None:
+            yield ("pivot",), "no value is given", "add the language of the messages"
+        elif self.messages is not None:
+            yield ("messages",), "pairs have no such task", "delete it"
         yield from _unknown("source", self.reads, self.sources, "reads")
-        for source in self.sources:
+        for source in self.sources if self.reads else ():
             if source not in self.reads:
                 remedy = "add it to `reads`: po, mo, json or verses"
                 yield ("reads",), f"nothing says how '{source}' is read", remedy
@@ -485,40 +487,6 @@ class _Packages(BuiltDataset):
             if needed and len(self.codes(source, self.english)) != 1:
                 remedy = f"add {self.english}: [code]"
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
-
-
-class MessageDataset(_Pairs):
-    """Pairs of English messages and their translations, from message catalogues."""
-
-    format: Annotated[Literal["gettext"], Doc("Message catalogues inside wheels.")]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
-
-
-class LineDataset(_Lines):
-    """Sentences without pairs, from message catalogues: translations, and the messages."""
-
-    format: Annotated[Literal["gettext_lines"], Doc("Message catalogues, each side alone.")]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
-
-
-class PackageDataset(_Pairs, _Dealt, _Packages):
-    """Pairs inside packages, each read in its own way: a task may be one package's messages."""
-
-    format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
-    hashed = ("parts", "reads")
-
-
-class PackageLineDataset(_Lines, _Packages):
-    """Sentences without pairs inside packages: translations, and the English texts themselves."""
-
-    format: Annotated[Literal["package_lines"], Doc("Packages, each side of a pair alone.")]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
-    hashed = ("messages", "reads")
 
 
 class TalkDataset(_Pairs):
@@ -618,10 +586,7 @@ class WikipediaDataset(BuiltDataset):
 
 
 FORMATS: dict[str, type[BuiltDataset]] = {
-    "gettext": MessageDataset,
-    "gettext_lines": LineDataset,
     "line_numbers": NumberedDataset,
-    "package_lines": PackageLineDataset,
     "packages": PackageDataset,
     "parallel": ParallelDataset,
     "ted": TalkDataset,

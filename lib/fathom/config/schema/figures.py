@@ -1,7 +1,6 @@
 """Settings of figures: the keys of figures.yaml, one class for each kind, and what a series is."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf, log, nan
 from typing import Annotated, Literal
@@ -38,22 +37,14 @@ Colour = (
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity that figures can draw.
+    """A quantity that figures can draw."""
 
-    Attributes:
-        place: METRICS, DIAGNOSTICS or MEASUREMENT.
-        names: columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are
-            joined.
-        axes: what its numbers are indexed by.
-        factor: a recorded number times this is in the unit that was asked for.
-        worst: its bad end; nan where no end is better.
-    """
-
-    place: str
+    place: str  # METRICS, DIAGNOSTICS or MEASUREMENT
+    # Columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are joined.
     names: tuple[str, ...]
-    axes: tuple[str, ...]
-    factor: float = 1.0
-    worst: float = nan
+    axes: tuple[str, ...]  # what its numbers are indexed by
+    factor: float = 1.0  # a recorded number times this is in the unit that was asked for
+    worst: float = nan  # its bad end; nan where no end is better
 
 
 def _known() -> dict[str, Series]:
@@ -101,13 +92,6 @@ def series_named(text: str) -> Series:
     return replace(known, factor=UNITS[unit])
 
 
-def measurement_keys(series: Iterable[str | None]) -> tuple[str, ...]:
-    """Return the keys of those series that are measurements."""
-    known = [series_named(name) for name in series if name]
-    keys = [key for item in known if item.place == MEASUREMENT for key in item.names]
-    return tuple(dict.fromkeys(keys))
-
-
 class FigureSettings(Section):
     """The keys that every figure has; all others belong to its kind."""
 
@@ -119,21 +103,13 @@ class FigureSettings(Section):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve or a picture that a figure draws, as claims name it.
+    """A curve or a picture that a figure draws, as claims name it."""
 
-    Attributes:
-        panel: the title of its panel; empty in a figure without panels.
-        label: of a curve; empty for a picture.
-        axes: of a curve its one axis; of a picture those of rows and columns.
-        run: that is drawn, as figures.yaml names it.
-        rows: the labels of a picture's rows where they are no places of the axis.
-    """
-
-    panel: str
-    label: str
-    axes: tuple[str, ...]
-    run: str
-    rows: tuple[str, ...] = ()
+    panel: str  # the title of its panel; empty in a figure without panels
+    label: str  # of a curve; empty for a picture
+    axes: tuple[str, ...]  # of a curve its one axis; of a picture those of rows and columns
+    run: str  # as figures.yaml names it
+    rows: tuple[str, ...] = ()  # the labels of a picture's rows that are not places of the axis
 
 
 class KindSettings(Section):
@@ -149,9 +125,15 @@ class KindSettings(Section):
         """The tables that it is drawn from."""
         return ()
 
+    def series_of(self, run: str) -> tuple[str, ...]:
+        """Return the names of the series that it draws of a run."""
+        return ()
+
     def measurements(self, run: str) -> tuple[str, ...]:
         """Return the keys of the measurements that it draws of a run."""
-        return ()
+        known = [series_named(name) for name in self.series_of(run)]
+        keys = [key for item in known if item.place == MEASUREMENT for key in item.names]
+        return tuple(dict.fromkeys(keys))
 
     def drawn(self) -> tuple[Drawn, ...]:
         """Return the curves and pictures that claims can read."""
@@ -216,10 +198,10 @@ class Lines(Panel, KindSettings):
         names = [part.line(label).run for part in self.parts().values() for label in part.lines]
         return tuple(dict.fromkeys(names))
 
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
+    def series_of(self, run: str) -> tuple[str, ...]:
+        """Return the names of the series of its lines."""
         lines = [part.line(label) for part in self.parts().values() for label in part.lines]
-        return measurement_keys(line.series for line in lines if line.run == run)
+        return tuple(line.series for line in lines if line.run == run and line.series)
 
     def drawn(self) -> tuple[Drawn, ...]:
         """Return each line; those along an axis by the labels that they are given."""
@@ -291,12 +273,11 @@ class HeatMap(Map, KindSettings):
         """The runs of all panels."""
         return tuple(dict.fromkeys(part.run for part in self.parts().values() if part.run))
 
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
-        series = [part.series for part in self.parts().values() if part.run == run]
-        if self.range and self.range[0] == LOWEST:
-            series.append(MASKS)
-        return measurement_keys(series)
+    def series_of(self, run: str) -> tuple[str, ...]:
+        """Return the names of its panels' series, and of the masks that give its range."""
+        parts = [part for part in self.parts().values() if part.run == run]
+        masks = [MASKS] if self.range and self.range[0] == LOWEST else []
+        return (*(part.series for part in parts if part.series), *masks)
 
     def drawn(self) -> tuple[Drawn, ...]:
         """Return each panel."""
@@ -348,9 +329,9 @@ class LabelledPoints(KindSettings):
         """The runs of all panels."""
         return tuple(dict.fromkeys(self.panels.values()))
 
-    def measurements(self, run: str) -> tuple[str, ...]:
-        """Return the keys of the measurements that it draws of a run."""
-        return measurement_keys([self.series])
+    def series_of(self, run: str) -> tuple[str, ...]:
+        """Return the name of its series."""
+        return (self.series,)
 
 
 KINDS: dict[str, type[KindSettings]] = {

@@ -30,8 +30,8 @@ from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- 
 
 from fathom.config.schema.dataset import HeldOut, WikipediaDataset
 from fathom.config.vocabulary import short_code
+from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
-from fathom.data.members import REMEDY
 from fathom.data.split import digest
 from fathom.data.texts import Line, TaskText
 from fathom.io.errors import FathomError

@@ -1,0 +1,397 @@
+"""The numbers and the drawing of each kind of figure."""
+
+import math
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+
+import matplotlib
+import numpy as np
+import pytest
+
+from fathom.artefacts.figures import drawing, heat_map, kinds, labelled_points, lines
+from fathom.artefacts.table.comparison import compare_table
+from fathom.artefacts.table.differences import difference
+from fathom.results.recipe import RECIPE
+from tests.support.small_figures import (
+    figure,
+    inputs,
+    run,
+    write_array,
+    write_metrics,
+    write_series,
+)
+from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts
+
+CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
+SAMPLES = (
+    "kind: heat_map, series: samples.decoder, rows: task, columns: layer, at: 100%,"
+    " panels: {A: small}"
+)
+SIMILARITY = (
+    "kind: heat_map, series: similarity, rows: task, columns: task, numbers: true,"
+    " range: [lowest possible, 1], panels: {A: {run: small, order: [fra, bos]}}"
+)
+MASKS = "kind: labelled_points, series: masks, points: task, project: pca, panels: {A: small}"
+BARS = (
+    'kind: grouped_bars, table: table1, columns: [tasks], less: 6/6, bars: {deeper: "24/24"},'
+    ' not_drawn: ["LL-D, 6/12"]'
+)
+
+
+def numbers(folder, text, *runs):
+    """Return the numbers of a figure's csv."""
+    return kinds.rows(figure(folder, text), inputs(runs))
+
+
+def axes_of(folder, text, given):
+    """Return the panels of a figure as it is drawn from runs, or from inputs."""
+    given = inputs(given) if isinstance(given, list) else given
+    drawn = figure(folder, text)
+    with matplotlib.rc_context(drawing.style()):
+        module = import_module(f"fathom.artefacts.figures.{drawn.kind}")
+        return module.draw(drawn.settings, kinds.rows(drawn, given)).axes
+
+
+def words(texts_of):
+    return [text.get_text() for text in texts_of]
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A run with metrics, and with series of layers, of tasks and of sources."""
+    files = run(tmp_path)
+    write_metrics(
+        files, [(1, 0.1, 4.0, 5.0, 2.0), (2, 0.2, 3.0, None, 1.0), (3, 0.3, 8.0, 4.0, 1.0)]
+    )
+    layers = [
+        (update, (str(layer),), update + layer / 10)
+        for update in (1, 50, 100)
+        for layer in (1, 2, 10)
+    ]
+    write_series(files, "decoder_gradient_norm", ("layer",), layers)
+    weights = [
+        (update, (str(source), str(memory)), source + memory / 10 + update)
+        for update in (1, 2)
+        for source in range(3)
+        for memory in (1, 2)
+    ]
+    write_series(files, "encoder_weights", ("source", "memory"), weights)
+    samples = [
+        (update, (task, str(layer)), layer / 10 + update / 1000 + (task == "fra"))
+        for update in (1, 100)
+        for task in ("bos", "fra")
+        for layer in (1, 2, 10)
+    ]
+    write_series(files, "decoder_samples", ("task", "layer"), samples)
+    return files
+
+
+# Lines
+
+
+def test_a_curve_has_all_recorded_points_and_its_moving_median(tmp_path, small):
+    frame = numbers(tmp_path, f"{CURVES}, smooth: 3", small, run(tmp_path, "deep"))
+    curve = frame[frame["line"] == "a"]
+    assert curve["value"].tolist() == [4.0, 3.0, 8.0]
+    assert curve["smoothed"].tolist() == [3.5, 4.0, 5.5]
+
+
+def test_a_run_that_recorded_nothing_has_words_also_in_the_legend(tmp_path, small):
+    deep = run(tmp_path, "deep")
+    frame = numbers(tmp_path, CURVES, small, deep)
+    assert frame[frame["line"] == "b"]["words"].tolist() == ["not run"]
+    legend = axes_of(tmp_path, CURVES, [small, deep])[0].get_legend()
+    assert words(legend.texts) == ["a", "b (not run)"]
+    deep.folder.mkdir(parents=True)
+    frame = numbers(tmp_path, CURVES, small, deep)
+    assert frame[frame["line"] == "b"]["words"].tolist() == ["not recorded"]
+
+
+def test_layers_are_in_order_at_one_place_of_the_training(tmp_path, small):
+    text = "kind: lines, series: gradient_norm.decoder, x: layer, at: 50%, lines: {a: small}"
+    frame = numbers(tmp_path, text, small)
+    assert frame["x"].tolist() == [1.0, 2.0, 10.0]
+    assert frame["update"].unique().tolist() == [50]
+
+
+def test_a_line_for_each_place_on_an_axis(tmp_path, small):
+    text = (
+        "kind: lines, series: mixture_weights, x: update, select: {memory: last}, line_by: source,"
+        " labels: [0%, 50%, 100%], lines: {s: small}"
+    )
+    frame = numbers(tmp_path, text, small)
+    first = frame[frame["update"] == 1]
+    assert first["value"].tolist() == pytest.approx([1.2, 2.2, 3.2])
+    assert list(zip(first["line"], first["label"], strict=True))[1] == ("1", "50%")
+    legend = axes_of(tmp_path, text, [small])[0].get_legend()
+    assert words(legend.texts) == ["0%", "50%", "100%"]
+
+
+def test_labels_are_spread_evenly_over_the_lines():
+    assert lines._labels(("0%", "50%", "100%"), 5) == ["0%", "", "50%", "", "100%"]
+    assert lines._labels(("0%", "40%", "60%", "100%"), 3) == ["0%", "40%, 60%", "100%"]
+    assert lines._labels((), 3) == []
+
+
+def test_a_drawing_of_lines_has_its_panels_and_names_its_axes(tmp_path, small):
+    text = (
+        "kind: lines, x: update, reference: 1, colours: {a: red}, lines: {a: small},"
+        " panels: {Train: {series: nll.train in bits}, Norm: {series: gradient_norm, log_y: true}}"
+    )
+    train, norm = axes_of(tmp_path, text, [small])
+    assert (train.get_title("left"), norm.get_title("left")) == ("Train", "Norm")
+    assert (train.get_xlabel(), train.get_ylabel()) == ("update", "nll, train (bits)")
+    assert (train.get_yscale(), norm.get_yscale()) == ("linear", "log")
+    assert [line.get_color() for line in train.lines] == ["red", "black"]
+
+
+# Heat maps
+
+
+def test_fields_are_of_one_place_in_the_training(tmp_path, small):
+    frame = numbers(tmp_path, SAMPLES, small)
+    assert frame["update"].unique().tolist() == [100]
+    fields = {(row.row, row.column): row.value for row in frame.itertuples()}
+    assert fields["fra", "10"] == pytest.approx(2.1)
+    assert len(fields) == 6
+
+
+def test_several_places_are_rows_and_average_the_tasks(tmp_path, small):
+    text = (
+        "kind: heat_map, rows: none, columns: layer, at: [1%, 100%],"
+        " panels: {D: {run: small, series: samples.decoder}}"
+    )
+    frame = numbers(tmp_path, text, small)
+    fields = {(row.row, row.column): row.value for row in frame.itertuples()}
+    assert list(dict.fromkeys(frame["row"])) == ["1%", "100%"]
+    assert fields["100%", "1"] == pytest.approx(0.1 + 0.1 + 0.5)
+
+
+def test_a_moving_median_runs_along_each_row(tmp_path):
+    files = run(tmp_path)
+    values = {1: (1.0, 9.0, 2.0), 2: (0.0, 0.0, 0.0)}
+    rows = [
+        (update + 1, (str(layer),), value)
+        for layer, series in values.items()
+        for update, value in enumerate(series)
+    ]
+    write_series(files, "decoder_utilisation", ("layer",), rows)
+    text = (
+        "kind: heat_map, series: utilisation.decoder, rows: layer, columns: update, smooth: 3,"
+        " panels: {A: small}"
+    )
+    frame = numbers(tmp_path, text, files)
+    assert frame[frame["row"] == "1"]["value"].tolist() == [5.0, 2.0, 5.5]
+    assert frame[frame["row"] == "2"]["value"].tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("shown_as", [{}, {"fra": "FRA~songs"}])
+def test_tasks_are_in_the_given_order_and_called_after_their_text(tmp_path, shown_as):
+    small, labels = run(tmp_path, shown_as=shown_as), {"task": ["bos", "fra"]}
+    values = [[1.0, 0.75], [0.75, 1.0]]
+    write_array(small, "similarity", "sharing", ("task", "task"), labels, values)
+    axes = axes_of(tmp_path, SIMILARITY, [small])[0]
+    names = [shown_as.get("fra", "fra"), "bos"]
+    assert words(axes.get_yticklabels()) == words(axes.get_xticklabels()) == names
+    assert words(axes.texts) == ["1.00", "0.75", "0.75", "1.00"]
+
+
+def test_the_lowest_possible_similarity_follows_from_the_masks(tmp_path, small):
+    """3 of 4 groups are active: two tasks share 2 of 3 at least."""
+    labels = {"task": ["bos"], "site": ["encoder 1"], "group": list("1234")}
+    write_array(small, "masks", "sharing", ("task", "site", "group"), labels, [[[1, 1, 0, 1]]])
+    assert heat_map._lowest(small) == pytest.approx(2 / 3)
+
+
+def test_layers_grow_upwards_and_names_read_downwards(tmp_path, small):
+    image = axes_of(tmp_path, SAMPLES, [small])[0].images[0]
+    assert image.origin == "upper"
+    assert image.get_array().shape == (2, 3)
+    assert image.get_array()[1, 2] == pytest.approx(2.1)
+
+
+@pytest.mark.parametrize("text", [SAMPLES, MASKS])
+def test_a_panel_without_numbers_says_why(tmp_path, text):
+    assert words(axes_of(tmp_path, text, [run(tmp_path)])[0].texts) == ["not run"]
+
+
+# Labelled points
+
+
+@pytest.fixture
+def masks(tmp_path):
+    """A function that gives a run with the masks of three tasks, two of them equal."""
+
+    def made(**changes):
+        files = run(tmp_path, **changes)
+        labels = {"task": ["bos", "fra", "ell"], "site": ["encoder 1"], "group": ["1", "2", "3"]}
+        values = [[[1, 1, 0]], [[1, 1, 0]], [[0, 1, 1]]]
+        write_array(files, "masks", "sharing", ("task", "site", "group"), labels, values)
+        return files
+
+    return made
+
+
+def test_components_are_those_of_the_covariance():
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(8, 5))
+    points, explained = labelled_points.principal(vectors)
+    centred = vectors - vectors.mean(axis=0)
+    values, directions = np.linalg.eigh(centred.T @ centred)
+    for at in (0, 1):
+        expected = centred @ directions[:, -1 - at]
+        assert np.abs(points[:, at]) == pytest.approx(np.abs(expected))
+        assert explained[at] == pytest.approx(values[-1 - at] / values.sum())
+
+
+def test_the_sign_of_a_component_does_not_depend_on_the_order_of_points():
+    generator = np.random.default_rng(1)
+    vectors = generator.normal(size=(6, 4))
+    points, _ = labelled_points.principal(vectors)
+    turned, _ = labelled_points.principal(vectors[::-1])
+    assert turned[::-1] == pytest.approx(points)
+
+
+def test_equal_vectors_explain_nothing():
+    points, explained = labelled_points.principal(np.ones((3, 4)))
+    assert np.abs(points).max() == pytest.approx(0.0)
+    assert explained.tolist() == [0.0, 0.0]
+
+
+def test_equal_points_share_one_label_and_neighbours_stay_apart(tmp_path, masks):
+    frame = numbers(tmp_path, MASKS, masks())
+    assert frame["label"].tolist() == ["bos", "fra", "ell"]
+    assert frame["explained_x"].tolist() == pytest.approx([1.0] * 3)
+    axes = axes_of(tmp_path, MASKS, [masks()])[0]
+    assert sorted(words(axes.texts)) == ["bos, fra", "ell"]
+    assert "100%" in axes.get_xlabel()
+    left, right = sorted(axes.texts, key=lambda text: text.xy[0])
+    assert (left.get_ha(), right.get_ha()) == ("left", "right")
+    assert (left.get_va(), right.get_va()) == ("bottom", "top")
+    axes = axes_of(tmp_path, MASKS, [masks(shown_as={"ell": "ELL~songs"})])[0]
+    assert sorted(words(axes.texts)) == ["ELL~songs", "bos, fra"]
+
+
+# Grouped bars
+
+BLEU = "bleu.test.plain.13a"
+PRINTED = (
+    reported("6/6", "bos", "20.0"),
+    reported("6/6", "fra", "38.0"),
+    reported("24/24", "bos", "21.5"),
+    reported("24/24", "fra", note="diverged"),
+)
+
+
+def given_bars(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, base=True):
+    """Return a table whose rows have these scores."""
+    results = Results(folder / "results")
+    if base:
+        results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
+    results.write("p/deep", {BLEU: scores(*deep)} if outcome == "finished" else {}, 1, outcome)
+    results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
+    return compared_bars(folder, results, printed)
+
+
+def compared_bars(folder, results, printed=()):
+    drawn = table(folder)
+    compared = compare_table(drawn, KNOWN.cells(drawn), printed, results.sources, "tiny")
+    return inputs([], {"table1": compared})
+
+
+def bars(folder, given=None, **changes):
+    """Return the figure's numbers by row and column."""
+    frame = kinds.rows(figure(folder, BARS), given or given_bars(folder, **changes))
+    return {(line.row, line.column): line for line in frame.itertuples()}
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """Inputs of a figure whose rows are scored on the same sentences."""
+    results = Results(tmp_path / "results")
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
+    return compared_bars(tmp_path, results)
+
+
+def test_bars_are_the_papers_columns_of_single_tasks_with_its_differences(tmp_path):
+    found = bars(tmp_path)
+    rows = ("24/24", "LL-D, 6/12")
+    assert [*found] == [(row, column) for row in rows for column in ("bos", "fra")]
+    assert found["24/24", "bos"].reported == pytest.approx(1.5)
+    assert math.isnan(found["24/24", "fra"].reported)
+    # A row that is not drawn has no label.
+    hidden = found["LL-D, 6/12", "bos"]
+    assert (hidden.label, hidden.value) == ("", 2.0)
+
+
+def test_rows_on_the_same_sentences_have_paired_intervals(tmp_path, scored):
+    line = bars(tmp_path, scored)["24/24", "bos"]
+    compared = scored.tables["table1"]
+    cells = {
+        (item.result.cell.row, item.result.cell.column): item.result for item in compared.cells
+    }
+    less = difference(cells["24/24", "bos"], cells["6/6", "bos"], compared.sources)
+    assert (line.value, line.low) == (less.result.value, less.result.value - less.half)
+    assert line.high - line.value == pytest.approx(less.half)
+    assert (line.p, line.p_sacrebleu) == (less.paired.p, less.paired.p_sacrebleu)
+    assert (line.interval, line.note) == (less.method, "")
+    assert (line.label, line.less, line.scale) == ("deeper", "6/6", "tiny")
+    alone = bars(tmp_path, scored)["LL-D, 6/12", "bos"]
+    assert (math.isnan(alone.low), alone.interval) == (True, "")
+    assert alone.note.startswith("LL-D, 6/12: no interval of the difference: ")
+    title = axes_of(tmp_path, BARS, scored)[0].get_legend().get_title().get_text()
+    assert title == f"Whiskers: {line.interval}"
+    assert "95 % paired bootstrap interval of the difference, 1,000 draws" in title
+
+
+def test_seeds_that_are_not_shown_are_noted_for_both_rows(tmp_path):
+    given = given_bars(tmp_path)
+    compared = given.tables["table1"]
+    sources = {
+        name: replace(source, unused=(7,)) if name in ("p/deep", "p/small") else source
+        for name, source in compared.sources.items()
+    }
+    given = inputs([], {"table1": replace(compared, sources=sources)})
+    notes = bars(tmp_path, given)["24/24", "bos"].note.split("; ")
+    unshown = "seed 7 is trained and not shown"
+    said = [f"{row}: {unshown}" for row in ("24/24", "6/6")]
+    assert [note for note in notes if note.endswith(unshown)] == said
+
+
+def test_the_notes_of_cells_are_in_the_csv(tmp_path, monkeypatch):
+    results = Results(tmp_path / "results")
+    for name in ("p/small", "p/deep"):
+        results.write(name, {BLEU: scores(20.0, 38.0)})
+    partial(monkeypatch.setitem, RECIPE, "scoring", RECIPE["scoring"] + 1)()
+    notes = bars(tmp_path, compared_bars(tmp_path, results))["24/24", "bos"].note.split("; ")
+    assert [note.partition(": ")[0] for note in notes] == ["24/24"] * 3
+    assert sum("is older than" in note for note in notes) == 2
+
+
+def test_a_run_without_a_result_has_words_and_a_mark(tmp_path):
+    (tmp_path / "other").mkdir()
+    assert bars(tmp_path / "other", base=False)["24/24", "bos"].words == "not run (6/6)"
+    given = given_bars(tmp_path, outcome="diverged")
+    line = bars(tmp_path, given)["24/24", "fra"]
+    assert (math.isnan(line.value), line.words) == (True, "diverged at update 122")
+    axes = axes_of(tmp_path, BARS, given)[0]
+    assert words(axes.texts) == ["×", "×"]
+    assert words(axes.get_legend().texts)[0] == "deeper (× diverged at update 122)"
+
+
+def test_our_bars_are_filled_and_the_papers_are_outlined(tmp_path):
+    axes = axes_of(tmp_path, BARS, given_bars(tmp_path))[0]
+    ours, paper = axes.containers[:2]
+    assert [bar.get_height() for bar in ours] == [1.5, -1.0]
+    assert paper[0].get_height() == pytest.approx(1.5)
+    assert paper[0].get_facecolor()[3] == 0.0
+    assert matplotlib.colors.to_hex(ours[0].get_facecolor()).upper() == drawing.look(0).color
+    assert words(axes.get_xticklabels()) == ["bos", "fra"]
+    assert axes.get_ylabel() == "Δ BLEU over 6/6"
+    assert words(axes.get_legend().texts) == ["deeper", "paper"]
+    assert axes.get_legend().get_title().get_text() == ""
+    alone = axes_of(tmp_path, BARS, given_bars(tmp_path, printed=()))[0]
+    assert "paper" not in words(alone.get_legend().texts)
