@@ -9,7 +9,7 @@ import pytest
 
 from fathom.artefacts.curves import (
     POINTS,
-    Curve,
+    LearningCurve,
     SeedCurve,
     curve,
     pictures,
@@ -18,7 +18,7 @@ from fathom.artefacts.curves import (
     svg,
     write_events,
 )
-from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.sources import ResultSource
 from fathom.io.integrity import hashes, write_record
 from fathom.io.metrics import Metrics, read
 from tests.support.refused import refused
@@ -36,7 +36,7 @@ def source_of(folder, kind="finished", ended=True):
     (run / "metrics.tsv").write_text("\n".join(lines), encoding="utf-8")
     if ended:
         write_record(run / "training.json", training(kind, files=hashes(run, "metrics.tsv")))
-    return Source("p/run", {1: run / "measurements"}, lambda key: key)
+    return ResultSource("p/run", {1: run / "measurements"}, lambda key: key)
 
 
 def test_a_curve_has_both_series_and_the_baseline(tmp_path):
@@ -61,7 +61,7 @@ def test_a_training_under_way_is_drawn_without_a_baseline(tmp_path):
 
 
 def curve_of(*seeds):
-    return Curve("Row", "p/run", seeds)
+    return LearningCurve("Row", "p/run", seeds)
 
 
 def seed_of(number, nll, words="", validation=True):
@@ -119,8 +119,8 @@ def drawn_lines(picture):
 
 def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinned():
     curves = [
-        Curve("a", "p/a", (SeedCurve(1, FALLING, FALLING[-1:], 7.0, ""),)),
-        Curve("b", "p/b", (SeedCurve(1, FALLING[:9], (), 7.0, ""),)),
+        LearningCurve("a", "p/a", (SeedCurve(1, FALLING, FALLING[-1:], 7.0, ""),)),
+        LearningCurve("b", "p/b", (SeedCurve(1, FALLING[:9], (), 7.0, ""),)),
     ]
     shown = {drawn.label: drawn_lines(picture) for drawn, picture in pictures(curves)}
     nats = {name: [text for text in texts if text in "45678"] for name, (texts, _) in shown.items()}

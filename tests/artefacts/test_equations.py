@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.artefacts.equations import Place, entries, line, markdown
+from fathom.artefacts.equations import TaggedPlace, entries, line, markdown
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from tests.support.own_project import own_project
@@ -77,7 +77,7 @@ def places(project, number):
 
 def test_a_function_is_found_by_the_tag_in_its_docstring(project):
     functions, _ = places(project, "Eq. 1")
-    assert functions == (Place("lib/fathom/methods/gates.py", 4, "total"),)
+    assert functions == (TaggedPlace("lib/fathom/methods/gates.py", 4, "total"),)
 
 
 @pytest.mark.parametrize("number", ["1", "Eq. 1", "Eq.1", "eq 1", "(1)", "Equation 1"])

@@ -14,7 +14,7 @@ from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves
 from fathom.artefacts.page.head import bibtex, head, software
 from fathom.artefacts.page.page import link, page
-from fathom.artefacts.page.runs import ASSUMPTION, Cost, costs, costs_by_device, runs_of
+from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, costs_by_device, runs_of
 from fathom.artefacts.page.tables import details, minus, page_table, spoken
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
@@ -153,7 +153,7 @@ def test_the_head_counts_runs_cells_and_claims(compare):
     nats = {"a": (1, 1, 0.5), "b": (2, 2, -0.5), "c": (1, 2, 1.5), "d": (0,)}
     runs = {name: counted(*parts) for name, parts in nats.items()}
     answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
-    listed = [Cost("x", "cpu", 4, 7200.0, 9, 1.0)]
+    listed = [TrainingCost("x", "cpu", 4, 7200.0, 9, 1.0)]
     top = head({"table1": compare()}, runs, listed, answers)
     assert (top.runs, top.ended, top.trainings, top.hours) == (4, 3, 4, 2.0)
     assert (top.learned, top.nats, top.last) == (2, (-0.5, 1.5), "2026-01-02")

@@ -13,11 +13,8 @@ from polib import pofile
 from fathom.config.schema.dataset import (
     FORMATS,
     BuiltDataset,
-    LineDataset,
-    MessageDataset,
     NumberedDataset,
     PackageDataset,
-    PackageLineDataset,
     ParallelDataset,
     TalkDataset,
 )
@@ -134,13 +131,13 @@ def dataset(name: str, value: dict) -> BuiltDataset:
     return FORMATS[value["format"]].model_validate(value | {"name": name})
 
 
-def messages_dataset(sources: dict, tasks: list[str], **changes) -> MessageDataset:
+def messages_dataset(sources: dict, tasks: list[str], **changes) -> PackageDataset:
     """Return a data set of message catalogues; half of its sentences are for test."""
     value = {
         "title": "invented",
         "citation": "nowhere",
         "licence": "CC0-1.0",
-        "format": "gettext",
+        "format": "packages",
         "pivot": "eng",
         "tasks": tasks,
         "sources": sources,
@@ -158,10 +155,10 @@ def messages_dataset(sources: dict, tasks: list[str], **changes) -> MessageDatas
     return dataset("invented", value | changes)
 
 
-def lines_dataset(sources: dict, tasks: list[str], **changes) -> LineDataset:
+def lines_dataset(sources: dict, tasks: list[str], **changes) -> PackageDataset:
     """Return a data set of sentences without pairs; those of `en` are the messages."""
     value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
-    value |= {"format": "gettext_lines", "messages": "en"}
+    value |= {"sides": "alone", "messages": "en"}
     return dataset("lines", value | changes)
 
 
@@ -188,15 +185,8 @@ def packages_dataset(sources: dict, tasks: list[str], reads: dict, **changes) ->
     """Return a data set of French texts inside packages."""
     value = messages_dataset(sources, tasks).model_dump()
     languages = dict.fromkeys(tasks, "fra")
-    value |= {"format": "packages", "reads": reads, "languages": languages}
+    value |= {"reads": reads, "languages": languages}
     return dataset("packages", value | changes)
-
-
-def package_lines_dataset(sources: dict, tasks: list[str], reads: dict) -> PackageLineDataset:
-    """Return a data set of sentences inside packages; those of `en` are the English texts."""
-    value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
-    value |= {"format": "package_lines", "messages": "en", "reads": reads}
-    return dataset("package_lines", value)
 
 
 def moses(path: Path, name: str, english: list[str], french: list[str]) -> Path:

@@ -2,7 +2,7 @@
 
 from fathom.artefacts.figures import check
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
-from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.sources import ResultSource
 from fathom.config.figures import load
 from fathom.config.measurement_keys import file_of
 from fathom.config.yaml_files import read
@@ -31,7 +31,7 @@ def findings(figure, tables=None, known=KNOWN):
 def run(folder, name="small", updates=100, seeds=(1,), unused=(), shown_as=None):
     """Return a run without files."""
     folders = {seed: folder / name / str(seed) / "measurements" for seed in seeds}
-    source = Source(
+    source = ResultSource(
         f"p/{name}",
         folders,
         lambda key: file_of(key, None),

@@ -29,7 +29,7 @@ check_learning: {run: sample/static_2_2, nats_below_unigram: 0.7}
 title: Invented words
 citation: Of the tests.
 licence: BSD-3-Clause
-format: gettext
+format: packages
 pivot: eng
 tasks: [bos, kor]
 sources:

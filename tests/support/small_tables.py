@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from fathom.artefacts.table.sources import CORPUS, Source
+from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.config import tables, vocabulary
 from fathom.config.known import Known, KnownRun
 from fathom.config.measurement_keys import file_of
@@ -167,7 +167,7 @@ class Results:
     def sources(self):
         """Return all runs and corpora by name."""
         runs = {
-            name: Source(
+            name: ResultSource(
                 name,
                 {seed: self.path(name, seed) for seed in run.seeds},
                 lambda key: file_of(key, SPEC),
@@ -178,7 +178,7 @@ class Results:
             for name, run in RUNS.items()
         }
         corpora = {
-            name: Source(name, {CORPUS: self.folder / name}, lambda _: "statistics")
+            name: ResultSource(name, {CORPUS: self.folder / name}, lambda _: "statistics")
             for name in KNOWN.corpora
         }
         return runs | corpora

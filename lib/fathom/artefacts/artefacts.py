@@ -11,7 +11,7 @@ from fathom.artefacts.needs import Needs
 from fathom.artefacts.table.comparison import ComparedTable, compare_table
 from fathom.artefacts.table.notes import first_notes
 from fathom.artefacts.table.results import result
-from fathom.artefacts.table.sources import CORPUS, Source
+from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.artefacts.table.view import label
 from fathom.config import reported
 from fathom.config.cells import Cell
@@ -45,12 +45,12 @@ class Artefacts:
         """The scale's name."""
         return self.paths.scale
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> ResultSource:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
         if name in self.project.datasets:
             return self._corpus(name)
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
-        return Source(
+        return ResultSource(
             name,
             {seed: self.paths.run(spec, seed) / "measurements" for seed in seeds},
             stem=partial(file_of, spec=spec),
@@ -150,12 +150,12 @@ class Artefacts:
         """Return the common path, without suffix, of an artefact's files."""
         return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
 
-    def _corpus(self, name: str) -> Source:
+    def _corpus(self, name: str) -> ResultSource:
         """Return the corpus that the scale uses in the place of a data set."""
         here = self.project.scale(self.scale).datasets.get(name, name)
         dataset = self.project.datasets[here]
         folder = self.paths.corpus_named(dataset.corpus_folder(self.project.sources))
-        return Source(
+        return ResultSource(
             name,
             {CORPUS: folder},
             stem=lambda _: "statistics",
@@ -208,7 +208,7 @@ class Artefacts:
 
     def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
         """Return the runs and corpora, with seeds, of which a table's file is missing."""
-        sources: dict[str, Source] = {}
+        sources: dict[str, ResultSource] = {}
         missing: dict[str, None] = {}
         for cell in (cell for table in tables for cell in self.cells(table)):
             if cell.kind == "empty":

@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import VALUE, RunFiles
-from fathom.artefacts.table.sources import NOT_RUN, Source
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.cells import Cell
 from fathom.config.schema.figures import UPDATE, series_named
 from fathom.io.errors import FathomError
@@ -54,7 +54,7 @@ class SeedCurve:
 
 
 @dataclass(frozen=True)
-class Curve:
+class LearningCurve:
     """A run with the curves of its seeds."""
 
     label: str
@@ -124,7 +124,7 @@ class Curve:
         }
 
 
-def curve(label: str, source: Source, updates: int | str) -> Curve:
+def curve(label: str, source: ResultSource, updates: int | str) -> LearningCurve:
     """Return the curves of all seeds of a run that were started.
 
     Args:
@@ -144,7 +144,7 @@ def curve(label: str, source: Source, updates: int | str) -> Curve:
         if training or validation:
             unigram, words = _ended(folder.parent / "training.json")
             seeds.append(SeedCurve(seed, training, validation, unigram, words))
-    return Curve(label, source.name, tuple(seeds))
+    return LearningCurve(label, source.name, tuple(seeds))
 
 
 def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
@@ -161,7 +161,7 @@ def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
     return names
 
 
-def rows(curves: Iterable[Curve]) -> "DataFrame":
+def rows(curves: Iterable[LearningCurve]) -> "DataFrame":
     """Return a line for each point, all of them: label, run, seed, series, update, nll."""
     from pandas import DataFrame
 
@@ -180,7 +180,7 @@ def rows(curves: Iterable[Curve]) -> "DataFrame":
     return DataFrame(records, columns=columns, dtype=object)
 
 
-def svg(title: str, curves: Sequence[Curve]) -> str:
+def svg(title: str, curves: Sequence[LearningCurve]) -> str:
     """Return curves as one picture file that needs no other file.
 
     Args:
@@ -205,7 +205,7 @@ def svg(title: str, curves: Sequence[Curve]) -> str:
         return _written(drawing)
 
 
-def pictures(curves: Sequence[Curve]) -> list[tuple[Curve, str]]:
+def pictures(curves: Sequence[LearningCurve]) -> list[tuple[LearningCurve, str]]:
     """Return a picture of each run that was started, all with the same vertical axis."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -270,7 +270,7 @@ def _thinned(points: Points) -> Points:
     return (*thinned[:-1], points[-1])
 
 
-def _range(curves: Sequence[Curve]) -> tuple[int, int]:
+def _range(curves: Sequence[LearningCurve]) -> tuple[int, int]:
     """Return the nats that are drawn; what is above them is cut off."""
     seeds = [seed for curve in curves for seed in curve.seeds]
     values = [nll for seed in seeds for _, nll in (*_thinned(seed.training), *seed.validation)]
@@ -280,7 +280,7 @@ def _range(curves: Sequence[Curve]) -> tuple[int, int]:
     return low, max(high, low + 1)
 
 
-def _draw(panel: "Axes", curve: Curve, nats: tuple[int, int]) -> None:
+def _draw(panel: "Axes", curve: LearningCurve, nats: tuple[int, int]) -> None:
     """Draw a run: a grey and a blue line for each seed, and the dashed baseline."""
     low, high = nats
     points = [point for seed in curve.seeds for point in (*seed.training, *seed.validation)]

@@ -16,7 +16,7 @@ from fathom.results.recipe import PACKAGE
 
 
 @dataclass(frozen=True)
-class Place:
+class TaggedPlace:
     """A function, class or line that names an equation: its file, line and name."""
 
     file: str
@@ -24,19 +24,19 @@ class Place:
     name: str
 
 
-Finder = Callable[[str, str, re.Pattern], Iterator[tuple[str, Place]]]
+Finder = Callable[[str, str, re.Pattern], Iterator[tuple[str, TaggedPlace]]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class EquationEntry:
     """One equation of a paper, the functions that compute it and the tests that check it."""
 
     paper: str
     name: str
     title: str
     reason: str
-    functions: tuple[Place, ...]
-    tests: tuple[Place, ...]
+    functions: tuple[TaggedPlace, ...]
+    tests: tuple[TaggedPlace, ...]
 
     @property
     def uncomputed(self) -> str:
@@ -44,7 +44,7 @@ class Entry:
         return self.reason or "no function has its tag"
 
 
-def entries(project: Project, paper: str, number: str | None = None) -> list[Entry]:
+def entries(project: Project, paper: str, number: str | None = None) -> list[EquationEntry]:
     """Return the equations of a paper, or one of them.
 
     Args:
@@ -69,7 +69,7 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Ent
     functions = _by_name(code, project, paper, _functions)
     tests = _by_name(project.root / "tests", project, paper, _tests)
     return [
-        Entry(
+        EquationEntry(
             paper, key, each.title, each.reason, (*functions.get(key, ()),), (*tests.get(key, ()),)
         )
         for key, each in equations.items()
@@ -96,7 +96,7 @@ def markdown(project: Project) -> str:
     return "\n".join(parts) + "\n"
 
 
-def line(entry: Entry) -> str:
+def line(entry: EquationEntry) -> str:
     """Return one line for a terminal: the tag, title, function, test."""
     functions = [f"{place.file}:{place.line} {place.name}" for place in entry.functions]
     tests = [f"tested at {place.file}:{place.line}" for place in entry.tests]
@@ -104,16 +104,18 @@ def line(entry: Entry) -> str:
     return "; ".join([f"[{entry.paper} {entry.name}] {entry.title}: {where}", *tests])
 
 
-def _links(places: tuple[Place, ...]) -> str:
+def _links(places: tuple[TaggedPlace, ...]) -> str:
     # Lines move with every edit; the file and the name do not.
     return "<br>".join(f"[{place.name}](../{place.file})" for place in places)
 
 
-def _by_name(folder: Path, project: Project, paper: str, find: Finder) -> dict[str, list[Place]]:
+def _by_name(
+    folder: Path, project: Project, paper: str, find: Finder
+) -> dict[str, list[TaggedPlace]]:
     """Return the places of the tags of each of a paper's equations under a folder."""
     names = "|".join(map(re.escape, project.papers[paper].about.equations))
     tag = re.compile(rf"\[{re.escape(paper)} ({names})\b[^\]]*\]")
-    places: dict[str, list[Place]] = {}
+    places: dict[str, list[TaggedPlace]] = {}
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if f"[{paper} " not in text:
@@ -124,14 +126,14 @@ def _by_name(folder: Path, project: Project, paper: str, find: Finder) -> dict[s
     return places
 
 
-def _functions(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, Place]]:
+def _functions(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, TaggedPlace]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             for match in tag.finditer(ast.get_docstring(node) or ""):
-                yield match[1], Place(file, node.lineno, node.name)
+                yield match[1], TaggedPlace(file, node.lineno, node.name)
 
 
-def _tests(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, Place]]:
+def _tests(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, TaggedPlace]]:
     """Yield the first test at or after each tag that a comment or docstring begins."""
     tests = [
         node
@@ -144,4 +146,4 @@ def _tests(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, Place]]
             after = [node for node in tests if (node.end_lineno or 0) >= number]
             if after:
                 first = min(after, key=lambda node: node.lineno)
-                yield match[1], Place(file, first.lineno, first.name)
+                yield match[1], TaggedPlace(file, first.lineno, first.name)

@@ -23,7 +23,7 @@ from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
-    from fathom.artefacts.table.sources import Source
+    from fathom.artefacts.table.sources import ResultSource
     from fathom.artefacts.table.view import TableView
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
@@ -176,7 +176,7 @@ def curves(
         suggest(f"tensorboard --logdir {tensorboard}")
 
 
-def _write_events(source: "Source", folder: Path) -> None:
+def _write_events(source: "ResultSource", folder: Path) -> None:
     """Write the metrics of all seeds of a run that were started for TensorBoard."""
     from fathom.artefacts.curves import write_events
     from fathom.io import metrics
@@ -188,11 +188,7 @@ def _write_events(source: "Source", folder: Path) -> None:
 
 
 def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
-    """Return a title, the name of the files, and what each run is called, by its full name.
-
-    Raises:
-        FathomError: If there is no such run or table, or the table shows no runs.
-    """
+    """Return a title, the name of the files, and what each run is called, by its full name."""
     from fathom.artefacts.curves import run_labels
     from fathom.config.paper import find
     from fathom.io.hashes import identity, short

@@ -9,10 +9,8 @@ from fathom.config.schema.dataset import (
     BuiltDataset,
     Dataset,
     DealtDataset,
-    LineDataset,
     NumberedDataset,
     PackageDataset,
-    PackageLineDataset,
     ParallelDataset,
     PlannedDataset,
     WikipediaDataset,
@@ -98,18 +96,6 @@ def _translates_findings(dataset: Dataset, file: YamlFile) -> Iterator[FathomErr
         yield FathomError(what, file.where(("translates",)), remedy)
 
 
-def _line_findings(
-    dataset: LineDataset | PackageLineDataset, file: YamlFile
-) -> Iterator[FathomError]:
-    if dataset.pivot is not None:
-        remedy = f"delete it, or write format: {_OF_PAIRS[dataset.format]}"
-        yield FathomError("sentences without pairs have no pivot", file.where(("pivot",)), remedy)
-    if dataset.messages not in dataset.tasks:
-        where = file.where(("messages",))
-        remedy = nearest(dataset.messages, dataset.tasks)
-        yield FathomError(f"no task '{dataset.messages}'", where, remedy)
-
-
 def _source_findings(
     dataset: BuiltDataset, sources: Mapping[str, Source], file: YamlFile
 ) -> Iterator[FathomError]:
@@ -146,23 +132,30 @@ def _part_findings(dataset: DealtDataset, file: YamlFile) -> Iterator[FathomErro
             yield FathomError(what, where, "name tasks of one language")
 
 
-def _read_findings(
-    dataset: PackageDataset | PackageLineDataset, file: YamlFile
-) -> Iterator[FathomError]:
-    """Yield sources that nothing reads, and ways to read what is no source."""
+def _package_findings(dataset: PackageDataset, file: YamlFile) -> Iterator[FathomError]:
+    """Yield sides without what they need, sources that nothing reads, and no code of English."""
+    if dataset.sides == "pairs" and dataset.pivot is None:
+        yield FathomError("no value", file.where(("pivot",)), "add the language of the messages")
+    if dataset.sides == "pairs" and dataset.messages is not None:
+        yield FathomError("pairs have no such task", file.where(("messages",)), "delete it")
+    if dataset.sides == "alone" and dataset.pivot is not None:
+        where = file.where(("pivot",))
+        yield FathomError("sentences without pairs have no pivot", where, "delete it")
+    if dataset.sides == "alone" and dataset.messages not in dataset.tasks:
+        where = file.where(("messages",))
+        remedy = nearest(dataset.messages or "", dataset.tasks)
+        yield FathomError(f"no task '{dataset.messages or ''}'", where, remedy)
     for source in dataset.reads:
         if source not in dataset.sources:
             where = file.where(("reads", source))
             yield FathomError(f"no source '{source}'", where, nearest(source, dataset.sources))
-    for source in dataset.sources:
+    for source, codes in dataset.sources.items() if dataset.reads else ():
         how = dataset.reads.get(source)
         if how is None:
             remedy = "add it to `reads`: po, mo, json or verses"
             what = f"nothing says how '{source}' is read"
             yield FathomError(what, file.where(("reads",)), remedy)
-            continue
-        codes = dataset.sources[source]
-        if kind_of(how) in _WITH_ENGLISH and len(codes.get(dataset.english, ())) != 1:
+        elif kind_of(how) in _WITH_ENGLISH and len(codes.get(dataset.english, ())) != 1:
             remedy = f"add {dataset.english}: [code]"
             what = f"'{source}' needs one code of English"
             yield FathomError(what, file.where(("sources", source)), remedy)
@@ -232,21 +225,12 @@ def _wikipedia_findings(dataset: WikipediaDataset, file: YamlFile) -> Iterator[F
             yield FathomError(f"no task '{task}'", where, nearest(task, dataset.tasks))
 
 
-def _package_line_findings(dataset: PackageLineDataset, file: YamlFile) -> Iterator[FathomError]:
-    yield from _line_findings(dataset, file)
-    yield from _read_findings(dataset, file)
-
-
-# Formats of sentences alone, and those of pairs of the same sources.
-_OF_PAIRS = {"gettext_lines": "gettext", "package_lines": "packages"}
 # Ways to read in which English is a language like the others.
 _WITH_ENGLISH = ("json", "verses")
 # What is wrong with data sets of a kind.
 _OF_KINDS: dict[type[Dataset], Callable[[Any, YamlFile], Iterator[FathomError]]] = {
-    LineDataset: _line_findings,
     DealtDataset: _part_findings,
-    PackageDataset: _read_findings,
-    PackageLineDataset: _package_line_findings,
+    PackageDataset: _package_findings,
     NumberedDataset: _number_findings,
     ParallelDataset: _side_findings,
     WikipediaDataset: _wikipedia_findings,

@@ -13,10 +13,11 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import IO
 
+from fathom.data.clean import one_line
 from fathom.io.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
@@ -36,6 +37,8 @@ _BROKEN = (
     UnicodeDecodeError,
 )
 _REMEDY = "do not use this file; fetch it from another address"
+# What readers say of a file that is not what they expect.
+REMEDY = "the source is not the file that this reader was written for"
 
 
 def visit(
@@ -145,3 +148,51 @@ def _refuse_bomb(size: int, path: Path) -> None:
 
 def _refusal(what: str, path: Path) -> FathomError:
     return FathomError(what, str(path), _REMEDY)
+
+
+# Members that hold plain text: found by name, and read line by line.
+
+
+def plain(member: str) -> str:
+    """Return a member's name without its folders."""
+    return PurePosixPath(member).name
+
+
+def require(names: Collection[str], read: Container[str], archive: Path) -> None:
+    """Refuse an archive in which a member is missing.
+
+    Args:
+        names: the members that are needed, without folders.
+        read: those that are there.
+        archive: its path.
+
+    Raises:
+        FathomError: If one is not there.
+    """
+    for name in sorted(names):
+        if name not in read:
+            raise FathomError(f"the file {name} is missing", archive.name, REMEDY)
+
+
+def one_length(counts: Mapping[str, int], archive: Path) -> int:
+    """Return the number of lines of two sides, given by the members' names.
+
+    Raises:
+        FathomError: If the sides have different numbers of lines.
+    """
+    if len(set(counts.values())) > 1:
+        lengths = " and ".join(f"{count:,}" for count in counts.values())
+        raise FathomError(f"{lengths} lines in {' and '.join(counts)}", archive.name, REMEDY)
+    return next(iter(counts.values()))
+
+
+def text_of(line: bytes, where: str) -> str:
+    """Return a line as text in which no character ends a line; `where` is its place in messages.
+
+    Raises:
+        FathomError: If it is not UTF-8.
+    """
+    try:
+        return one_line(line.decode("utf-8")).strip()
+    except UnicodeDecodeError:
+        raise FathomError("not UTF-8", where, REMEDY) from None

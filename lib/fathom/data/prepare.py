@@ -3,14 +3,15 @@
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 
-from fathom.config.schema.dataset import BuiltDataset, Dataset
+from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset
 from fathom.config.schema.source import Source
-from fathom.data.checks import same_text, unexpected_counts
+from fathom.config.schema.text_rules import number_of
 from fathom.data.fetch import RECORD, fetched
 from fathom.data.texts import TaskText
 from fathom.io.errors import FathomError, Findings
@@ -144,3 +145,85 @@ def _source_rows(source: Source, folder: Path) -> list[dict[str, object]]:
         }
         for file, checksum in Recorded.of(folder / RECORD).files.items()
     ]
+
+
+# Checks: expected counts, and no text under two names
+
+
+def count_matches(count: int, expected: int | str) -> bool:
+    """Return whether a count is the expected one, to the digits in which that is given.
+
+    Papers round or cut off, so "5.94k" holds for 5,931 to 5,949: within one unit of the last
+    printed digit.
+    """
+    number, unit = number_of(expected)
+    return abs(count - number) < unit
+
+
+def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:
+    """Yield each count that is not the one that the data set expects of its task."""
+    unit = "pairs" if dataset.pivot else "sentences"
+    for task in dataset.expected:
+        for split in SPLITS:
+            count, expected = len(texts[task].splits[split]), getattr(dataset.expected[task], split)
+            if not count_matches(count, expected):
+                yield FathomError(
+                    f"task {task}, split {split}: {count} {unit}, expected {expected}",
+                    f"config/datasets/{dataset.name}.yaml: expected.{task}.{split}",
+                    "the text is not the expected one: correct the source or a rule, or correct "
+                    "the counts if you changed the rules on purpose",
+                )
+
+
+def shared_sentences(
+    texts: dict[str, TaskText],
+    text_of: Callable[[str], str] = str,
+    compared: Sequence[str] = SPLITS,
+) -> dict[tuple[str, str], float]:
+    """Return for each two tasks the share of the smaller task's sentences that both have.
+
+    Two tasks of one text have the same validation and test, so their training alone counts.
+
+    Args:
+        texts: the tasks' text; only the side that is not the pivot counts, each sentence once.
+        text_of: from a task to the name of its text.
+        compared: the splits whose sentences count.
+    """
+    splits = {
+        task: {split: {row.text for row in text.splits[split]} for split in compared}
+        for task, text in texts.items()
+    }
+    shares = {}
+    for first, second in combinations(texts, 2):
+        counted = ("train",) if text_of(first) == text_of(second) else compared
+        left, right = (
+            set().union(*(splits[task].get(name, ()) for name in counted))
+            for task in (first, second)
+        )
+        shares[first, second] = len(left & right) / max(min(len(left), len(right)), 1)
+    return shares
+
+
+def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:
+    """Yield each two tasks that have the same text under two names.
+
+    Tasks that the data set declares as parts of one text must have the same validation and test.
+    """
+    where = f"config/datasets/{dataset.name}.yaml"
+    for (first, second), share in shared_sentences(
+        texts, dataset.text_of, dataset.compared
+    ).items():
+        if share > dataset.max_shared:
+            yield FathomError(
+                f"tasks {first} and {second} share {share:.1%} of their sentences",
+                f"{where}: max_shared",
+                f"correct the codes of {first} and {second}: one has the other's text",
+            )
+        text = dataset.text_of(first)
+        for split in SPLITS[1:] if text == dataset.text_of(second) else ():
+            if texts[first].splits[split] != texts[second].splits[split]:
+                yield FathomError(
+                    f"tasks {first} and {second} are parts of {text}, and their {split} differs",
+                    f"{where}: parts.{text}",
+                    f"give {first} and {second} one {split}, or texts of their own",
+                )

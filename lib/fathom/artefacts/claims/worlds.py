@@ -29,7 +29,7 @@ from fathom.artefacts.table.differences import (
     tasks_of,
 )
 from fathom.artefacts.table.notes import DOUBTFUL
-from fathom.artefacts.table.results import Number, number
+from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING
 from fathom.config import reported
 from fathom.config.cells import Cell
@@ -314,4 +314,4 @@ def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
     factor = cell.value.factor if cell.value else 1.0
     readings = table.sources[cell.source].readings(cell.key)
     numbers = ((seed, number(cell, reading)) for seed, reading in readings)
-    return {seed: one.value * factor for seed, one in numbers if isinstance(one, Number)}
+    return {seed: one.value * factor for seed, one in numbers if isinstance(one, SeedNumber)}

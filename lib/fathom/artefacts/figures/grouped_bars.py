@@ -7,7 +7,7 @@ from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
 from fathom.artefacts.table.comparison import ComparedCell
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
-from fathom.artefacts.table.sources import NOT_RUN, Source
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.cells import Cell
 from fathom.config.schema.figures import GroupedBars
 from fathom.config.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
 
 
 def _bar(
-    item: ComparedCell, base: ComparedCell, sources: Mapping[str, Source]
+    item: ComparedCell, base: ComparedCell, sources: Mapping[str, ResultSource]
 ) -> dict[str, object]:
     """Return one bar's numbers, or the words in its place."""
     less = difference(item.result, base.result, sources)
@@ -74,7 +74,9 @@ def _bar(
     }
 
 
-def _notes(item: ComparedCell, base: ComparedCell, note: str, sources: Mapping[str, Source]) -> str:
+def _notes(
+    item: ComparedCell, base: ComparedCell, note: str, sources: Mapping[str, ResultSource]
+) -> str:
     """Return the notes of a bar: those of its difference, and seeds that both rows have too."""
     cells = [part.result.cell for part in (item, base)]
     seeds = [sources[cell.source].unused_words if cell.source in sources else "" for cell in cells]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.sources import NOT_RUN, Source, outcome_words, stale_words
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource, outcome_words, stale_words
 from fathom.config.schema.figures import (
     DIAGNOSTICS,
     MEASUREMENT,
@@ -51,7 +51,7 @@ class RunFiles:
         updates: how many updates of Θ the training is to have, or `75 epochs`.
     """
 
-    source: Source
+    source: ResultSource
     updates: int | str
 
     def with_seed(self, seed: int) -> "RunFiles":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.table.verdicts import Share, Sign, bar
+from fathom.artefacts.table.verdicts import BarShare, Sign, bar
 
 # In the order of a bar.
 SIGNS = {
@@ -37,7 +37,7 @@ class AnsweredPart:
 class Answered:
     """The answers of a claim's parts on one side."""
 
-    shares: tuple[Share, ...]  # how many parts have each answer
+    shares: tuple[BarShare, ...]  # how many parts have each answer
     parts: tuple[AnsweredPart, ...]
     evidence: bool  # whether an answer says something about the paper
 
@@ -65,7 +65,7 @@ def answer_sign(answer: str) -> Sign:
     return Sign(answer.replace(" ", "-"), SIGNS[answer], answer)
 
 
-def answer_bar(answers: Iterable[str]) -> tuple[Share, ...]:
+def answer_bar(answers: Iterable[str]) -> tuple[BarShare, ...]:
     """Return how many answers there are of each kind."""
     return bar(map(answer_sign, answers), tuple(SIGNS))
 

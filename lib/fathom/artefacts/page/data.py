@@ -11,7 +11,7 @@ from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Needs
-from fathom.artefacts.page.runs import Run
+from fathom.artefacts.page.runs import PageRun
 from fathom.config.paper import Paper
 from fathom.config.schema.dataset import SPLITS
 from fathom.io.integrity import Recorded, read_record
@@ -70,7 +70,7 @@ class PageData:
         return {side: tuple(_share(task, side) for task in self.tasks) for side in ordered}
 
 
-def data_of(artefacts: Artefacts, paper: Paper, runs: Mapping[str, Run]) -> list[PageData]:
+def data_of(artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]) -> list[PageData]:
     """Return the data sets of a paper's runs and of its tables about text.
 
     Raises:

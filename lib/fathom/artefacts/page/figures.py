@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.curves import Curve, curve, pictures, run_labels
+from fathom.artefacts.curves import LearningCurve, curve, pictures, run_labels
 from fathom.artefacts.figures import kinds
-from fathom.artefacts.page.runs import Run
+from fathom.artefacts.page.runs import PageRun
 from fathom.artefacts.page.tables import PageTable
 from fathom.config.figures import Figure
 from fathom.config.known import full_name
@@ -30,11 +30,13 @@ class TableCurves:
     """The curves of a table's rows, those left out that an earlier table has."""
 
     table: PageTable
-    pictures: tuple[tuple[Curve, str], ...]  # of each run that was started, an SVG as text
+    pictures: tuple[tuple[LearningCurve, str], ...]  # of each run that was started, an SVG as text
     elsewhere: tuple[str, ...]  # the names of runs that an earlier table shows
 
 
-def page_figures(artefacts: Artefacts, paper: Paper, runs: Mapping[str, Run]) -> list[PageFigure]:
+def page_figures(
+    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]
+) -> list[PageFigure]:
     """Return a paper's figures, drawn from what exists.
 
     Raises:
@@ -44,7 +46,7 @@ def page_figures(artefacts: Artefacts, paper: Paper, runs: Mapping[str, Run]) ->
 
 
 def table_curves(
-    artefacts: Artefacts, tables: Iterable[PageTable], runs: Mapping[str, Run]
+    artefacts: Artefacts, tables: Iterable[PageTable], runs: Mapping[str, PageRun]
 ) -> list[TableCurves]:
     """Return the curves of all tables whose cells show runs, each run once.
 
@@ -66,7 +68,7 @@ def table_curves(
 
 
 def _figure(
-    artefacts: Artefacts, paper: Paper, figure: Figure, runs: Mapping[str, Run]
+    artefacts: Artefacts, paper: Paper, figure: Figure, runs: Mapping[str, PageRun]
 ) -> PageFigure:
     names = {full_name(paper.name, run): None for run in figure.settings.runs}
     for table in figure.settings.tables:

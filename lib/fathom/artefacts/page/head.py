@@ -6,9 +6,9 @@ from importlib.metadata import version
 
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.page.claims import answer_bar
-from fathom.artefacts.page.runs import Cost, Run
+from fathom.artefacts.page.runs import PageRun, TrainingCost
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.verdicts import Share, bar, sign_of
+from fathom.artefacts.table.verdicts import BarShare, bar, sign_of
 from fathom.config.schema.paper import PaperSettings
 
 
@@ -22,11 +22,11 @@ class Head:
     hours: float  # of training, all devices
     devices: tuple[str, ...]
     last: str  # the day on which the last training ended; empty before the first
-    verdicts: tuple[Share, ...]  # how many printed cells have each verdict
+    verdicts: tuple[BarShare, ...]  # how many printed cells have each verdict
     learned: int  # how many runs are below the unigram baseline
     nats: tuple[float, ...]  # the least and the most by which they are; empty without one
-    claims: tuple[Share, ...]  # how many parts of claims have each answer on our results
-    printed_claims: tuple[Share, ...]  # the same on the paper's own cells
+    claims: tuple[BarShare, ...]  # how many parts of claims have each answer on our results
+    printed_claims: tuple[BarShare, ...]  # the same on the paper's own cells
 
     @property
     def cells(self) -> int:
@@ -41,8 +41,8 @@ class Head:
 
 def head(
     tables: Mapping[str, ComparedTable],
-    runs: Mapping[str, Run],
-    costs: Sequence[Cost],
+    runs: Mapping[str, PageRun],
+    costs: Sequence[TrainingCost],
     claims: Sequence[Judged],
 ) -> Head:
     """Return the head of a paper's page.
@@ -84,7 +84,7 @@ def bibtex(about: PaperSettings) -> str:
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
 
 
-def software(scale: str, runs: Iterable[Run]) -> str:
+def software(scale: str, runs: Iterable[PageRun]) -> str:
     """Return what to cite of the reproduction: version, commits and scale."""
     files = [training.file for run in runs for training in run.ended]
     commits = sorted({file.commit[:12] for file in files if file and file.commit})

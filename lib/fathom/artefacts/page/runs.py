@@ -9,7 +9,7 @@ from statistics import fmean
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.deviations import applying
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.sources import NOT_RUN, Source
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.deviations import Deviation
 from fathom.config.known import full_name
 from fathom.config.paper import Paper
@@ -32,7 +32,7 @@ ASSUMPTION = (
 
 
 @dataclass(frozen=True)
-class Training:
+class PageTraining:
     """One training of a run."""
 
     seed: int
@@ -49,16 +49,16 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Run:
+class PageRun:
     """A run that a table or figure of the paper shows."""
 
     name: str  # `<paper>/<run>`
     identity: str  # SHA-256 of its settings
     comparable: bool  # whether all of its settings are the paper's
-    trainings: tuple[Training, ...]  # by seed
+    trainings: tuple[PageTraining, ...]  # by seed
     differing: tuple[Setting, ...]  # the settings that are not the paper's
     deviations: tuple[Deviation, ...]  # the entries that apply to it
-    source: Source
+    source: ResultSource
 
     @property
     def fragment(self) -> str:
@@ -71,7 +71,7 @@ class Run:
         return self.name.rpartition("/")[2]
 
     @cached_property
-    def ended(self) -> tuple[Training, ...]:
+    def ended(self) -> tuple[PageTraining, ...]:
         """The trainings that have ended."""
         return tuple(training for training in self.trainings if training.file)
 
@@ -94,7 +94,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Cost:
+class TrainingCost:
     """What one or several trainings took."""
 
     name: str  # the run, or the device
@@ -117,7 +117,7 @@ class Cost:
 
 def runs_of(
     artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]
-) -> dict[str, Run]:
+) -> dict[str, PageRun]:
     """Return the runs that a paper's tables and figures show, by full name.
 
     Raises:
@@ -134,7 +134,7 @@ def runs_of(
     return {name: _run(artefacts, paper, name, names) for name, names in shown.items()}
 
 
-def costs(runs: Iterable[Run]) -> list[Cost]:
+def costs(runs: Iterable[PageRun]) -> list[TrainingCost]:
     """Return what each run took, in the order of the runs; those that did not run are left out."""
     listed = []
     for run in runs:
@@ -144,7 +144,7 @@ def costs(runs: Iterable[Run]) -> list[Cost]:
     return listed
 
 
-def costs_by_device(runs: Iterable[Run]) -> list[Cost]:
+def costs_by_device(runs: Iterable[PageRun]) -> list[TrainingCost]:
     """Return what all runs together took, on each device."""
     trainings = [training for run in runs for training in run.ended]
     return [
@@ -153,11 +153,11 @@ def costs_by_device(runs: Iterable[Run]) -> list[Cost]:
     ]
 
 
-def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> Run:
+def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> PageRun:
     project, source = artefacts.project, artefacts.source(name)
     names = {*shown, *project.entries[name].ancestors, project.run(name).method.name}
     settings = describe(project, name, artefacts.scale)
-    return Run(
+    return PageRun(
         name=name,
         identity=source.identity,
         comparable=source.comparable,
@@ -168,7 +168,7 @@ def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> Run
     )
 
 
-def _training(artefacts: Artefacts, name: str, seed: int) -> Training:
+def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
     spec, paths = artefacts.project.spec(name, artefacts.scale), artefacts.paths
     path = paths.training(spec, seed)
     file = training_record.read(path) if path.is_file() else None
@@ -177,10 +177,10 @@ def _training(artefacts: Artefacts, name: str, seed: int) -> Training:
     printed = sorted((*paths.results.glob(f"{job}.log"), *paths.results.glob(f"{job}.*.log")))
     log = path.with_name("train.log")
     logs = [log, *printed] if log.is_file() else printed
-    return Training(seed, path.parent, file, tuple(logs))
+    return PageTraining(seed, path.parent, file, tuple(logs))
 
 
-def _device(training: Training) -> str:
+def _device(training: PageTraining) -> str:
     """Return the device of a training in words."""
     device = training.file.device if training.file else {}
     threads = device.get("threads")
@@ -188,11 +188,11 @@ def _device(training: Training) -> str:
     return f"{words}, {threads} thread{'s' if threads > 1 else ''}" if threads else words
 
 
-def _cost(name: str, device: str, trainings: Sequence[Training]) -> Cost:
+def _cost(name: str, device: str, trainings: Sequence[PageTraining]) -> TrainingCost:
     files = [training.file for training in trainings if training.file]
     seconds = [device_seconds(file.totals, file.device) for file in files]
     joules = [_watts(file.device) * of_file for file, of_file in zip(files, seconds, strict=True)]
-    return Cost(
+    return TrainingCost(
         name=name,
         device=device,
         trainings=len(files),

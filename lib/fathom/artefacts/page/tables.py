@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fathom.artefacts.page.runs import Run
+from fathom.artefacts.page.runs import PageRun
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.notes import notes_on_cells
-from fathom.artefacts.table.results import Number, number
+from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import CORPUS
 from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference
 from fathom.artefacts.table.view import ShownCell, ShownPart, ShownRow, parts
@@ -33,7 +33,7 @@ class PageTable:
     """A table of the page."""
 
     compared: ComparedTable
-    runs: Mapping[str, Run]  # the paper's, by full name
+    runs: Mapping[str, PageRun]  # the paper's, by full name
     parts: tuple[ShownPart, ...]
 
     @property
@@ -103,7 +103,7 @@ class CellDetails:
     lines: tuple[Detail, ...]
 
 
-def page_table(compared: ComparedTable, runs: Mapping[str, Run]) -> PageTable:
+def page_table(compared: ComparedTable, runs: Mapping[str, PageRun]) -> PageTable:
     """Return a table for the page, with the paper's runs by full name."""
     return PageTable(compared, runs, tuple(parts(compared)))
 
@@ -193,6 +193,6 @@ def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
     factor = shown.value.factor if shown.value else 1.0
     for seed, reading in source.readings(shown.key):
         value = number(shown, reading)
-        text = f"{value.value * factor:{DIGITS}}" if isinstance(value, Number) else value.words
+        text = f"{value.value * factor:{DIGITS}}" if isinstance(value, SeedNumber) else value.words
         name = "Corpus" if seed == CORPUS else f"Seed {seed}"
         yield Detail(name, minus(text), files[seed] if files[seed].is_file() else None)

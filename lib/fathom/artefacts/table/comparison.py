@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.table.differences import Difference, difference, significantly_better
 from fathom.artefacts.table.results import CellResult, result
-from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.sources import ResultSource
 from fathom.artefacts.table.verdicts import Verdict, allowed_difference, judge, with_difference
 from fathom.config.cells import Cell
 from fathom.config.known import full_name
@@ -42,7 +42,8 @@ class ComparedTable:
     table: Table
     scale: str  # of its runs
     cells: tuple[ComparedCell, ...]
-    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)  # runs and corpora
+    # Runs and corpora by name.
+    sources: Mapping[str, ResultSource] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()  # what another table says of the data of these runs
 
     @property
@@ -56,7 +57,7 @@ def compare_table(
     table: Table,
     cells: Sequence[Cell],
     reported: Iterable[Reported],
-    sources: Mapping[str, Source],
+    sources: Mapping[str, ResultSource],
     scale: str,
 ) -> ComparedTable:
     """Return every cell of a table with its value and, where the paper has one, a verdict.
@@ -108,7 +109,7 @@ def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
 
 
 def _gains(
-    table: Table, ours: CellResult, cells: Sequence[Cell], sources: Mapping[str, Source]
+    table: Table, ours: CellResult, cells: Sequence[Cell], sources: Mapping[str, ResultSource]
 ) -> dict[str, bool]:
     """Return the paper's marks of significant gains that can be tested, and who passes."""
     if ours.cell.value is None:

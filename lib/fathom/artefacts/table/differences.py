@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fathom.artefacts.table.results import CellResult, Number, number
-from fathom.artefacts.table.sources import Source
+from fathom.artefacts.table.results import CellResult, SeedNumber, number
+from fathom.artefacts.table.sources import ResultSource
 from fathom.config.cells import Cell
 from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
@@ -53,7 +53,9 @@ class Difference:
         return PAIRED.format(len(self.paired.drawn))
 
 
-def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]) -> Difference:
+def difference(
+    cell: CellResult, base: CellResult, sources: Mapping[str, ResultSource]
+) -> Difference:
     """Return a cell less another one, of runs in `sources`.
 
     Raises:
@@ -100,7 +102,7 @@ def difference(cell: CellResult, base: CellResult, sources: Mapping[str, Source]
 def pair(
     cell: CellResult,
     base: CellResult,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, ResultSource],
     samples: int | None = None,
     share: float | None = None,
 ) -> "Paired | str":
@@ -140,7 +142,7 @@ def significantly_better(
     mark: Mark,
     cell: CellResult,
     base: CellResult,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, ResultSource],
     lower: bool = False,
 ) -> bool | None:
     """Return whether a cell is significantly better than another one; None without a test.
@@ -173,7 +175,7 @@ def tasks_of(cell: Cell) -> tuple[str, ...]:
     return (cell.task,) if cell.task else cell.tasks
 
 
-def counts_of(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences]] | None":
+def counts_of(cell: Cell, sources: Mapping[str, ResultSource]) -> "list[list[Sentences]] | None":
     """Return the counts of each task's sentences, by task and training with a value.
 
     None where nothing is stored.
@@ -187,7 +189,7 @@ def counts_of(cell: Cell, sources: Mapping[str, Source]) -> "list[list[Sentences
     readings = [
         (seed, reading.record)
         for seed, reading in source.readings(cell.key)
-        if reading.record is not None and isinstance(number(cell, reading), Number)
+        if reading.record is not None and isinstance(number(cell, reading), SeedNumber)
     ]
     sets = []
     for task in tasks_of(cell):

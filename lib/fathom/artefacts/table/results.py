@@ -11,7 +11,7 @@ from fathom.artefacts.table.sources import (
     NOT_MEASURED,
     NOT_RUN,
     Reading,
-    Source,
+    ResultSource,
     lost_words,
     without_update,
 )
@@ -24,7 +24,7 @@ NO_NUMBER = "without a number"  # e.g. since the gates left no layer
 
 
 @dataclass(frozen=True)
-class Number:
+class SeedNumber:
     """One number of one seed, in the measurement's unit."""
 
     value: float
@@ -55,7 +55,7 @@ class CellResult:
     doubtful: bool = False  # whether the measurement itself says that its number means little
 
 
-def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
+def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     """Return the value of a cell; an empty cell has neither value nor words.
 
     Seeds that disagree give a value if at least half of those that were trained have one; a note
@@ -73,7 +73,7 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     source = sources[cell.source]
     readings = [reading for _, reading in source.readings(cell.key)]
     outcomes = [number(cell, reading) for reading in readings]
-    numbers = [item for item in outcomes if isinstance(item, Number)]
+    numbers = [item for item in outcomes if isinstance(item, SeedNumber)]
     without = [item for item in outcomes if isinstance(item, Reading)]
     seeds, lost = len(source.folders), [item for item in without if not _is_missing(item)]
     kinds = (item.words if item.outcome else NO_NUMBER for item in lost)
@@ -97,7 +97,7 @@ def result(cell: Cell, sources: Mapping[str, Source]) -> CellResult:
     return replace(valued, doubtful=bool(doubts))
 
 
-def number(cell: Cell, reading: Reading) -> Number | Reading:
+def number(cell: Cell, reading: Reading) -> SeedNumber | Reading:
     """Return a cell's number from one record, or why it has none.
 
     A cell of one task has that task's number. Any other cell has the number over all tasks where
@@ -116,7 +116,7 @@ def number(cell: Cell, reading: Reading) -> Number | Reading:
     return _mean({task: _task_number(task, record) for task in tasks})
 
 
-def _task_number(task: str, record: Record) -> Number | Reading:
+def _task_number(task: str, record: Record) -> SeedNumber | Reading:
     """Return one task's number; a task that the gates left without a layer has none."""
     if task in record.tasks:
         return _number(record.tasks[task], record)
@@ -127,11 +127,11 @@ def _task_number(task: str, record: Record) -> Number | Reading:
     return Reading(words=reason.partition(" with ")[0], detail=f"{task}: {reason}")
 
 
-def _number(part: measurements.Number, record: Record) -> Number:
+def _number(part: measurements.Number, record: Record) -> SeedNumber:
     interval = None
     if part.low is not None and part.high is not None:
         interval = (part.high - part.low) / 2
-    return Number(
+    return SeedNumber(
         value=part.value,
         stderr=part.stderr if part.spread is None else part.spread,
         interval=interval,
@@ -140,7 +140,7 @@ def _number(part: measurements.Number, record: Record) -> Number:
     )
 
 
-def _mean(parts: Mapping[str, Number | Reading]) -> Number | Reading:
+def _mean(parts: Mapping[str, SeedNumber | Reading]) -> SeedNumber | Reading:
     """Return the mean over tasks; its spread takes the test sets as independent."""
     missing = {task: part for task, part in parts.items() if isinstance(part, Reading)}
     if missing or not parts:
@@ -151,9 +151,9 @@ def _mean(parts: Mapping[str, Number | Reading]) -> Number | Reading:
         few = len(missing) <= NAMED_TASKS
         which = f"for {', '.join(missing)}" if few else f"({len(missing)} of {len(parts)} tasks)"
         return Reading(words=f"{words[-1]} {which}")
-    numbers = [part for part in parts.values() if isinstance(part, Number)]
+    numbers = [part for part in parts.values() if isinstance(part, SeedNumber)]
     counts = [part.sentences for part in numbers if part.sentences is not None]
-    return Number(
+    return SeedNumber(
         value=math.fsum(part.value for part in numbers) / len(numbers),
         stderr=_of_mean([part.stderr for part in numbers]),
         interval=_of_mean([part.interval for part in numbers]),
@@ -193,7 +193,7 @@ def _is_missing(reading: Reading) -> bool:
     return reading.words.startswith(MISSING)
 
 
-def _with_value(bare: CellResult, numbers: Sequence[Number], note: str) -> CellResult:
+def _with_value(bare: CellResult, numbers: Sequence[SeedNumber], note: str) -> CellResult:
     value = bare.cell.value
     unit = value.factor if value else 1.0
     values = [part.value * unit for part in numbers]

@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Source:
+class ResultSource:
     """A run with its seeds, or a corpus, which has one folder under the seed CORPUS."""
 
     name: str  # `<paper>/<run>` or a data set

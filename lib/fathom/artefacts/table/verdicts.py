@@ -81,18 +81,18 @@ def sign_of(verdict: Verdict) -> Sign:
 
 
 @dataclass(frozen=True)
-class Share:
+class BarShare:
     """A part of a bar: how many cells or answers have a sign."""
 
     count: int
     sign: Sign
 
 
-def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> tuple[Share, ...]:
+def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> tuple[BarShare, ...]:
     """Return how many signs there are of each kind, in an order of their words."""
     counts = Counter(signs)
     ordered = sorted(counts, key=lambda sign: order.index(sign.words))
-    return tuple(Share(counts[sign], sign) for sign in ordered)
+    return tuple(BarShare(counts[sign], sign) for sign in ordered)
 
 
 def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:

@@ -184,70 +184,39 @@ class DealtDataset(BuiltDataset):
         return super().definition(sources) | parts
 
 
-class MessageDataset(BuiltDataset):
-    """Pairs of English messages and their translations, from message catalogues."""
-
-    format: Annotated[Literal["gettext"], Doc("Message catalogues inside wheels.")]
-    # Types know no field that is required although its base has a default.
-    pivot: Annotated[Language, Doc("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
-
-
-class LineDataset(BuiltDataset):
-    """Sentences without pairs, from message catalogues: translations, and the messages."""
-
-    format: Annotated[Literal["gettext_lines"], Doc("Message catalogues, each side alone.")]
-    messages: Annotated[Task, Doc("The task whose sentences are the messages themselves.")]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
-
-    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what determines the text, with the task of the messages."""
-        return super().definition(sources) | {"messages": self.messages}
-
-
 class PackageDataset(DealtDataset):
-    """Pairs inside packages, each read in its own way: a task may be one package's messages."""
+    """Texts inside packages, in pairs or each language alone."""
 
     format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
-    # As above.
-    pivot: Annotated[Language, Doc("The language of the messages.")]  # pyright: ignore[reportGeneralTypeIssues]
+    sides: Annotated[
+        Literal["pairs", "alone"],
+        Doc("pairs: translations and English; alone: each language's sentences, without pairs."),
+    ] = "pairs"
+    messages: Annotated[
+        Task | None, Doc("Where sides are alone: the task of the English texts themselves.")
+    ] = None
     reads: Annotated[
         dict[str, Read],
-        Doc("How each source is read: catalogues as text or compiled, JSON, or verses."),
+        Field(default_factory=dict),
+        Doc("How each source is read: po, mo, json or verses; without this key all are po."),
     ]
     cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the English sentence.")]
+    split: Annotated[KeyHash, Doc("By the hash of the English sentence, or of the one alone.")]
 
     @property
     def english(self) -> str:
         """The name under which sources have the codes of English."""
-        return self.pivot
+        return self.pivot or self.messages or ""
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what determines the text, with the way in which each source is read."""
-        return super().definition(sources) | {"reads": plain(self.reads)}
-
-
-class PackageLineDataset(BuiltDataset):
-    """Sentences without pairs inside packages: translations, and the English texts themselves."""
-
-    format: Annotated[Literal["package_lines"], Doc("Packages, each side of a pair alone.")]
-    messages: Annotated[Task, Doc("The task whose sentences are the English texts themselves.")]
-    reads: Annotated[dict[str, Read], Doc("How each source is read, as in `packages`.")]
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the sentence.")]
-
-    @property
-    def english(self) -> str:
-        """The name under which sources have the codes of English."""
-        return self.messages
-
-    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what determines the text, with the task of English and how sources are read."""
-        reads = {"messages": self.messages, "reads": plain(self.reads)}
-        return super().definition(sources) | reads
+        """Return what determines the text; `format` is hashed by four names of old."""
+        alone = self.sides == "alone"
+        reads = {"reads": plain(self.reads)} if self.reads else {}
+        messages = {"messages": self.messages} if alone else {}
+        pairs = "packages" if self.reads else "gettext"
+        lines = "package_lines" if self.reads else "gettext_lines"
+        hashed = {"format": lines if alone else pairs}
+        return super().definition(sources) | hashed | messages | reads
 
 
 class TalkDataset(BuiltDataset):
@@ -316,10 +285,7 @@ class WikipediaDataset(BuiltDataset):
 
 
 FORMATS: dict[str, type[BuiltDataset]] = {
-    "gettext": MessageDataset,
-    "gettext_lines": LineDataset,
     "line_numbers": NumberedDataset,
-    "package_lines": PackageLineDataset,
     "packages": PackageDataset,
     "parallel": ParallelDataset,
     "ted": TalkDataset,

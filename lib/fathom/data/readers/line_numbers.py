@@ -12,8 +12,7 @@ from typing import IO
 
 from fathom.config.languages import short
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
-from fathom.data.archives import visit
-from fathom.data.members import REMEDY, one_length, plain, require, text_of
+from fathom.data.archives import REMEDY, one_length, plain, require, text_of, visit
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
 from fathom.io.errors import FathomError
@@ -27,8 +26,8 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
         dataset: tasks, names of files, and files of numbers.
 
     Raises:
-        FathomError: a file is missing or no UTF-8, the sides have different numbers of lines, or a
-            number is beyond the last line.
+        FathomError: If a file is missing or not UTF-8, the sides have different numbers of lines,
+            or a number is beyond the last line.
     """
     numbers = _numbers(files[dataset.split.source], dataset)
     texts: dict[str, TaskText[Pair]] = {}
@@ -56,7 +55,7 @@ def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, lis
             if not line.isdigit():
                 where = f"{archive.name}: {member}"
                 shown = line[:20].decode("utf-8", "replace")
-                raise FathomError(f"'{shown}' is no number of a line", where, REMEDY)
+                raise FathomError(f"'{shown}' is not a number of a line", where, REMEDY)
         read[plain(member)] = [int(line) for line in lines]
 
     visit(archive, lambda member: plain(member) in names, take)

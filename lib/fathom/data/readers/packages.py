@@ -1,19 +1,31 @@
-"""Texts inside packages, each read in its own way: catalogues (.po, .mo), JSON and verses.
+"""Texts inside packages: message catalogues (.po, .mo), JSON, and verses of a Bible.
 
 The card says by `reads` how a source is read, and by its codes which text it has. So a task may be
-a domain: the messages of one package, and of no other.
+a domain: the messages of one package, and of no other. Without `reads` all are catalogues (.po).
+
+With `sides: pairs` a task has pairs of its translations and English. With `sides: alone` it has its
+translations, cleaned by the rules of pairs, and the task `messages` has the English texts: then
+duplicates and the split follow the sentence, not its translation.
 """
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fathom.config.schema.dataset import PackageDataset
-from fathom.data.package_texts import raw_pairs
-from fathom.data.pairs import Pairs
-from fathom.data.split import deal
-from fathom.data.texts import Pair, TaskText
+from fathom.config.schema.package_reads import Compiled, JsonFiles, Verses, kind_of
+from fathom.data.catalogues import catalogues_of, messages, translations
+from fathom.data.clean import fault, line_fault, tidy
+from fathom.data.json_files import json_pairs
+from fathom.data.split import by_key, deal, distinct
+from fathom.data.texts import Line, Pair, TaskText
+from fathom.data.verses import verses
+
+Dropped = dict[str, Counter[str]]
 
 
-def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText[Pair]]:
+def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]:
     """Read, clean and split all texts, and deal those that several tasks share.
 
     Args:
@@ -21,15 +33,90 @@ def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText[
         dataset: tasks, codes and rules.
 
     Returns:
-        Each task's text. The sources of a text count as one: duplicates are removed across them.
+        Each task's text. The sources of a text count as one: duplicates are removed across them. A
+        message with two plural forms counts as two that are read.
 
     Raises:
-        FathomError: a package lacks what a code names, or has something that cannot be read.
+        FathomError: If a package lacks what a code names, or has something that cannot be read.
     """
-    pairs = Pairs(dataset.texts, dataset.cleaning)
-    for text, pair in raw_pairs(files, dataset, pairs.dropped):
-        pairs.add(text, pair)
-    texts = pairs.split(dataset.split)
+    alone = dataset.sides == "alone"
+    clean: dict[str, list[Pair | Line]] = {text: [] for text in dataset.texts}
+    dropped: Dropped = {text: Counter() for text in dataset.texts}
+    for text, raw in raw_pairs(files, dataset, dropped):
+        pair = Pair(tidy(raw.text), tidy(raw.pivot))
+        if text == dataset.english:
+            broken = line_fault(pair.text, dataset.cleaning)
+        else:
+            broken = fault(pair, dataset.cleaning)
+        if broken:
+            dropped[text][broken] += 1
+        else:
+            clean[text].append(Line(pair.text) if alone else pair)
+
+    texts: dict[str, TaskText] = {}
+    for text, sentences in clean.items():
+        kept = distinct(sentences)
+        dropped[text]["duplicate"] = len(sentences) - len(kept)
+        count = len(kept) + dropped[text].total()
+        texts[text] = TaskText(by_key(kept, dataset.split), count, dropped[text])
     for text, tasks in dataset.parts.items():
         texts |= deal(texts.pop(text), tasks, dataset.split)
     return texts
+
+
+def raw_pairs(
+    files: Mapping[str, Path], dataset: PackageDataset, dropped: Dropped
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the raw pairs of all sources, each with its text.
+
+    The text of English, if there is one, has pairs of two equal sides.
+
+    Args:
+        files: the file of each source.
+        dataset: texts, codes and how each source is read.
+        dropped: where messages without a pair are counted, by text.
+
+    Raises:
+        FathomError: If a file lacks what a code names, or has something that cannot be read.
+    """
+    for source, file in files.items():
+        how = dataset.reads.get(source, "po")
+        if isinstance(how, Verses):
+            yield from verses(source, file, dataset, how)
+        elif isinstance(how, JsonFiles):
+            yield from json_pairs(source, file, dataset, how, dropped)
+        elif how == "json":
+            yield from json_pairs(source, file, dataset, None, dropped)
+        else:
+            yield from _of_catalogues(source, file, dataset, dropped)
+
+
+def _of_catalogues(
+    source: str, file: Path, dataset: PackageDataset, dropped: Dropped
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the pairs of message catalogues."""
+    how = dataset.reads.get(source, "po")
+    kind = "po" if kind_of(how) == "po" else "mo"
+    both = dataset.cleaning.equal_plurals == "both"
+    for catalogue in catalogues_of(source, file, dataset, kind):
+        text, counts = catalogue.task, dropped[catalogue.task]
+        if text == dataset.english:
+            # English is the messages; a catalogue of English translates none.
+            pairs = (Pair(message, message) for message in messages(catalogue, counts))
+        else:
+            pairs = translations(catalogue, counts, both)
+        if isinstance(how, Compiled):
+            pairs = _of_windows(pairs, how, counts)
+        yield from ((text, pair) for pair in pairs)
+
+
+def _of_windows(pairs: Iterator[Pair], how: Compiled, dropped: Counter[str]) -> Iterator[Pair]:
+    """Yield pairs without marks of keys; drop those with markup."""
+    marks = re.escape(how.accelerators)
+    # A language without Latin letters adds the key at the end: 파일(~F).
+    key = re.compile(rf"\s*\([{marks}]\w\)|[{marks}](?=\w)")
+    for pair in pairs:
+        if any(mark in side for mark in how.without for side in pair):
+            dropped["markup"] += 1
+        else:
+            yield Pair(*(key.sub("", side) for side in pair))

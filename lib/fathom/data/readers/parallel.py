@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, ParallelDataset
-from fathom.data.archives import visit
-from fathom.data.members import one_length, plain, require, text_of
+from fathom.data.archives import one_length, plain, require, text_of, visit
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
 
@@ -27,7 +26,7 @@ def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText
         dataset: tasks, names of files, and the split.
 
     Raises:
-        FathomError: a file is missing or no UTF-8, or two sides have different numbers of lines.
+        FathomError: If a file is missing or no UTF-8, or two sides have different numbers of lines.
     """
     texts: dict[str, TaskText[Pair]] = {}
     for task in dataset.tasks:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, TalkDataset
-from fathom.data.archives import visit
+from fathom.data.archives import REMEDY, visit
 from fathom.data.clean import one_line
-from fathom.data.members import REMEDY
 from fathom.data.texts import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
 
@@ -39,7 +38,7 @@ def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText[Pai
         dataset: tasks, columns and the marks of a missing translation.
 
     Raises:
-        FathomError: a table or a column is missing, or is not UTF-8.
+        FathomError: If a table or a column is missing, or is not UTF-8.
     """
     texts: dict[str, TaskText[Pair]] = {
         task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks

@@ -31,8 +31,8 @@ from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- 
 from fathom.config.languages import short
 from fathom.config.schema.dataset import WikipediaDataset
 from fathom.config.schema.text_rules import HeldOut
+from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
-from fathom.data.members import REMEDY
 from fathom.data.split import digest
 from fathom.data.texts import Line, TaskText
 from fathom.io.errors import FathomError

@@ -3,10 +3,9 @@ import pytest
 from pyarrow import parquet
 
 from fathom.config.schema.source import Files
-from fathom.data.checks import same_text
 from fathom.data.download import Limits
 from fathom.data.fetch import fetch
-from fathom.data.prepare import prepare
+from fathom.data.prepare import prepare, same_text
 from fathom.data.readers.wikipedia import read
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines, sha256

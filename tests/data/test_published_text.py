@@ -1,0 +1,346 @@
+"""Published parallel text: tables of talks, files with a side each, and numbers of lines."""
+
+import pytest
+
+from fathom.data.fetch import fetch
+from fathom.data.prepare import prepare
+from fathom.data.readers import line_numbers, parallel, ted
+from fathom.data.texts import Pair
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json, read_lines
+from tests.data.small_archives import (
+    COLUMNS,
+    moses,
+    numbered_dataset,
+    numbers,
+    parallel_dataset,
+    row,
+    sgm,
+    source,
+    table,
+    talks,
+    talks_dataset,
+    tar_of,
+)
+
+# TED's tables
+
+TASKS = {"por": "pt-br", "fra": "fr", "mar": "mr"}
+TRAIN = table(
+    row("t1", en="A bird sang .", pt_br="Um pássaro cantou .", pt="nunca", fr="Un oiseau ."),
+    row("t1", en='Say " yes', pt_br='Diga " sim', fr_ca="jamais"),
+    row("t1", en="It &apos;s &quot; &amp; &#91;", fr="C &apos;est &#91;"),
+    row("t2", en="Never here .", pt="nunca", fr="_ _ NULL _ _"),
+    row("t2", en="The word NULL is fine", fr="Le mot NULL aussi", mr="NULL"),
+    row("t2", en="Before __NULL__ after", fr="Avant et après"),
+    row("t2", en="Marked inside", fr="Avant _ _ NULL _ _ après"),
+    row("t3", en="Empty there", fr="", pt_br="   \u00a0"),
+    row("t3", en="", fr="Rien en face"),
+    row("t3", en="Two\u2028lines", fr="Deux\x85lignes", mr="दोन\rओळी"),
+    row("t3", en="Entity&#10;line", fr="Ligne&#8232;deux"),
+    # Too short for `mr`, long enough for `fr`; and one cell too many.
+    row("t4", en="Cut short", fr="Coupé", mr="lost")[: COLUMNS.index("fr") + 2],
+    [*row("t4", en="One cell more", fr="Une de trop"), "more"],
+)
+BIRD = row("x1", en="A bird sang .", fr="Un oiseau .")
+VALID = table(BIRD, row("v1", en="Only", mr="एक"), end="\r\n")
+TEST = table(BIRD, BIRD)
+WITHOUT_MR = [column for column in COLUMNS if column != "mr"]
+
+
+@pytest.fixture
+def read_talks(tmp_path):
+    """A function that reads an archive of these tables."""
+
+    def run(train=TRAIN, valid=VALID, test=TEST, tasks=TASKS, **changes):
+        path = talks(tmp_path / "ted_talks.tar.gz", train, valid, test)
+        return ted.read({"talks": path}, talks_dataset(tasks, **changes))
+
+    return run
+
+
+def test_columns_are_read_by_name_with_quotes_and_entities_as_characters(read_talks):
+    texts = read_talks()
+    assert texts["por"].splits["train"] == [
+        Pair("Um pássaro cantou .", "A bird sang ."),
+        Pair('Diga " sim', 'Say " yes'),
+    ]
+    assert texts["fra"].splits["train"] == [
+        Pair("Un oiseau .", "A bird sang ."),
+        Pair("C 'est [", "It 's \" & ["),
+        Pair("Le mot NULL aussi", "The word NULL is fine"),
+        Pair("Deux lignes", "Two lines"),
+        Pair("Ligne deux", "Entity line"),
+        Pair("Coupé", "Cut short"),
+    ]
+    assert texts["mar"].splits["train"] == [
+        Pair("NULL", "The word NULL is fine"),
+        Pair("दोन ओळी", "Two lines"),
+    ]
+
+
+def test_the_published_split_and_its_duplicates_are_kept(read_talks):
+    texts = read_talks()
+    bird = Pair("Un oiseau .", "A bird sang .")
+    assert texts["fra"].splits["valid"] == [bird]
+    assert texts["fra"].splits["test"] == [bird, bird]
+    assert texts["mar"].splits["valid"] == [Pair("एक", "Only")]
+    assert texts["por"].splits["valid"] == texts["por"].splits["test"] == []
+
+
+def test_every_row_gives_a_task_a_pair_or_the_first_reason_why_not(read_talks):
+    texts = read_talks()
+    assert texts["fra"].dropped == {"missing_mark": 5, "empty": 2, "too_many_cells": 1}
+    assert texts["mar"].dropped == {"missing_mark": 12, "no_cell": 1, "too_many_cells": 1}
+    for text in texts.values():
+        assert text.read == 13 + 2 + 2
+        assert text.read == text.dropped.total() + sum(map(len, text.splits.values()))
+
+
+def test_columns_may_stand_in_any_order_and_those_that_no_task_uses_may_be_missing(read_talks):
+    lines = [line.split("\t") for line in TEST.decode().split("\n")[:-1]]
+    turned = "".join("\t".join(reversed(line)) + "\n" for line in lines).encode()
+    assert read_talks(test=turned)["fra"].splits == read_talks()["fra"].splits
+    texts = read_talks(valid=table(columns=WITHOUT_MR), tasks={"fra": "fr"})
+    assert texts["fra"].splits["valid"] == []
+    # A byte order mark does not hide the first column.
+    marked = table(row("t", en="One", fr="Un")).replace(b"talk_name\ten", b"\xef\xbb\xbfen\tname")
+    assert read_talks(test=marked)["fra"].splits["test"] == [Pair("Un", "t")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"valid": table(columns=WITHOUT_MR)}, "all_talks_dev.tsv: 0 columns are called 'mr'"),
+        (
+            {"train": table(columns=["fr" if c == "fr-ca" else c for c in COLUMNS])},
+            "2 columns are called 'fr', not one",
+        ),
+        ({"test": b""}, "0 columns are called"),
+        (
+            {"test": TEST.replace(b"Un oiseau", b"\xc9t\xe9", 1)},
+            "ted_talks.tar.gz: all_talks_test.tsv, line 2: not UTF-8",
+        ),
+        ({"sources": {"talks": {"fra": ["fr"]}}}, "the column of the pivot 'eng' is not given"),
+    ],
+)
+def test_a_table_that_is_not_the_expected_one_is_named(read_talks, changes, words):
+    with pytest.raises(FathomError, match=words):
+        read_talks(**changes)
+
+
+def test_a_missing_table_is_named(tmp_path):
+    contents = {"./all_talks_train.tsv": TRAIN, "all_talks_test.tsv": TEST}
+    with pytest.raises(FathomError, match=r"the table all_talks_dev\.tsv is missing"):
+        ted.read({"talks": tar_of(tmp_path / "t.tar.gz", contents)}, talks_dataset(TASKS))
+
+
+# A file for each side
+
+SOURCES = {
+    "europarl": {"deu": ["europarl.de-en.de"], "eng": ["europarl.de-en.en"]},
+    "crawl": {"deu": ["crawl.de-en.de"], "eng": ["crawl.de-en.en"]},
+    "tests": {
+        "deu": ["news2012-src.de.sgm", "news2014-ref.de.sgm"],
+        "eng": ["news2012-src.en.sgm", "news2014-src.en.sgm"],
+    },
+}
+
+
+@pytest.fixture
+def read_parallel(tmp_path):
+    """A function that reads training text in a folder and without one, and test sets."""
+
+    def run(german=b"Haus\nMaus\n\nLaus\n", egg=b"Ei\n", clean=False, **changes):
+        contents = {
+            "europarl": {
+                "training/europarl.de-en.de": german,
+                "training/europarl.de-en.en": b"house\nmouse\nempty\nlouse\n",
+                "training/europarl.cs-en.en": b"not read\n",
+            },
+            "crawl": {"crawl.de-en.de": egg, "crawl.de-en.en": b"egg\n"},
+            "tests": {
+                "test/news2012-src.de.sgm": sgm("Tee &amp; Kaffee", "Maus"),
+                "test/news2012-src.en.sgm": sgm("tea &amp; coffee", "mouse"),
+                "test/news2014-ref.de.sgm": sgm("Ein Satz\nauf zwei Zeilen", "Ei"),
+                "test/news2014-src.en.sgm": sgm("a sentence\non two lines", "egg"),
+            },
+        }
+        files = {name: tar_of(tmp_path / f"{name}.tgz", of) for name, of in contents.items()}
+        valid, test = ["news2012-src.de.sgm"], ["news2014-ref.de.sgm"]
+        dataset = parallel_dataset(SOURCES | changes, valid, test, clean)
+        return parallel.read(files, dataset)["deu"]
+
+    return run
+
+
+def test_plain_files_are_training_and_named_ones_validation_and_test(read_parallel):
+    text = read_parallel()
+    expected = [("Haus", "house"), ("Maus", "mouse"), ("Laus", "louse"), ("Ei", "egg")]
+    assert text.splits["train"] == expected
+    assert text.dropped == {"empty": 1}
+    assert text.splits["valid"] == [("Tee & Kaffee", "tea & coffee"), ("Maus", "mouse")]
+    assert text.splits["test"][0] == ("Ein Satz auf zwei Zeilen", "a sentence on two lines")
+    assert text.shared == {"valid": 1, "test": 1}
+
+
+def test_a_clean_split_leaves_out_of_training_what_is_in_the_others(read_parallel):
+    text = read_parallel(clean=True)
+    assert text.splits["train"] == [("Haus", "house"), ("Laus", "louse")]
+    assert text.dropped == {"empty": 1, "in_validation_or_test": 2}
+    assert text.shared == {"valid": 0, "test": 0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"german": b"Haus\n"},
+            "europarl.tgz: 1 and 4 lines in europarl.de-en.de and europarl.de-en.en",
+        ),
+        (
+            {"crawl": {"deu": ["crawl.cs-en.de"], "eng": ["crawl.de-en.en"]}},
+            "crawl.tgz: the file crawl.cs-en.de is missing",
+        ),
+        ({"egg": b"\xd6l\n"}, "crawl.tgz: crawl.de-en.de, line 1: not UTF-8"),
+    ],
+)
+def test_files_that_do_not_fit_are_named(read_parallel, changes, words):
+    with pytest.raises(FathomError, match=words):
+        read_parallel(**changes)
+
+
+# Numbers of lines
+
+
+def lines_of(word, count):
+    """Return numbered lines of one word."""
+    return [f"{word} {n}" for n in range(count)]
+
+
+@pytest.fixture
+def law(tmp_path):
+    """A function that reads the text of one task, of 20 lines, by some numbers."""
+
+    def run(train, valid=(18,), test=(19,), clean=False, french=None, name="JRC.en-fr", **index):
+        french = french or lines_of("loi", 20)
+        path = moses(tmp_path / "law.zip", "JRC.en-fr", lines_of("law", 20), french)
+        of_split = {"train.index": [*train], "valid.index": [*valid], "test.index": [*test]}
+        kept = {key: value for key, value in (of_split | index).items() if value is not None}
+        files = {"law": [*of_split]}
+        dataset = numbered_dataset({"jrc": {"law": [name]}}, files, clean)
+        chosen = numbers(tmp_path / "numbers.tar.gz", kept)
+        return line_numbers.read({"jrc": path, "numbers": chosen}, dataset)["law"]
+
+    return run
+
+
+def test_numbers_count_from_0_in_their_order_and_may_repeat(law):
+    french = lines_of("loi", 20)
+    french[1] = "loi\u2028une\x85deux\rtrois"
+    text = law([3, 0, 3, 1], french=french)
+    loi, une = ("loi 3", "law 3"), ("loi une deux trois", "law 1")
+    assert text.splits["train"] == [loi, ("loi 0", "law 0"), loi, une]
+    assert text.splits["test"] == [("loi 19", "law 19")]
+    assert text.read == 6
+
+
+def test_what_training_shares_with_the_other_splits_is_counted_or_left_out(law):
+    numbers = {"train": [1, 2, 19, 19], "valid": [1, 5, 6], "test": [19, 7]}
+    text = law(**numbers)
+    assert text.shared == {"valid": 1, "test": 1}
+    assert len(text.splits["train"]) == 4
+    text = law(**numbers, clean=True)
+    assert text.splits["train"] == [("loi 2", "law 2")]
+    assert text.dropped == {"in_validation_or_test": 3}
+    assert len(text.splits["test"]) == 2
+
+
+def test_pairs_without_text_are_dropped_from_training_alone(law):
+    french = lines_of("loi", 20)
+    french[4] = french[19] = "  "
+    text = law([3, 4], french=french)
+    assert text.splits["train"] == [("loi 3", "law 3")]
+    assert text.dropped == {"empty": 1}
+    assert text.splits["test"] == [("", "law 19")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"train": [3, 20]}, "the line number 20 is beyond the last line of 'law'"),
+        ({"french": lines_of("loi", 21)}, "law.zip: 20 and 21 lines|law.zip: 21 and 20 lines"),
+        ({"test.index": None}, r"numbers.tar.gz: the file test\.index is missing"),
+        ({"train": ["1.5"]}, "tacl20/train.index: '1.5' is not a number of a line"),
+        ({"name": "ECB.en-fr"}, r"law.zip: the file ECB\.en-fr\.en is missing"),
+    ],
+)
+def test_numbers_and_files_that_do_not_fit_are_named(law, changes, words):
+    with pytest.raises(FathomError, match=words):
+        law(**({"train": [3]} | changes))
+
+
+def test_domains_are_fetched_and_read_through_several_files_in_order(tmp_path, site):
+    """Three domains on a server: one of five zips, one in halves, one put by hand."""
+    parts = ("Ubuntu", "KDE4", "PHP", "OpenOffice", "GNOME")
+    archives = {}
+    for count, name in enumerate((*parts, "JRC"), start=3):
+        made = lines_of(f"{name} text", count), lines_of(f"texte de {name}", count)
+        archives[name.lower()] = moses(tmp_path / f"{name}.zip", f"{name}.en-fr", *made)
+    splits = {
+        "it": ([0, 24, 7, 3], [12], [17, 18]),  # of 3 + 4 + 5 + 6 + 7 lines
+        "law1": ([0, 1, 1], [6], [7, 0]),
+        "law2": ([2, 3, 1], [6], [7, 0]),
+        "med": ([2], [0], [1]),
+    }
+    files = {task: [f"{task}.{split}" for split in range(3)] for task in splits}
+    index = {
+        name: chosen
+        for task, names in files.items()
+        for name, chosen in zip(names, splits[task], strict=True)
+    }
+    archives["numbers"] = numbers(tmp_path / "numbers.tar.gz", index)
+    unknown = {"bytes": None, "sha256": None}
+    sources = {
+        name: source(
+            path,
+            name,
+            mirrors=[site.put(f"/{path.name}", content=path.read_bytes())],
+            **unknown,
+        )
+        for name, path in archives.items()
+    }
+    sides = {"UFAL.med.en": b"en 0\nen 1\nen 2\n", "UFAL.med.fr": b"fr 0\nfr 1\nfr 2\n"}
+    by_hand = tmp_path / "by_hand"
+    by_hand.mkdir()
+    med = tar_of(by_hand / "UFAL.med.tar.gz", sides)
+    sources["ufal"] = source(med, "ufal", kind="by_hand", steps="register first", **unknown)
+    dataset = numbered_dataset(
+        {
+            "ufal": {"med": ["UFAL.med"]},
+            "jrc": {"law": ["JRC.en-fr"]},
+            **{name.lower(): {"it": [f"{name}.en-fr"]} for name in parts},
+        },
+        files,
+        parts={"law": ["law1", "law2"]},
+        max_shared=0.5,
+        expected={
+            task: dict(zip(("train", "valid", "test"), map(len, of_task), strict=True))
+            for task, of_task in splits.items()
+        },
+    )
+    lines, folder, out = [], tmp_path / "sources", tmp_path / "corpus"
+    for name, made in sources.items():
+        fetch(made, folder / name, by_hand, lines.append)
+    prepare(dataset, sources, folder.joinpath, out, lines.append)
+    english = ["Ubuntu text 0", "GNOME text 6", "PHP text 0", "KDE4 text 0"]
+    assert read_lines(out / "it" / "train.eng") == english
+    assert read_lines(out / "it" / "test.fra") == ["texte de OpenOffice 5", "texte de GNOME 0"]
+    assert read_lines(out / "law1" / "train.eng") == ["JRC text 0", "JRC text 1", "JRC text 1"]
+    assert read_lines(out / "law1" / "test.eng") == read_lines(out / "law2" / "test.eng")
+    assert read_lines(out / "med" / "train.fra") == ["fr 2"]
+    record = read_json(out / "corpus.json")
+    assert record["tasks"]["law1"]["in_training"] == {"valid": 0, "test": 1}
+    assert record["tasks"]["law2"]["in_training"] == {"valid": 0, "test": 0}
+    (ufal,) = [row for row in record["sources"] if row["name"] == "ufal"]
+    assert any("no checksum is published" in line and ufal["sha256"] in line for line in lines)
