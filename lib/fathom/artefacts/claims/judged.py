@@ -135,7 +135,7 @@ def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
 
 
 def shown(part: ClaimPart) -> list[Reference]:
-    """Return everything that a part takes from tables and figures; nothing if it is no expression."""
+    """Return what a part takes from tables and figures; nothing where it cannot be read."""
     try:
         return [*references(part.text), *references(part.guard_text or "0")]
     except Unfit:
