@@ -84,10 +84,10 @@ def test_a_run_is_packed_once(own, trained, call):
     folder = own(trained)
     answer = call("pack", RUN)
     assert answer.code == 0
-    (archive,) = folder.glob(f"{RUN}-*.1.zip")
+    (archive,) = folder.glob(f"{RUN}-*.1.tar.gz")
     assert archive.name in answer.err
     assert f"{archive.name}: there is such a file" in call("pack", RUN).one_line
-    assert call("pack", RUN, "--out", "another.zip").code == 0
+    assert call("pack", RUN, "--out", "another.tar.gz").code == 0
 
 
 @pytest.mark.slow
@@ -97,22 +97,22 @@ def test_all_results_are_read_from_one_file(own, summarised, call):
     (gated,) = folder.glob(f"results/runs/sample/{GATED}-*/1")
     (gated / "training.json").rename(gated / "moved")
     place = gated.relative_to(folder / "results")
-    assert f"left out, not ended: {place}" in call("pack", "--out", "one.zip").err
+    assert f"left out, not ended: {place}" in call("pack", "--out", "one.tar.gz").err
     (gated / "moved").rename(gated / "training.json")
     answer = call("pack")
-    assert (answer.code, "results-small.zip" in answer.err) == (0, True)
+    assert (answer.code, "results-small.tar.gz" in answer.err) == (0, True)
     assert "left out" not in answer.err
-    assert "results-small.zip: there is such a file" in call("pack").one_line
-    assert call("diff", "results-small.zip", "results").code == 0
+    assert "results-small.tar.gz: there is such a file" in call("pack").one_line
+    assert call("diff", "results-small.tar.gz", "results").code == 0
     (folder / "results").rename(folder / "own")
-    assert call("unpack", "results-small.zip").code == 0
+    assert call("unpack", "results-small.tar.gz").code == 0
     read = folder / "results-small"
     assert not [*read.rglob("*.pt"), *read.glob("tensors"), *read.glob("corpora/*/*/")]
     for name in ("table1.csv", "table1.md"):
         (read / f"small/sample/{name}").unlink()
     assert call("table", "sample_table1", "--partial", "--results", "results-small").code == 0
     assert call("diff", "own", "results-small").code == 0
-    assert "results-small: there is such" in call("unpack", "results-small.zip").one_line
+    assert "results-small: there is such" in call("unpack", "results-small.tar.gz").one_line
 
 
 def test_no_results_are_refused(project, call):
@@ -122,14 +122,14 @@ def test_no_results_are_refused(project, call):
 @pytest.mark.slow
 def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(own, trained, call):
     folder = own(trained)
-    assert call("pack", RUN, "--out", "run.zip").code == 0
+    assert call("pack", RUN, "--out", "run.tar.gz").code == 0
     shutil.rmtree(folder / "results/runs")
-    assert call("unpack", "run.zip").code == 0
+    assert call("unpack", "run.tar.gz").code == 0
     assert call("status", "--runs").lines[0] == f"sample/{RUN}  finished"
     # Nothing is trained, and weights are there.
     assert call("train", RUN).code == 0
     assert call("translate", RUN).code == 0
-    assert "the run is here already" in call("unpack", "run.zip").one_line
+    assert "the run is here already" in call("unpack", "run.tar.gz").one_line
 
 
 @pytest.mark.slow

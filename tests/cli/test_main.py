@@ -513,3 +513,11 @@ def test_questions_about_config_import_no_tables_no_pandas_and_no_other_verbs(pr
         modules = set(ended.stderr.split("\n")[-2].split())
         assert "fathom.cli.ask" in modules
         assert not modules & {"fathom.cli.draw", "fathom.cli.runs", "pandas", "matplotlib"}, words
+
+
+def test_a_shell_completes_verbs_and_options(project, call, monkeypatch):
+    monkeypatch.setenv("_FATHOM_COMPLETE", "complete_bash")
+    for words, completed in (("fathom sta", "status"), ("fathom table --par", "--partial")):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+        assert completed in call().lines

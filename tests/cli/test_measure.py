@@ -349,7 +349,7 @@ def test_fewer_checkpoints_than_are_asked_for_are_all_taken(own, saved, call):
     answer = call("best-window", RUN, "--size", "21")
     assert answer.code == 0
     assert file_of(folder).settings["updates"][METRIC] == list(UPDATES)
-    assert "6 of 21" in answer.err
+    assert "6 checkpoints were saved, fewer than 21: all are taken" in answer.err
 
 
 def test_what_fails_leaves_no_measurement_of_before(own, measured, call):

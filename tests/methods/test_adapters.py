@@ -6,10 +6,7 @@ from torch import nn
 
 from fathom.methods.adapters import Adapters
 from fathom.methods.build import count
-from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
-
-LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
-SMALL = method("adapters", bottleneck=8)
+from tests.support.small_networks import method, shape, stack
 
 
 def adapters(tasks: int = 3, side: str = "encoder", seed: int = 4) -> Adapters:
@@ -39,20 +36,6 @@ def test_each_sentence_gets_what_its_tasks_adapter_adds():
             inner = (normed @ own["down"].t() + own["down_bias"]).clamp(min=0)
             added = inner @ own["up"].t() + own["up_bias"]
             assert torch.allclose(found[:, sentence], x + added, atol=1e-3, rtol=1e-4)
-
-
-def test_a_network_with_new_adapters_is_the_static_one_and_its_own_weights_are():
-    source, previous, target = batch(LENGTHS)
-    tasks = torch.tensor([0, 1, 0, 1])
-    found, expected = network(SMALL), network(method("static", ()))
-    own, static = dict(found.named_parameters()), dict(expected.named_parameters())
-    assert all(torch.equal(own[key], each) for key, each in static.items())
-    logits = found(source, previous, tasks)
-    assert torch.equal(logits, expected(source, previous, tasks))
-    nll(logits, target).backward()
-    nll(expected(source, previous, tasks), target).backward()
-    for key, gradient in gradients(expected).items():
-        assert torch.equal(gradient, gradients(found)[key]), key
 
 
 def test_the_start_of_a_tasks_adapters_depends_on_the_seed_and_side_and_on_no_other_task():

@@ -5,12 +5,10 @@ import sys
 import pytest
 
 from fathom.config.schema.method import module_names
-from fathom.methods.build import build, count, load
-from fathom.methods.static import Static
+from fathom.methods.build import load
 from fathom.nn.hooks import Method
-from fathom.nn.network import Entries, count_parameters
 from tests.support.refused import refused
-from tests.support.small_networks import ENTRIES, method, network, shape, stack
+from tests.support.small_networks import method, network, shape
 
 
 def test_each_file_holds_one_method():
@@ -44,15 +42,3 @@ def test_the_method_stands_on_its_sides_and_the_others_are_static(sides):
         found = model.methods[side]
         assert (type(found) is Method) is (side not in sides)
         assert (found.stack.layers, found.stack.tasks, found.stack.name) == (layers, 2, side)
-
-
-def test_counting_makes_no_tensors_and_agrees_with_a_built_network():
-    chosen = method("latent_layers")
-    built = build(shape(), chosen, 2, Entries(ENTRIES), Entries(40))
-    assert count(shape(), chosen, 2, ENTRIES, 40) == count_parameters(built)
-
-
-def test_nothing_is_overridden():
-    assert not [name for name in vars(Static) if not name.startswith("__")]
-    assert Static.__bases__ == (Method,)
-    assert not list(Static(stack()).parameters())

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fathom.methods.dlcl import LayerCombination, combination, running_average
-from fathom.nn.network import count_parameters
-from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
+from fathom.methods.dlcl import LayerCombination
+from tests.support.small_networks import batch, method, network, shape, stack
 
 TASKS = torch.tensor([0, 1])
 LENGTHS = [(5, 6), (3, 6)]
@@ -82,25 +81,6 @@ def test_it_reads_what_the_peers_list_gives(norm):
 
 
 @norms
-def test_weights_of_the_last_output_with_its_norms_left_out_are_the_static_model(norm):
-    """To the bit; with its norms it never is, so the card names no neutral state."""
-    model = network(method("dlcl"), shape(norm=norm))
-    static = network(method("static", ()), shape(norm=norm))
-    for each in model.methods.values():
-        each.weights.data = torch.eye(4)
-        each.norms = nn.ModuleList(nn.Identity() for _ in range(3))
-    source, previous, target = batch(LENGTHS)
-    logits, expected = (each(source, previous, TASKS) for each in (model, static))
-    assert torch.equal(logits, expected)
-    for each in (logits, expected):
-        nll(each, target).backward()
-    found = gradients(model)
-    for key, gradient in gradients(static).items():
-        # Some matrices are laid out otherwise, and then multiplied in another order.
-        assert torch.allclose(gradient, found[key], rtol=1e-5, atol=1e-6), key
-
-
-@norms
 def test_the_upper_triangle_never_matters(norm):
     each = unlike(LayerCombination(stack(norm=norm)))
     outputs = hidden(4)
@@ -108,43 +88,6 @@ def test_the_upper_triangle_never_matters(norm):
     each.weights.data[torch.ones(4, 4, dtype=torch.bool).triu(1)] = float("nan")
     for found, expected in zip(reads(each, outputs), before, strict=True):
         assert torch.equal(found, expected)
-
-
-def test_weights_are_free_and_their_gradient_is_the_output_itself():
-    weights = torch.tensor([0.5, -2.0, 3.0], requires_grad=True)
-    outputs = hidden(3)
-    found = combination(weights, outputs)
-    assert torch.allclose(found, 0.5 * outputs[0] - 2 * outputs[1] + 3 * outputs[2], atol=1e-5)
-    found.sum().backward()
-    assert torch.allclose(weights.grad, torch.stack([each.sum() for each in outputs]), rtol=1e-4)
-
-
-@pytest.mark.parametrize("layers", [1, 2, 7])
-def test_each_row_starts_as_equal_weights(layers):
-    rows = running_average(layers)
-    assert rows.shape == (layers + 1, layers + 1)
-    for row, values in enumerate(rows.tolist()):
-        assert values == pytest.approx([1 / (row + 1)] * (row + 1) + [0] * (layers - row))
-
-
-def test_it_adds_a_square_of_weights_and_a_norm_for_each_layer():
-    for side, layers in (("encoder", 6), ("decoder", 4)):
-        model = shape(encoder_layers=6, decoder_layers=4, width=32)
-        plain, more = (
-            count_parameters(network(each, model))
-            for each in (method("static", ()), method("dlcl", (side,)))
-        )
-        assert more[side] - plain[side] == (layers + 1) ** 2 + 2 * 32 * layers
-        assert more["total"] - plain["total"] == more[side] - plain[side]
-
-
-def test_each_output_is_normalised_once_a_pass():
-    each, calls = LayerCombination(stack()), []
-    for number, norm in enumerate(each.norms):
-        norm.register_forward_hook(lambda *_, number=number: calls.append(number))
-    for _ in range(2):
-        reads(each, hidden(4))
-    assert calls == [0, 1, 2, 0, 1, 2]
 
 
 @norms

@@ -10,7 +10,6 @@ from fathom.methods.latent_layers.method import LatentLayers
 from tests.support.small_networks import card, method, stack
 
 BOTH = torch.tensor([0, 1])
-DRAWS = 100_000
 AS_RELEASED = card("latent_layers").about.presets["as_released"]
 
 
@@ -154,17 +153,6 @@ def test_as_released_samples_are_soft_at_first_and_hard_from_then_on():
         values = (soft.samples() > 0.5).float() if hard else soft.samples()
         assert torch.equal(each.samples(), values)
         assert torch.equal(*slopes)
-
-
-def test_without_noise_and_at_rest_every_gate_is_one_half():
-    """The control: nothing is sampled, and nothing learnt."""
-    each = gates(sample="noise_free", phi_learning_rate_multiplier=0.0, tau=3.0)
-    assert each.parameter_groups()[0].learning_rate_multiplier == 0
-    for update in (1, 2):
-        each.start_update(1, update)
-        assert torch.equal(each.samples(), torch.full((2, 3), 0.5))
-    each.alpha.data.fill_(1.5)
-    assert torch.allclose(each.samples(), torch.sigmoid(torch.tensor(0.5)))
 
 
 def test_logits_start_at_nothing_whatever_memory_held():

@@ -111,30 +111,6 @@ def test_the_noise_is_the_difference_of_two_gumbels():
     assert (ranks - expected).abs().max() < 4 / math.sqrt(DRAWS)
 
 
-def test_at_temperature_one_a_neutral_gate_is_uniform():
-    z = equations.gumbel_sample(torch.tensor(0.0), noise(DRAWS), 1.0).double().sort().values
-    # The distance of Kolmogorov and Smirnov, which chance exceeds once in 15,000.
-    ranks = torch.arange(DRAWS, dtype=torch.float64) / DRAWS
-    assert (z - ranks).abs().max() < 2.27 / math.sqrt(DRAWS)
-
-
-@pytest.mark.parametrize("alpha", [1.0, 2.0])
-def test_the_mean_at_temperature_one_has_a_closed_form_which_is_not_the_posterior(alpha):
-    z = equations.gumbel_sample(torch.tensor(alpha), noise(DRAWS), 1.0)
-    a = math.exp(alpha)
-    mean = a * (a - 1 - alpha) / (a - 1) ** 2
-    assert abs(z.mean().item() - mean) < 4 * z.std().item() / math.sqrt(DRAWS)
-
-
-def test_samples_become_discrete_as_the_temperature_falls():
-    undecided = []
-    for tau in (5.0, 1.0, 0.2, 0.01, 1e-4):
-        z = equations.gumbel_sample(torch.tensor(0.3), noise(DRAWS), tau)
-        undecided.append(((z > 1e-3) & (z < 1 - 1e-3)).float().mean().item())
-    assert undecided == sorted(undecided, reverse=True)
-    assert undecided[-1] < 1e-3
-
-
 def test_the_noise_is_finite_at_the_ends_of_the_uniform_draw(monkeypatch):
     monkeypatch.setattr(torch, "rand", lambda *size, **_: torch.tensor([0.0, 1.0]))
     assert noise(2).tolist() == pytest.approx([-15.94, 15.94], abs=0.01)
@@ -160,18 +136,6 @@ def test_the_divergence_and_its_gradient_are_finite_in_float32():
     assert torch.isfinite(kl).all()
     assert torch.isfinite(alpha.grad).all()
     assert torch.allclose(kl[[0, -1]], torch.tensor(math.log(2)))
-
-
-@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0)])
-def test_the_divergence_has_its_closed_gradient(a, b):
-    """d KL / d alpha = (logit q − logit p) q (1 − q)."""
-    alpha = torch.tensor(LOGITS, dtype=torch.float64, requires_grad=True)
-    equations.kl_divergence(alpha, equations.beta_prior(a, b)).sum().backward()
-    logits = alpha.detach()
-    closed = (logits - math.log(a / b)) * torch.sigmoid(logits) * torch.sigmoid(-logits)
-    assert torch.allclose(alpha.grad, closed, rtol=1e-12, atol=1e-15)
-    if (a, b) == (1.0, 3.0):
-        assert alpha.grad[LOGITS.index(0.7)].item() == pytest.approx(0.398775, abs=1e-6)
 
 
 def divergence_from_aggregate(alpha: Tensor) -> Tensor:
@@ -230,13 +194,6 @@ def test_the_depth_loss_is_the_norm_of_the_mean_and_not_the_mean_of_norms():
     z = torch.tensor([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     assert equations.depth_loss(equations.utilisation(z), 1.5).item() == 0
     assert sum(equations.depth_loss(row, 1.5).item() for row in z) / 2 == 1.5
-
-
-def test_the_depth_loss_agrees_with_finite_differences_off_its_kink():
-    z = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(
-        lambda each: equations.depth_loss(equations.utilisation(each), 0.2), z
-    )
 
 
 def test_utilisation_is_the_mean_over_tasks():
@@ -383,11 +340,6 @@ def test_tasks_that_agree_on_hard_samples_pay_nothing():
     summed = z.sum(dim=0)
     wrong = torch.log(summed / summed.sum() + released.SMALLEST)
     assert selected_half(z, wrong).mean().item() == pytest.approx(0.347, abs=1e-3)
-
-
-def test_tasks_that_differ_pay_for_it():
-    halves = torch.tensor([[1.0], [0.0]]).repeat(2, 1)
-    assert selected_half(halves, log_mean(halves)).mean().item() == pytest.approx(math.log(2) / 2)
 
 
 # The depth

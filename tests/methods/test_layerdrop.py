@@ -109,18 +109,3 @@ def test_each_sentence_goes_through_the_layers_of_its_task():
         own = slice(task, task + 1)
         expected = static(source[own], previous[own], TASKS[own])
         torch.testing.assert_close(logits[own], expected)
-
-
-def test_layers_that_only_absent_tasks_use_are_not_computed():
-    drop = LayerDrop(stack("decoder", 3), p=0.5, draw="task")
-    drop.open = torch.tensor([[True, False, True], [False, True, True]])
-    drop.begin(torch.tensor([1, 1]))
-    assert [drop.keep(layer) for layer in range(3)] == [False, True, True]
-
-
-def test_a_draw_for_each_task_leaves_nothing_out_at_inference():
-    model = network(method("layerdrop", p=1.0, draw="task"))
-    model.start_update(1, 1)
-    source, previous, _ = batch([(5, 4), (3, 6)])
-    static = network(method("static", ())).eval()
-    assert torch.equal(model.eval()(source, previous, TASKS), static(source, previous, TASKS))

@@ -63,28 +63,7 @@ def test_dropout_on_the_weights_leaves_a_constant_for_those_that_stay_and_0_for_
     assert 0 < s[1, 0] < s[0, 0]
 
 
-def test_without_dropout_the_constant_cancels():
-    weights = torch.randn(5, 3, dtype=torch.float64)
-    kept = torch.ones(5, 3, dtype=torch.bool)
-    found = equations.mixture_weights(equations.dropped(weights, kept, 0.0))
-    assert torch.allclose(found, equations.mixture_weights(weights), atol=1e-15)
-
-
 # The class
-
-
-@pytest.mark.parametrize(("layers", "sources", "memories"), [(20, 21, 6), (6, 6, 1)])
-def test_there_is_a_weight_for_each_source_and_memory_and_each_memorys_sum_to_one(
-    layers, sources, memories
-):
-    each = Transparent(stack(layers=layers, sources=sources, memories=memories), weight_dropout=0.5)
-    torch.nn.init.normal_(each.weights)
-    reading = each.diagnostics()["weights"]
-    assert reading.axes == ("source", "memory")
-    assert reading.values.shape == (sources, memories)
-    assert torch.allclose(reading.values.sum(dim=0), torch.ones(memories))
-    assert torch.equal(reading.values, torch.softmax(each.weights, dim=0))
-    assert not reading.values.requires_grad
 
 
 def test_at_the_start_every_mixture_is_the_plain_mean():
@@ -148,19 +127,6 @@ def test_training_without_a_draw_is_a_mistake():
 # The network
 
 
-@pytest.mark.parametrize("norm", ["pre", "post", "lingvo"])
-def test_with_all_weight_on_the_top_layer_it_is_the_static_model(norm):
-    """Closely, not to the bit: in a softmax every source keeps some weight."""
-    model, plain = mixed(norm), network(method("static", ()), shape(norm=norm))
-    source, previous, _ = batch(LENGTHS)
-    expected = plain(source, previous, TASKS)
-    for each in (model, plain):
-        each.start_update(1, 1)
-    assert not torch.allclose(model(source, previous, TASKS), expected, atol=1e-2)
-    model.encoder.method.weights.data[-1] = 30.0
-    assert torch.allclose(model(source, previous, TASKS), expected, atol=1e-6)
-
-
 def test_the_transformers_sources_start_with_the_embeddings_after_dropout():
     model = mixed(dropout=0.5)
     seen = []
@@ -207,16 +173,6 @@ def test_a_gradient_reaches_the_first_layer_past_the_others(mixes):
     loss = nll(model(source, previous, TASKS), target)
     (found,) = torch.autograd.grad(loss, first, allow_unused=True)
     assert (found is not None and bool(found.any())) is mixes
-
-
-def test_a_gradient_reaches_every_weight():
-    model = mixed(rate=0.3)
-    model.start_update(1, 1)
-    source, previous, target = batch(LENGTHS)
-    nll(model(source, previous, TASKS), target).backward()
-    each = model.encoder.method
-    # What dropout made 0 does not depend on its weight.
-    assert torch.equal(each.weights.grad != 0, each.mask)
 
 
 @pytest.mark.parametrize("architecture", ["transformer", "rnmt_plus"])

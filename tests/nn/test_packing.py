@@ -94,12 +94,6 @@ def test_gradients_are_those_of_finite_differences_twice():
     torch.autograd.gradcheck(packing.unpadded, rows)
 
 
-def test_columns_of_a_larger_tensor_are_padded_as_their_copy():
-    packing = Packing.of(padding_of((2, 1, 3), 4), 4)
-    columns = torch.randn(1, packing.rows, 3 * D)[..., D : 2 * D]
-    assert torch.equal(packing.pad(columns), packing.pad(columns.contiguous()))
-
-
 def test_lengths_that_the_host_knows_give_the_same_packing():
     for lengths, width in CASES:
         mask = padding_of(lengths, width)
@@ -159,14 +153,3 @@ def test_blocks_have_about_as_many_rows_as_stated_or_as_the_longest_sentence():
     assert max(map(max, used(lengths, assigned(lengths)))) <= BLOCK_ROWS
     long = [*lengths, (60, 50)]
     assert list(map(max, used(long, assigned(long)))) == [60, 50]
-
-
-def test_few_rows_are_surplus():
-    for lengths in (drawn(154, 11), drawn(154, 11, 1.5), drawn(154, 11, 0.5)):
-        blocks = assigned(lengths)
-        for side in used(lengths, blocks):
-            assert sum(side) > 0.85 * max(side) * len(blocks)
-
-
-def test_one_block_holds_all_in_order():
-    assert assigned([(3,), (9,), (1,)], in_blocks=False) == ((0, 1, 2),)

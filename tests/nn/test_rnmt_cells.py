@@ -36,15 +36,6 @@ def test_a_step_is_the_plain_cell():
             assert torch.allclose(ours[row], theirs, atol=1e-12)
 
 
-def test_the_gradient_of_a_step_is_its_difference_quotient():
-    torch.manual_seed(1)
-    a, c, scale, bias = (
-        torch.randn(*size, dtype=torch.float64, requires_grad=True)
-        for size in ((2, 12), (2, 3), (4, 3), (4, 3))
-    )
-    assert torch.autograd.gradcheck(step, (a, c, scale, bias))
-
-
 @pytest.mark.parametrize("directions", [1, 2])
 def test_a_layer_is_a_loop_of_cells_forward_and_in_its_gradients(directions):
     ours, x = layer(directions=directions), sentence(6)
@@ -88,16 +79,6 @@ def test_no_gradient_passes_a_clipped_state():
         assert c.grad.item() == expected
 
 
-def test_gates_that_say_nothing_halve_the_state():
-    """There is no bias on the forget gate: all gates start half open."""
-    parts = LstmLayer(2, 3, 1)
-    assert not parts.bias.any()
-    before = (torch.zeros(1, 1, 3), torch.ones(1, 1, 3))
-    outputs, (_, c) = parts(torch.zeros(1, 1, 2), before=before)
-    assert torch.equal(c, torch.full((1, 1, 3), 0.5))
-    assert torch.equal(outputs, torch.full((1, 1, 3), 0.25))
-
-
 def test_equal_numbers_in_a_gate_are_normalised_to_zero_with_a_finite_gradient():
     a = torch.zeros(1, 8, requires_grad=True)
     m, _ = step(a, torch.ones(1, 2), torch.ones(4, 2), torch.zeros(4, 2))
@@ -124,16 +105,6 @@ def test_a_sentence_alone_equals_the_same_in_a_batch():
             assert torch.allclose(ours[:, row], theirs[:, 0], atol=1e-12)
 
 
-def test_padded_steps_carry_the_state_on_unchanged():
-    parts, (x, padding) = layer(), padded()
-    together, _ = parts(x, padding)
-    for row, length in enumerate(LENGTHS):
-        forward, backward = together[:, row].split(5, dim=-1)
-        assert all(torch.equal(each, forward[length - 1]) for each in forward[length:])
-        # The direction that reads backwards meets them first, with its state still at zero.
-        assert not backward[length:].any()
-
-
 def test_what_stands_at_padding_has_no_gradient():
     parts, (x, padding) = layer(), padded()
     x.requires_grad_()
@@ -141,16 +112,6 @@ def test_what_stands_at_padding_has_no_gradient():
     outputs.sum().backward()
     assert not x.grad[padding].any()
     assert x.grad[~padding].any(dim=-1).all()
-
-
-def test_a_sentence_in_two_parts_equals_the_whole():
-    parts, x = layer(directions=1), sentence(7, 2)
-    whole, state = parts(x)
-    first, carried = parts(x[:3])
-    second, end = parts(x[3:], before=carried)
-    assert torch.allclose(torch.cat([first, second]), whole, atol=1e-12)
-    for ours, theirs in zip(end, state, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-12)
 
 
 def test_matrices_start_uniform_and_norms_neutral():
@@ -208,14 +169,6 @@ def test_it_is_a_loop_over_heads_and_sources_forward_and_in_its_gradients():
     (expected * weight).sum().backward()
     for name, gradient in gradients(theirs).items():
         assert torch.allclose(gradients(ours)[name], gradient, atol=1e-11), name
-
-
-def test_a_memory_at_padding_has_no_gradient():
-    parts, (memory, queries) = attention(), given()
-    memory.requires_grad_()
-    parts(queries, parts.prepare(memory, PADDING)).sum().backward()
-    assert not memory.grad.transpose(0, 1)[PADDING].any()
-    assert torch.isfinite(memory.grad).all()
 
 
 def test_one_draw_of_dropout_holds_for_all_queries():

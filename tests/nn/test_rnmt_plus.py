@@ -4,13 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.decode.beam import Beam
-from fathom.methods.build import build, count
+from fathom.methods.build import build
 from fathom.nn.hooks import Method
 from fathom.nn.network import Entries
 from fathom.nn.rnmt_plus.cells import step
 from fathom.nn.rnmt_plus.stacks import recurrent_table
-from tests.decode.conftest import SEARCH, learn, padded, sentences, turned
 from tests.reference import plain_rnmt
 from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, PAD, Dictionary, batch, gradients, method, nll
@@ -60,28 +58,6 @@ def lstm(inputs, cell):
     return 4 * cell * (inputs + cell) + 8 * cell
 
 
-@pytest.mark.parametrize(
-    ("layers", "width", "worked_out", "printed"),
-    [
-        (6, 512, 127.55, 128),
-        (12, 512, 165.35, 165),
-        (16, 512, 190.55, 191),
-        (20, 512, 215.75, 216),
-        (6, 1024, 378.87, 379),
-    ],
-)
-def test_counts_are_the_formulas_and_the_papers(layers, width, worked_out, printed):
-    entries, c = 32_000, width
-    model = recurrent(encoder_layers=layers, decoder_layers=8, width=width)
-    found = count(model, method("static", ()), 1, entries, entries)["total"]
-    embeddings = 2 * entries * c + 2 * c * entries + entries
-    encoder = 2 * lstm(c, c) + (layers - 1) * 2 * lstm(2 * c, c) + 2 * c**2 + c
-    attention = 2 * (c**2 + c) + 2 * (c // 4) ** 2 + c // 4
-    assert found == embeddings + encoder + attention + 8 * lstm(2 * c, c)
-    assert round(found / 1e6, 2) == worked_out
-    assert found / 1e6 == pytest.approx(printed, rel=4e-3)
-
-
 @pytest.mark.parametrize("shared", ["decoder", "all"])
 def test_shared_embeddings_are_refused(shared):
     with refused(where="model.tie_embeddings", remedy="none"):
@@ -102,25 +78,6 @@ def test_a_layer_that_is_dropped_learns_nothing_but_the_one_that_asks_for_contex
                 assert (layer.lstm.weight.grad is not None) == (kept or asks)
                 dropped += not kept
     assert dropped > 16
-
-
-@pytest.fixture(scope="module")
-def learnt():
-    torch.manual_seed(7)
-    dictionary = Dictionary(ENTRIES)
-    model = recurrent(encoder_layers=2, decoder_layers=2, width=32)
-    fresh = build(model, method("static", ()), 1, dictionary, dictionary)
-    return learn(fresh, 200).for_task(0)
-
-
-@pytest.mark.slow
-def test_it_learns_to_turn_sentences_round(learnt):
-    rows = sentences(64, 5, seed=999)[1:]
-    found = Beam(learnt, Dictionary(ENTRIES), SEARCH).best(
-        padded(rows), torch.zeros(len(rows), dtype=torch.long)
-    )
-    right = sum(each == turned(row) for each, row in zip(found, rows, strict=True))
-    assert right > 25
 
 
 LENGTHS_ENCODER = [(5, 4), (3, 6), (1, 1)]
@@ -222,23 +179,6 @@ def test_a_mixture_of_layers_is_made_before_the_projection():
     assert encoder.method.weights.grad.ne(0).all()
 
 
-class Skipping(Method):
-    """Leaves the first layer out."""
-
-    def keep(self, layer):
-        return layer != 0
-
-
-def test_embeddings_can_take_the_first_layers_place():
-    encoder = recurrent_network(Skipping).encoder
-    outputs = seen(encoder)
-    embeddings = encoder.embed_tokens(SOURCE_ENCODER).transpose(0, 1)
-    assert torch.equal(outputs[1], torch.cat([embeddings, embeddings], dim=-1))
-    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)["encoder_out"][0].sum().backward()
-    assert encoder.layers[0].lstm.weight.grad is None
-    assert encoder.layers[1].lstm.weight.grad.any()
-
-
 def test_tables_start_uniform_and_at_zero_for_padding():
     torch.manual_seed(1)
     table = recurrent_table(Entries(500), 64).weight
@@ -333,38 +273,6 @@ def seen_of_decoder(model) -> list[torch.Tensor]:
     model.decoder.observer = found.extend
     model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
     return found
-
-
-@pytest.mark.parametrize("residuals", [("decoder",), ("encoder", "decoder"), ("encoder",), ()])
-def test_residuals_of_the_decoder_begin_with_the_third_layer(residuals):
-    model = recurrent_network(residuals=residuals)
-    for layer in model.decoder.layers[2:]:
-        silence(layer.lstm)
-    outputs = seen_of_decoder(model)
-    assert outputs[2].any()
-    for output in outputs[3:]:
-        assert torch.equal(output, outputs[2] if "decoder" in residuals else 0 * outputs[2])
-    silence(model.decoder.layers[1].lstm)
-    assert not seen_of_decoder(model)[2].any()
-
-
-def test_the_first_layers_output_is_not_dropped_and_the_others_are():
-    outputs = seen_of_decoder(recurrent_network(dropout=0.5).train())
-    assert 0.4 < outputs[0].eq(0).float().mean() < 0.6
-    assert not outputs[1].eq(0).any()
-    assert 0.4 < outputs[2].eq(0).float().mean() < 0.6
-
-
-def test_attention_dropout_is_drawn_once_for_all_positions():
-    model = recurrent_network(attention_dropout=0.5).train()
-    sources = []
-    attention = model.decoder.layers[0].attention
-    attention.register_forward_hook(lambda _, given, __: sources.append(given[1]))
-    model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
-    assert len(sources) == 1 + PREVIOUS_DECODER.size(1)
-    assert all(each.mask is sources[0].mask for each in sources)
-    model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
-    assert not torch.equal(sources[-1].mask, sources[0].mask)
 
 
 class FirstClosed(Method):

@@ -5,7 +5,6 @@ import json
 import pytest
 import torch
 
-from fathom.methods.build import count
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.hooks import Method, generator, stream_seed
 from fathom.nn.network import FAIRSEQ, FAST, Backend, Entries, choose_backend, count_parameters
@@ -164,12 +163,6 @@ def test_each_hook_is_called_in_its_place():
         assert spy.calls == [*expected, ("source", 3, 4)]
 
 
-def test_methods_are_not_registered_in_each_layer():
-    spies = {side: Spy(side) for side in ("encoder", "decoder")}
-    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
-    assert sum(isinstance(module, Method) for module in model.modules()) == 2
-
-
 def test_random_streams_repeat_and_differ_in_every_argument():
     def draw(*arguments):
         return tuple(torch.rand(4, generator=generator(*arguments)).tolist())
@@ -245,49 +238,6 @@ def test_layers_that_are_not_packed_cannot_be_compiled(changes, kernels, remedy)
     model = network(method("static", ()), shape(**changes)).set_backend(Backend(kernels))
     with refused("uncompiled", remedy=remedy):
         model.compile_layers()
-
-
-RELATED, DIVERSE, EN_DE = 62_660, 67_850, 68_080
-# The counts below are worked out to three digits after the point of a million.
-RELATIVE = 1e-3
-
-
-def millions(encoder, decoder, rows, name="static", sides=(), width=512, ffn=1024) -> float:
-    model = shape(encoder_layers=encoder, decoder_layers=decoder, width=width, ffn=ffn)
-    return count(model, method(name, sides), 8, rows - 8_000, 8_000)["total"] / 1e6
-
-
-@pytest.mark.parametrize(
-    ("encoder", "decoder", "rows", "expected"),
-    [
-        (6, 6, RELATED, 63.627),
-        (12, 12, RELATED, 95.171),
-        (12, 24, RELATED, 133.024),
-        (24, 24, RELATED, 158.257),
-        (6, 6, DIVERSE, 66.3),
-        (12, 12, DIVERSE, 97.8),
-        (24, 12, DIVERSE, 123.1),
-        (24, 24, DIVERSE, 160.9),
-        (36, 12, DIVERSE, 148.3),
-        (12, 36, DIVERSE, 173.5),
-        (12, 100, DIVERSE, 375.4),
-    ],
-)
-def test_counts_are_those_worked_out_from_the_paper(encoder, decoder, rows, expected):
-    assert millions(encoder, decoder, rows) == pytest.approx(expected, rel=RELATIVE)
-
-
-def test_wide_and_big_shapes_count_as_printed():
-    wide = millions(6, 6, RELATED, width=1024, ffn=2048)
-    big = millions(6, 6, EN_DE, width=1024, ffn=4096)
-    assert wide == pytest.approx(190.169, rel=RELATIVE)
-    assert big == pytest.approx(246.075, rel=RELATIVE)
-
-
-def test_gates_add_one_logit_for_each_task_and_layer():
-    static = millions(12, 24, RELATED)
-    latent = millions(12, 24, RELATED, "latent_layers", ("decoder",))
-    assert round((latent - static) * 1e6) == 8 * 24
 
 
 def test_the_parts_add_up_and_a_tied_tensor_counts_once():

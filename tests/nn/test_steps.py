@@ -1,5 +1,7 @@
 """Decoding position by position gives the logits of the forward pass, whatever is selected."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -13,18 +15,28 @@ LENGTHS = [(5, 9), (3, 9), (7, 9), (1, 9)]
 TOLERANCE = 1e-5
 
 
+def transformer(name, norm):
+    settings = {"groups": 4, "active": 2} if name == "group_dropout" else {}
+    return network(method(name, **settings), shape(norm=norm))
+
+
+MODELS = {
+    f"{name}-{norm}": partial(transformer, name, norm)
+    for name in ("static", "latent_layers", "dlcl", "adapters", "group_dropout")
+    for norm in ("pre", "post", "lingvo", "none")
+} | {f"rnmt_plus-{layers}": partial(recurrent_network, decoder_layers=layers) for layers in (1, 4)}
+
+
 def expected(model, source, rows, tasks):
     """Return the logits after the last piece of each row (n, T) of sentences (n, S)."""
     return model(source, rows, tasks)[:, -1]
 
 
-@pytest.mark.parametrize("norm", ["pre", "post", "lingvo", "none"])
-@pytest.mark.parametrize("name", ["static", "latent_layers", "dlcl", "adapters", "group_dropout"])
+@pytest.mark.parametrize("made", MODELS.values(), ids=MODELS)
 @torch.no_grad()
-def test_logits_are_those_of_the_forward_pass_for_any_selection(name, norm):
+def test_logits_are_those_of_the_forward_pass_for_any_selection(made):
     """Six positions, at which hypotheses split and sentences leave the batch."""
-    settings = {"groups": 4, "active": 2} if name == "group_dropout" else {}
-    model = network(method(name, **settings), shape(norm=norm)).eval()
+    model = made().eval()
     stream = torch.Generator().manual_seed(1)
     source, _, _ = batch(LENGTHS)
     steps, tasks = model.steps(source, TASKS), TASKS
@@ -111,46 +123,14 @@ def test_only_what_changes_its_place_is_moved():
     assert sentences.tolist() == [5, 6]
 
 
-TASKS_STEPS = torch.tensor([0, 1, 1, 0])
-LENGTHS_STEPS = [(5, 9), (3, 9), (7, 9), (1, 9)]
-TOLERANCE_STEPS = 1e-5
-
-
-@pytest.mark.parametrize("layers", [1, 4])
-@torch.no_grad()
-def test_logits_are_those_of_the_forward_pass_for_any_selection_steps(layers):
-    model = recurrent_network(decoder_layers=layers).eval()
-    stream = torch.Generator().manual_seed(1)
-    source, _, _ = batch(LENGTHS_STEPS)
-    steps, tasks = model.steps(source, TASKS_STEPS), TASKS_STEPS
-    rows = torch.full((4, 1, 1), 2)
-    for sentences, width, before in (
-        ([0, 1, 2, 3], 3, 1),
-        ([0, 3, 2], 3, 3),
-        ([0, 1, 2], 2, 3),
-        ([2], 3, 2),
-    ):
-        logits = steps.output(steps.advance(rows[:, :, -1].flatten()))
-        spread = [part.repeat_interleave(before, dim=0) for part in (source, tasks)]
-        everything = model(spread[0], rows.flatten(0, 1), spread[1])
-        assert torch.allclose(logits, everything[:, -1], atol=TOLERANCE_STEPS)
-        order = torch.tensor(sentences)
-        parents = torch.randint(before, (len(sentences), width), generator=stream)
-        steps.select(order, parents)
-        source, tasks = source[order], tasks[order]
-        old = rows[order].gather(1, parents[:, :, None].expand(-1, -1, rows.size(2)))
-        pieces = torch.randint(4, ENTRIES, (len(sentences), width, 1), generator=stream)
-        rows = torch.cat([old, pieces], dim=2)
-
-
 @torch.no_grad()
 def test_the_source_is_prepared_once_a_sentence():
     model, calls = recurrent_network().eval(), []
     attention = model.decoder.layers[0].attention
     honest = attention.prepare
     attention.prepare = lambda *given: calls.append(1) or honest(*given)
-    source, _, _ = batch(LENGTHS_STEPS)
-    steps = model.steps(source, TASKS_STEPS)
+    source, _, _ = batch(LENGTHS)
+    steps = model.steps(source, TASKS)
     for hypotheses in (3, 3):
         steps.advance(torch.full((len(steps.tasks) * steps.hypotheses,), 5))
         steps.select(torch.arange(4), torch.zeros(4, hypotheses, dtype=torch.long))

@@ -14,9 +14,7 @@ from fathom.nn.network import Entries
 from fathom.nn.packing import Packing
 from fathom.nn.stack import residual
 from fathom.nn.transformer.layers import (
-    DecoderLayer,
     EncoderLayer,
-    PackedPass,
     fairseq_config,
 )
 from fathom.nn.transformer.network import Transformer
@@ -140,13 +138,6 @@ def test_no_position_sees_a_later_one():
     assert not torch.equal(left[4], right[4])
 
 
-def test_configurations_share_nothing():
-    """fairseq's own defaults are classes; changing one would change every other model's."""
-    narrow, wide = fairseq_config(shape()), fairseq_config(shape(width=32))
-    assert (narrow.encoder.embed_dim, wide.encoder.embed_dim) == (16, 32)
-    assert narrow.quant_noise is not wide.quant_noise
-
-
 def test_the_weights_do_not_depend_on_the_method():
     static, latent = network(method("static", ())), network(method("latent_layers"))
     for name, tensor in static.state_dict().items():
@@ -223,18 +214,6 @@ def test_the_feed_forward_activation_is_the_one_that_is_named():
         assert torch.allclose(layer(x, padding), layer.fc2(function(layer.fc1(y))), atol=1e-6)
 
 
-def test_each_kind_of_dropout_has_its_own_probability():
-    model = shape(dropout=0.1, attention_dropout=0.2, activation_dropout=0.3)
-    for kind, attentions in ((EncoderLayer, 1), (DecoderLayer, 2)):
-        layer = kind(model, lambda part, x, fx: x + fx)
-        found = [
-            layer.get_submodule(name).dropout_module.p
-            for name in ("self_attn", "encoder_attn")[:attentions]
-        ]
-        assert found == [0.2] * attentions
-        assert (layer.dropout_module.p, layer.activation_dropout_module.p) == (0.1, 0.3)
-
-
 def test_every_decoder_layer_gets_a_memory_and_equal_ones_are_one_tensor():
     model = network(method("static", ()), shape(encoder_layers=2, decoder_layers=4)).for_task(0)
     source, _, _ = batch([(5, 4), (3, 6)])
@@ -309,14 +288,3 @@ def test_rows_have_positions_beyond_those_made_at_once():
         1500,
         16,
     )
-
-
-PADDING = torch.tensor([[False, False, True], [False, False, False]])
-
-
-def packed_pass(causal=False, memory=None):
-    return PackedPass(Packing.of(PADDING), "highest", causal, memory)
-
-
-def plain(part, x, fx):
-    return x + fx

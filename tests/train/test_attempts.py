@@ -71,12 +71,6 @@ def test_a_job_that_runs_again_under_its_id_was_preempted(tmp_path, job, ended_a
     assert ended_before(tmp_path, "stopped", job=job) == ended_as
 
 
-@pytest.mark.parametrize("ended_as", ["limit", "cancelled", "out_of_memory"])
-@pytest.mark.usefixtures("in_job")
-def test_an_end_that_is_known_stays(tmp_path, ended_as):
-    assert ended_before(tmp_path, ended_as) == ended_as
-
-
 def test_a_resumed_training_has_the_lowest_recipe_of_its_attempts(tmp_path):
     attempts = Attempts(tmp_path / "attempts.json", silent)
     for recipe in (3, 2, 4):

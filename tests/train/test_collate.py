@@ -9,10 +9,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import EOS, PAD
-from fathom.train.batches.collate import arranged, collate, ordered
+from fathom.train.batches.collate import collate, ordered
 from fathom.train.batches.held_out import (
     TOKENS,
-    evenly_spaced,
     held_out,
     held_out_blocks,
     held_out_pairs,
@@ -54,13 +53,6 @@ def test_the_decoder_reads_the_target_one_place_later_after_the_end_symbol(train
         assert batch.previous_target[row].tolist() == expected
 
 
-def test_moving_a_batch_keeps_everything(batch):
-    moved = batch.to("cpu")
-    assert torch.equal(moved.target, batch.target)
-    assert moved.tokens == batch.tokens
-    assert batch.to("meta").previous_target.device.type == "meta"
-
-
 @pytest.mark.parametrize("tokens", [1, 50, 1000, 10**6])
 def test_ordered_batches_hold_every_sentence_once_and_the_longest_too(loaded, tokens):
     pairs = loaded.splits("test")
@@ -79,20 +71,6 @@ def test_ordered_batches_stay_within_their_tokens_but_for_single_sentences(loade
     for batch in ordered(loaded.splits("valid"), 100):
         width = max(batch.source.shape[1], batch.target.shape[1])
         assert len(batch.tasks) == 1 or len(batch.tasks) * width <= 100
-
-
-def test_ordered_batches_go_from_short_to_long(loaded):
-    widths = [
-        max(batch.source.shape[1], batch.target.shape[1])
-        for batch in ordered(loaded.splits("valid"), 100)
-    ]
-    assert widths == sorted(widths)
-
-
-def test_one_task_alone_keeps_its_index(loaded):
-    pairs = [loaded.split("kor", "test")]
-    assert {task for members in arranged(pairs, 500) for task, _ in members} == {2}
-    assert set(next(ordered(pairs, 500)).tasks.tolist()) == {2}
 
 
 def test_the_host_knows_the_tokens_of_each_side(batch):
@@ -187,12 +165,6 @@ def test_a_run_says_whether_pairs_or_blocks_are_predicted(loaded):
 def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(loaded):
     with refused("nothing predicted", "bos", where="valid", remedy=prose("hold more out")):
         held_out_blocks(loaded, "valid", Masking(chosen=0.0), BLOCK)
-
-
-def test_places_are_spread_over_the_whole_text():
-    assert evenly_spaced(9, 3) == [0, 4, 8]
-    assert evenly_spaced(2, 5) == [0, 1]
-    assert len(set(evenly_spaced(1000, 300))) == 300
 
 
 def test_a_sample_of_training_text_has_as_many_texts_of_each_task_as_validation(loaded):

@@ -12,7 +12,7 @@ import torch
 from fathom.io.files import read_json
 from fathom.io.series import read
 from fathom.io.signals import Stopped
-from fathom.train.diagnostics import Diagnostics, gradient_ratio, layer_gradient_norms
+from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks
 from fathom.train.train import train
@@ -84,6 +84,7 @@ def model(request):
 
 
 def test_r_is_the_ratio_of_both_gradients_at_real_positions(model, tmp_path):
+    """[transparent_attention r_t]"""
     looked_at(model, tmp_path)
     assert ratio(tmp_path) == [pytest.approx(ratio_by_hand(model), rel=1e-5)]
     assert ratio(tmp_path) != [pytest.approx(1.0, abs=1e-3)]
@@ -108,12 +109,6 @@ def test_r_has_no_value_where_it_means_nothing(tmp_path):
     looked_at(frozen, tmp_path / "frozen")
     assert ratio(tmp_path / "frozen") == [None]
     assert read(tmp_path / "frozen" / "encoder_gradient_norm.tsv.gz")["value"] == [None] * 3
-
-
-def test_the_ratio_is_of_roots():
-    """[transparent_attention r_t]"""
-    first, last = torch.tensor([9.0, 4.0], dtype=torch.float64)
-    assert gradient_ratio(first, last).item() == 1.5
 
 
 def test_norms_by_layer_are_those_that_torch_clips_by():
@@ -181,15 +176,6 @@ def test_two_processes_see_what_one_sees(tensors, tmp_path):
         assert one[name]["value"] == pytest.approx(both[name]["value"], rel=1e-4), name
 
 
-def test_updates_are_looked_at_as_they_are_due(tmp_path):
-    diagnostics = Diagnostics(network(method("static", ())), TASKS, tmp_path, 100, 3)
-    assert [n for n in range(1, 301) if diagnostics.is_due(n)] == [1, 2, 3, 100, 200, 300]
-    never = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 0)
-    assert not any(never.is_due(n) for n in range(1, 301))
-    first = Diagnostics(network(method("static", ())), TASKS, tmp_path, 0, 2)
-    assert [n for n in range(1, 301) if first.is_due(n)] == [1, 2]
-
-
 def test_between_due_updates_nothing_watches(tensors, tmp_path):
     run = Run(latent(), tensors)
     run.two_level.diagnostics = diagnostics = Diagnostics(run.network, "abc", tmp_path, 2, 0)
@@ -241,19 +227,6 @@ def test_weights_of_a_mixture_are_by_source_and_memory(tmp_path):
     assert found["value"] == pytest.approx([0.25] * 12)
     # The embeddings, source 0, are not mixed where they have another width.
     assert seen(tmp_path / "rnmt_plus")["encoder_weights"]["source"] == ["1", "2", "3"]
-
-
-def test_a_network_without_a_decoder_is_seen_too(tmp_path):
-    model = network(method("latent_layers", ("encoder",)), shape(architecture="masked_lm"))
-    diagnostics = Diagnostics(model, TASKS, tmp_path, 1, 0)
-    source, _, _ = batch(SENTENCES)
-    model.start_update(1, 1)
-    diagnostics.start_update(1)
-    nll(model(source, None, torch.arange(8) % 2), source).backward()
-    diagnostics.end_update(1, ALONE)
-    diagnostics.write()
-    assert {name.split("_")[0] for name in seen(tmp_path)} == {"encoder"}
-    assert ratio(tmp_path)[0] > 0
 
 
 def contents(folder):

@@ -10,7 +10,6 @@ from torch import nn
 from fathom.config.schema.run import Adam, TrainingSettings
 from fathom.config.schema.schedules import Noam, Polynomial
 from fathom.nn.hooks import ParameterGroup
-from fathom.nn.weights import read_checkpoint, write_checkpoint
 from fathom.train.optimisers import AdamW, LazyAdam, clip, clip_each, rate_of, theta_adam
 from fathom.train.schedules import (
     SCHEDULES,
@@ -205,26 +204,6 @@ def test_fifty_steps_are_torchs_to_the_bit_and_so_is_their_state():
         assert all(torch.equal(value, saved["state"][place][name]) for name, value in state.items())
     for group, theirs_ in zip(saved["param_groups"], expected["param_groups"], strict=True):
         assert group.items() <= theirs_.items()
-
-
-@pytest.mark.parametrize("first", [ours, theirs])
-def test_a_checkpoint_of_each_is_continued_by_both_alike(tmp_path, first):
-    start = parameters()
-    adam = first(start)
-    for number in range(1, 11):
-        put_gradients(number, start)
-        adam.step(rate(number), YES) if first is ours else their_step(adam, number)
-    write_checkpoint(tmp_path / "state.pt", {"theta": adam.state_dict()})
-    continued = []
-    for build in (ours, theirs):
-        tensors = [nn.Parameter(one.detach().clone()) for one in start]
-        after = build(tensors)
-        after.load_state_dict(read_checkpoint(tmp_path / "state.pt")["theta"])
-        for number in range(11, 31):
-            put_gradients(number, tensors)
-            after.step(rate(number), YES) if build is ours else their_step(after, number)
-        continued.append(tensors)
-    assert equal(*continued)
 
 
 def test_a_step_that_is_not_taken_changes_no_bit_of_weights_and_state():

@@ -1,7 +1,6 @@
 """Which tasks and sentences an update holds: a function of the seed and its number."""
 
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from fathom.config.schema.run import BatchSettings, Temperature
 from fathom.train.batches.sampler import Sampler, Stream, permutation
 from fathom.train.batches.update_tasks import (
     AllTasks,
-    OneTask,
     task_tokens,
     tasks_of_updates,
     temperature_shares,
@@ -60,14 +58,6 @@ def test_an_update_is_the_same_however_it_is_reached(pool, n):
     for other in (n + 40, max(1, n - 30), n + 1):
         used.update(other)
     assert used.update(n) == used.update(n) == fresh
-
-
-def test_an_update_is_the_same_after_every_task_has_begun_its_second_pass():
-    replayed = sampler()
-    n = next(n for n in range(1, 10_000) if replayed.passes(n) > 1.5)
-    for update in range(1, n + 1):
-        latest = replayed.update(update)
-    assert sampler().update(n) == latest
 
 
 def test_other_seeds_and_other_updates_hold_other_sentences():
@@ -129,25 +119,6 @@ def test_epochs_follow_the_shares():
     assert one.updates_until("64 epochs") == pytest.approx(64 * 3000 / 128 * 4 / 3, rel=0.05)
 
 
-def test_proportional_shares_are_drawn():
-    one = sampler(tokens=1024, per="update", shares="proportional")
-    updates = 20 * POOL
-    total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
-    expected = updates * 1024 * np.array(LINES) / sum(LINES)
-    # Tokens of a block are rounded (half a token each), and its last sentence may be longer.
-    assert np.all(np.abs(total - expected) <= [10 + t.max() for t in TARGET])
-
-
-def test_a_small_task_passes_several_times_within_one_block():
-    target, source = made_lengths((244, 4000))
-    one = Sampler(target, source, batch(tokens=1024), "equal", SEED)
-    drawn = Counter(s for n in range(1, POOL + 1) for t, s in one.update(n)[0] if t == 0)
-    passes = POOL * 1024 / target[0].sum()
-    assert passes > 5
-    assert set(drawn.values()) <= {int(passes), int(passes) + 1}
-    assert len(drawn) == 244
-
-
 def test_an_update_of_one_task_is_cut_from_that_tasks_text():
     one = sampler(tokens=1024, per="update", shares="proportional", one_task=True)
     held = Counter()
@@ -159,43 +130,6 @@ def test_an_update_of_one_task_is_cut_from_that_tasks_text():
         assert abs(tokens - 1024) <= 2 * TARGET[task].max() + 0.5
     assert sorted(held) == list(range(len(LINES)))
     assert held[7] > held[3] > held[4]
-
-
-@pytest.mark.parametrize("n", [1, 17, 2500])
-def test_an_update_of_one_task_is_the_same_however_it_is_reached(n):
-    fresh = sampler(one_task=True).update(n)
-    used = sampler(one_task=True)
-    for other in (n + 40, max(1, n - 30), n + 1):
-        used.update(other)
-    assert used.update(n) == used.update(n) == fresh
-    parts = used.update(n, parts=3)
-    assert sorted(member for part in parts for member in part) == sorted(fresh[0])
-
-
-def test_updates_of_one_task_use_every_sentence_once_a_pass():
-    one = sampler(pool=1, shares="proportional", one_task=True)
-    drawn = [Counter() for _ in LINES]
-    for n in range(1, one.updates_until("2 epochs")):
-        for task, sentence in one.update(n)[0]:
-            drawn[task][sentence] += 1
-    for lengths, times in zip(TARGET, drawn, strict=True):
-        # Only the pass that is under way tells sentences apart.
-        assert max(times.values()) - min(times.values()) <= 1
-        assert len(times) == len(lengths)
-    assert set(drawn[-1].values()) == {1, 2}
-
-
-def test_an_update_of_a_small_task_holds_few_sentences_twice():
-    one = Sampler(TARGET, SOURCE, batch(tokens=1024), "equal", SEED, one_task=True)
-    smallest, sizes = LINES.index(min(LINES)), []
-    for n in range(1, 400):
-        (members,) = one.update(n)
-        if members[0][0] == smallest:
-            sizes.append((len(set(members)), len(members)))
-    distinct, drawn = np.sum(sizes, axis=0)
-    assert TARGET[smallest].sum() < 4 * 1024
-    assert drawn > 5 * LINES[smallest]
-    assert distinct > 0.85 * drawn
 
 
 def test_the_only_task_gives_the_same_updates_in_both_ways():
@@ -215,15 +149,6 @@ def test_parts_hold_the_whole_update_and_nothing_else(parts):
         assert len(split) == parts
         assert all(split)
         assert sorted(member for part in split for member in part) == sorted(whole)
-
-
-@pytest.mark.parametrize("parts", [2, 8])
-def test_parts_have_about_the_same_tokens(parts):
-    one = sampler()
-    for n in range(1, 50):
-        split = [sum(tokens_by_task(part)) for part in one.update(n, parts)]
-        # A part begins and ends between sentences.
-        assert max(abs(tokens - sum(split) / parts) for tokens in split) <= 81
 
 
 def test_fewer_sentences_than_parts_leave_the_last_parts_empty():
@@ -261,13 +186,6 @@ def test_a_pool_fills_both_sides_and_micro_batches_fill_them_more():
         assert mean["independent", 4] > mean["independent", 1] + 0.2
 
 
-def test_passes_count_the_task_with_the_most_lines():
-    one = sampler()
-    assert one.passes(0) == 0
-    assert one.passes(10) == pytest.approx(10 * TOKENS / TARGET[-1].sum())
-    assert one.passes(20) == pytest.approx(2 * one.passes(10))
-
-
 def test_a_task_without_sentences_is_refused():
     lengths = [np.array([3]), np.array([])]
     with refused("no training pairs", 1):
@@ -290,22 +208,9 @@ def test_an_update_too_small_for_any_sentence_is_refused():
 LENGTHS = np.random.default_rng(0).integers(1, 30, size=200)
 
 
-def test_a_permutation_depends_on_its_seed_and_place_alone():
-    assert permutation(50, 1, 0, 2).tolist() == permutation(50, 1, 0, 2).tolist()
-    others = [permutation(50, *where).tolist() for where in ((1, 0, 3), (1, 1, 2), (2, 0, 2))]
-    assert permutation(50, 1, 0, 2).tolist() not in others
-
-
 def test_the_order_is_the_same_in_every_version_of_numpy():
     # Frozen: another order here is another order of data in every run.
     assert permutation(8, 1, 0, 2).tolist() == [2, 0, 7, 4, 6, 3, 5, 1]
-
-
-def test_stretches_of_a_pass_hold_every_sentence_once():
-    stream = Stream(LENGTHS, 1)
-    cuts = [0, 100, 101, 900, stream.tokens]
-    found = [stream.between(a, b) for a, b in pairwise(cuts)]
-    assert sorted(np.concatenate(found)) == list(range(200))
 
 
 def test_a_stretch_over_several_passes_repeats_sentences_once_a_pass():
@@ -322,13 +227,6 @@ def test_a_stretch_found_alone_equals_the_stretch_found_in_turn():
         latest = replayed.between(begin, begin + 500)
     alone = Stream(LENGTHS, 1).between(begin, begin + 500)
     assert alone.tolist() == latest.tolist()
-
-
-def test_a_stretch_has_as_many_tokens_as_asked_but_for_its_last_sentence():
-    stream = Stream(LENGTHS, 1)
-    for begin in range(0, 2 * stream.tokens, 333):
-        tokens = LENGTHS[stream.between(begin, begin + 333)].sum()
-        assert abs(tokens - 333) < LENGTHS.max()
 
 
 PAIRS = (100, 300, 40)
@@ -353,23 +251,6 @@ def test_a_temperature_smooths_the_shares():
     assert temperature_shares(lines, 1.0) == pytest.approx(np.array(lines) / sum(lines))
     tokens = task_tokens(lines, batch(per="update", pool=1), Temperature(temperature=0.3))
     assert tokens == pytest.approx(TOKENS * shares)
-
-
-def test_without_a_draw_every_update_holds_every_task():
-    every = tasks_of_updates(
-        [100, 300], batch(per="update", pool=1), "proportional", SEED, one_task=False
-    )
-    assert not every.single
-    assert every.tokens == [32, 96]
-    assert [every.at(n) for n in (1, 2, 90)] == [((0, 1), 0), ((0, 1), 1), ((0, 1), 89)]
-    assert every.times(1, 90) == every.update_of(1, 90) == 90
-
-
-@pytest.mark.parametrize("per", ["task", "update"])
-def test_an_update_of_one_task_has_all_its_tokens(per):
-    """Whatever the task's share, which says how often it is drawn."""
-    assert drawn(per=per).single
-    assert drawn(per=per).tokens == [TOKENS] * 3
 
 
 # [lamgd Alg. 1]
@@ -409,12 +290,6 @@ def test_the_updates_before_with_the_same_task_are_counted():
         assert before == counts[task] == one.times(task, n - 1)
         counts[task] += 1
         assert one.update_of(task, counts[task]) == n
-
-
-def test_one_task_of_one_is_every_task():
-    one, every = OneTask(TOKENS, [0.3], SEED), AllTasks([TOKENS])
-    assert [one.at(n) for n in (1, 2, 30)] == [every.at(n) for n in (1, 2, 30)]
-    assert one.tokens == every.tokens
 
 
 def test_epochs_end_with_the_update_that_ends_the_last_pass():

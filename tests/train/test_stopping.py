@@ -13,7 +13,6 @@ from rich.console import Console
 from fathom.io.jobs import VARIABLES
 from fathom.io.screen import say
 from fathom.io.signals import Pending
-from fathom.train import progress
 from fathom.train.environment import choose_device, device_facts, versions
 from fathom.train.progress import BarReporter, Reporter, reporter
 from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
@@ -174,13 +173,6 @@ def test_a_bar_shows_updates_and_nll_and_the_log_keeps_the_rows(tmp_path):
     assert log == [
         "before", "update 3 of 4, NLL 4.500", "a checkpoint is damaged", "finished", "",
     ]  # fmt: skip
-
-
-def test_a_bar_is_for_terminals_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert type(reporter(print, tmp_path / "train.log")) is Reporter
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
-    assert type(reporter(print, tmp_path / "train.log")) is BarReporter
 
 
 def test_a_line_is_in_the_log_before_it_is_printed(tmp_path):

@@ -6,37 +6,19 @@ import signal
 from contextlib import suppress
 
 import pytest
-import torch
 import yaml
 
-from fathom.data.tensors import load
 from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
 from fathom.train.loop import TrainPaths
-from fathom.train.ranks import Ranks
 from fathom.train.train import train
-from fathom.train.update_batches import MaskedUpdateBatches
 from tests.support.processes import FORK
 from tests.support.refused import prose, says
 from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS, latent, masked, specification
-
-
-def batches_of(spec, tensors):
-    """Return the batches of a masked language model's run."""
-    return MaskedUpdateBatches(
-        load(tensors),
-        spec.training,
-        spec.masking,
-        spec.model.block,
-        1,
-        Ranks(0, 1),
-        torch.device("cpu"),
-        OPTIONS.tokens_per_device,
-    )
+from tests.support.small_runs import OPTIONS, latent, specification
 
 
 @pytest.mark.slow
@@ -55,47 +37,6 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
     assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
     assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
-
-
-@pytest.mark.slow
-def test_a_masked_language_model_reads_text_with_hidden_pieces_and_learns_them(tensors, tmp_path):
-    spec = masked(changes={"training": {"updates": 60}})
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
-    ended = read_json(tmp_path / "training.json")
-    batches = batches_of(spec, tensors)
-    # The predicted pieces are the hidden ones: a seventh of what is read, and no target sentence.
-    hidden = sum(batches.micro_batches(update).tokens for update in range(1, 61))
-    assert ended["totals"] | {"seconds": 0} == {
-        "updates": 60,
-        "target_tokens": hidden,
-        "seconds": 0,
-    }
-    assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
-    assert ended["outcome"]["kind"] == "finished"
-    assert ended["parameters"]["decoder"] == 0
-    rows = read(tmp_path / "metrics.tsv")
-    assert rows[-1]["valid_nll"] == pytest.approx(ended["validation"]["nll"], rel=1e-5)
-    assert 0 < rows[-1]["train_nll"] != rows[-1]["valid_nll"]
-    assert all((row["train_nll"] is None) == (row["valid_nll"] is None) for row in rows)
-    assert rows[-1]["nll"] < rows[0]["nll"] - 0.5
-
-
-def test_a_masked_language_model_is_judged_by_the_frequencies_of_hidden_pieces(tensors, tmp_path):
-    whole, judged = tmp_path / "whole", tmp_path / "judged"
-    nine = {"training": {"updates": 9}}
-    train(masked(changes=nine), 1, TrainPaths(tensors, whole), OPTIONS, silent)
-    ended = read_json(whole / "training.json")
-    own, pairs = batches_of(masked(), tensors).unigram_nll, load(tensors).unigram_nll
-    assert ended["unigram_nll"] == own
-    assert abs(own - pairs) > 0.1
-    # A margin by which one of the two baselines is beaten and the other is not.
-    margin = (own + pairs) / 2 - ended["validation"]["nll"]
-    strict = masked(changes=nine | {"outcome": {"failed_margin": margin}})
-    train(strict, 1, TrainPaths(tensors, judged), OPTIONS, silent)
-    expected = "finished" if own > pairs else "failed_to_train"
-    outcome = read_json(judged / "training.json")["outcome"]
-    assert outcome["kind"] == expected
-    assert f"{own:.3f}" in outcome["reason"]
 
 
 def test_an_ended_run_is_not_trained_again(tensors, tmp_path):

@@ -10,7 +10,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from fathom.data.tensors import PAD
 from fathom.nn.hooks import Loss
 from fathom.train.two_level import objective, weighted_sum
-from fathom.train.update_batches import MicroBatches
 from tests.support.small_runs import Run, latent, specification, without_dropout
 
 
@@ -106,21 +105,6 @@ def test_updates_are_those_of_the_algorithm_written_out(tensors):
         torch.testing.assert_close(one, alpha, atol=1e-5, rtol=0)
 
 
-# [latent_depth Alg. 2]
-def test_phi_moves_only_at_the_last_of_its_inner_updates(tensors):
-    run = Run(latent(inner_updates=3), tensors)
-    alpha = run.network.decoder.method.alpha
-    moved, theta = [], []
-    for number in range(1, 8):
-        before = alpha.detach().clone(), run.network.decoder.embed_tokens.weight.detach().clone()
-        result = run.update(number)
-        moved.append(not torch.equal(before[0], alpha))
-        theta.append(not torch.equal(before[1], run.network.decoder.embed_tokens.weight))
-        assert (result.gradient_norm_phi is not None) == moved[-1]
-    assert moved == [False, False, True, False, False, True, False]
-    assert all(theta)
-
-
 def test_an_update_of_phi_computes_no_product_more(tensors):
     """So `fathom plan` counts updates of Θ alone."""
     operations = []
@@ -144,35 +128,6 @@ def test_phi_takes_the_gradient_of_its_last_inner_update_alone(tensors):
     whole.update(2)
     last.update(2)
     assert torch.equal(whole.network.decoder.method.alpha, last.network.decoder.method.alpha)
-
-
-def test_weights_of_kl_and_depth_leave_thetas_update_bit_identical(tensors):
-    plain, heavy = (
-        Run(latent(kl_weight=beta, depth_weight=weight), tensors)
-        for beta, weight in ((0.0, 0.0), (10.0, 5.0))
-    )
-    for run in (plain, heavy):
-        for method in run.network.methods.values():
-            # At 0 the KL's gradient is 0 too.
-            torch.nn.init.constant_(method.alpha, 0.5)
-        run.update(1)
-    for name, value in plain.network.named_parameters():
-        same = torch.equal(value, dict(heavy.network.named_parameters())[name])
-        assert same != name.endswith("alpha"), name
-
-
-def test_absent_tasks_gates_and_moments_stay(tensors):
-    run = Run(latent(), tensors)
-    run.update(1)
-    alpha = run.network.decoder.method.alpha
-    before = alpha.detach().clone()
-    moments = [each.state_dict() for each in run.two_level.phi_adam]
-    kept = [moments[1]["first"][0][1].clone(), moments[1]["second"][0][1].clone()]
-    run.update(2, only={0, 2})
-    assert torch.equal(alpha[1], before[1])
-    assert not torch.equal(alpha[0], before[0])
-    assert torch.equal(run.two_level.phi_adam[1].first[0][1], kept[0])
-    assert torch.equal(run.two_level.phi_adam[1].second[0][1], kept[1])
 
 
 ONE_TASK = {"training": {"one_task_per_batch": True}}
@@ -219,18 +174,6 @@ def test_the_regulariser_of_an_update_of_one_task_is_that_of_its_task(tensors):
     for side, method in run.network.methods.items():
         p = torch.softmax(method.phi[task], dim=-1)
         torch.testing.assert_close(losses[f"{side}_entropy"].value, (p * p.log()).sum())
-
-
-def test_one_fused_batch_has_the_gradient_of_a_pass_for_each_task(tensors):
-    fused, apart = (Run(without_dropout(latent()), tensors) for _ in range(2))
-    parts = fused.micro_batches(1)
-    passes = [apart.micro_batches(1, only={task}).batches[0] for task in range(3)]
-    for run, mine in ((fused, parts.batches), (apart, passes)):
-        run.network.start_update(1, 1)
-        run.two_level._gradients(MicroBatches(mine, parts.tokens, parts.tasks), 1)
-    theirs = dict(apart.network.named_parameters())
-    for name, value in fused.network.named_parameters():
-        torch.testing.assert_close(value.grad, theirs[name].grad, atol=1e-6, rtol=0, msg=name)
 
 
 def test_half_precision_computes_nearly_the_same_and_keeps_weights_in_full(tensors):

@@ -8,7 +8,6 @@ import torch
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import PAD, load
-from fathom.train.batches.masking import mask_symbol
 from fathom.train.ranks import Ranks
 from fathom.train.update_batches import MaskedUpdateBatches, Prefetcher, pieces
 from tests.support.refused import refused
@@ -88,20 +87,6 @@ def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
     assert drawn == {0, 1, 2}
 
 
-@pytest.mark.parametrize("world", [2, 3])
-def test_processes_share_an_update_of_one_task(tensors, world):
-    spec = latent(ONE_TASK)
-    for update in (1, 2, 3, 40):
-        whole = update_batches(spec, tensors).micro_batches(update)
-        shares = [
-            update_batches(spec, tensors, Ranks(rank, world)).micro_batches(update)
-            for rank in range(world)
-        ]
-        assert sorted(pair for share in shares for pair in members(share)) == members(whole)
-        assert all(share.tasks.tolist() == whole.tasks.tolist() for share in shares)
-        assert {share.tokens for share in shares} == {whole.tokens}
-
-
 def test_a_batch_depends_on_seed_and_update_alone(tensors):
     first, again = update_batches(latent(), tensors), update_batches(latent(), tensors)
     first.micro_batches(1)
@@ -112,14 +97,6 @@ def test_a_batch_depends_on_seed_and_update_alone(tensors):
     assert members(update_batches(latent(), tensors, seed=2).micro_batches(40)) != members(
         again.micro_batches(40)
     )
-
-
-def test_a_run_in_epochs_has_the_updates_of_its_text(tensors):
-    for one_task in (False, True):
-        changes = {"updates": "2 epochs", "one_task_per_batch": one_task}
-        batches = update_batches(latent({"training": changes}), tensors)
-        assert batches.epoch(batches.updates) >= 2 > batches.epoch(batches.updates - 1)
-    assert update_batches(latent(), tensors).updates == 6
 
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
@@ -195,21 +172,6 @@ def test_another_update_or_seed_hides_other_pieces_of_the_same_block(tensors):
     assert rows(made_of(tensors, seed=2).micro_batches(40)) != rows(again.micro_batches(40))
 
 
-def test_inputs_hide_what_targets_name(tensors):
-    data = load(tensors)
-    made = made_of(tensors)
-    (batch,) = made.micro_batches(7).batches
-    masked = batch.source == mask_symbol(len(data.source_dictionary))
-    assert masked.any()
-    assert (batch.target[masked] != PAD).all()
-    for task, block, source, target in zip(
-        batch.tasks, batch.sentences, batch.source, batch.target, strict=True
-    ):
-        truth = torch.from_numpy(made.texts[task].block(int(block)))
-        length = len(truth)
-        assert torch.equal(torch.where(target == PAD, source, target)[:length], truth)
-
-
 def test_languages_have_their_smoothed_shares(tensors):
     for shares, alpha in (("equal", 0.0), ({"temperature": 0.5}, 0.5), ("proportional", 1.0)):
         counts = np.zeros(3)
@@ -243,12 +205,6 @@ def test_the_unigram_baseline_knows_frequencies_of_pieces_alone(tensors):
     assert 1 < made.unigram_nll < np.log(size)
 
 
-def test_the_epoch_counts_passes_over_the_largest_task(tensors):
-    made = made_of(tensors, shares="proportional")
-    read = sum(int(text.lengths.sum()) for text in made.texts)
-    assert made.epoch(10) == pytest.approx(10 * 2000 / read, rel=0.1)
-
-
 def test_an_update_that_predicts_nothing_is_an_error(tensors):
     made = made_of(tensors)
     made.masking = Masking(chosen=0.0)
@@ -268,18 +224,6 @@ def test_an_update_may_hold_one_task_that_is_drawn_by_its_share(tensors):
     cut = made_of(tensors, tokens_per_device=500, one_task=True).micro_batches(7)
     assert rows(cut) == rows(made.micro_batches(7))
     assert len(cut.batches) > 1
-
-
-def test_batches_come_in_the_order_in_which_they_are_taken_each_made_once():
-    made = []
-
-    def make(number):
-        made.append(number)
-        return number**2
-
-    with Prefetcher(make, last=9) as ahead:
-        assert [ahead.take(number) for number in range(4, 10)] == [n**2 for n in range(4, 10)]
-    assert made == list(range(4, 10))
 
 
 def test_the_next_batches_are_made_while_one_is_used():

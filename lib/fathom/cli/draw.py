@@ -188,11 +188,7 @@ def _write_events(source: "ResultSource", folder: Path) -> None:
 
 
 def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
-    """Return a title, the name of the files, and what each run is called, by its full name.
-
-    Raises:
-        FathomError: If there is no such run or table, or the table shows no runs.
-    """
+    """Return a title, the name of the files, and what each run is called, by its full name."""
     from fathom.artefacts.curves import run_labels
     from fathom.config.paper import find
     from fathom.io.hashes import identity, short

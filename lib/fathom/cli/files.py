@@ -27,11 +27,7 @@ ScaleOfBoth = Annotated[
 
 
 def tolerance_of(text: str) -> float:
-    """Read how far two numbers may be apart.
-
-    Raises:
-        typer.BadParameter: If it is not a number, below 0, or infinite.
-    """
+    """Read how far two numbers may be apart."""
     try:
         value = float(text)
     except ValueError:
@@ -112,11 +108,7 @@ def verify(
 
 
 def _folders(project: Project, run: str, paths: Paths) -> list[Path]:
-    """Return the folders of a run, all seeds, and of its text.
-
-    Raises:
-        FathomError: If no seed of it was trained.
-    """
+    """Return the folders of a run, all seeds, and of its text."""
     spec = project.run_named(run, paths.scale)
     trained = paths.run(spec, 0).parent
     if not trained.is_dir():
@@ -176,11 +168,7 @@ def pack(
 
 
 def _free(archive: Path) -> Path:
-    """Return the place of an archive.
-
-    Raises:
-        FathomError: If a file is there.
-    """
+    """Return the place of an archive."""
     if archive.exists():
         raise FathomError("there is such a file", str(archive), "delete it, or give --out")
     return archive

@@ -55,9 +55,6 @@ def project_root() -> Path:
     """Return the project's folder: FATHOM_PROJECT, the nearest one upwards from here, or our own.
 
     Our own config is what was installed with the package; in a clone it is the clone's.
-
-    Raises:
-        FathomError: If there is no project in the folder that FATHOM_PROJECT names.
     """
     named = os.environ.get(PROJECT_VARIABLE)
     here = Path.cwd()
@@ -102,9 +99,6 @@ def open_scale(
         scale: None for config.yaml's.
         results: None for config.yaml's.
         check: as in `open_project`.
-
-    Raises:
-        FathomError: If there is no such scale, or no folder can be where results should be.
     """
     project = open_project(check)
     name = scale or project.switches.scale
@@ -137,11 +131,7 @@ def check_artefacts(project: Project, paper: str | None = None) -> None:
 
 
 def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
-    """Return the paper that a user names, or all of them where the name is None.
-
-    Raises:
-        FathomError: If there is none of that name.
-    """
+    """Return the paper that a user names, or all of them where the name is None."""
     if name is None:
         return [*project.papers]
     if name not in project.papers:
@@ -150,11 +140,7 @@ def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
 
 
 def dataset_named(project: Project, name: str) -> Dataset:
-    """Return the data set that a user names, also by the folder of its corpus.
-
-    Raises:
-        FathomError: If there is none of that name.
-    """
+    """Return the data set that a user names, also by the folder of its corpus."""
     folders = {
         dataset.corpus_folder(project.sources): dataset for dataset in project.datasets.values()
     }
@@ -176,9 +162,6 @@ def data_named(
     Args:
         name: `<data set>-<hash8>`, of any scale, or a data set that the scale uses.
         folder: from data to the name of its folder at this stage.
-
-    Raises:
-        FathomError: If no run uses it, or the runs of the scale use several.
     """
     if "-" in name:
         named = {
@@ -209,11 +192,7 @@ class OpenRun:
     paths: Paths
 
     def one_gates(self, gates: str | None) -> str:
-        """Return the gates that the user named, or those of the run's validation.
-
-        Raises:
-            FathomError: If the run cannot be decoded with them.
-        """
+        """Return the gates that the user named, or those of the run's validation."""
         from fathom.decode.ready import require_name
 
         valid = self.spec.gates
@@ -221,11 +200,7 @@ class OpenRun:
         return gates or valid[0]
 
     def require_decodable(self, *gates: str) -> None:
-        """Refuse gates with which the decoder of the run's settings cannot translate it.
-
-        Raises:
-            FathomError: If CTranslate2 shall translate, and the run is not a plain Transformer.
-        """
+        """Refuse gates with which the decoder of the run's settings cannot translate it."""
         decoding = self.spec.decoding
         if decoding is not None and decoding.decoder == "ctranslate2":
             card = self.project.methods[self.spec.method.name]
@@ -233,11 +208,7 @@ class OpenRun:
                 require_plain_gates(card, name, self.spec.name, REMEDY)
 
     def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
-        """Return split and gates of the decoding that the user named, or of all in config.
-
-        Raises:
-            FathomError: If there is no such split, or the run cannot be decoded with these gates.
-        """
+        """Return split and gates of the decoding that the user named, or of all in config."""
         if split is None and gates is None:
             from fathom.artefacts.needs import Needs
 
@@ -252,11 +223,7 @@ class OpenRun:
         return Needs(self.project, self.paths.scale).metrics(self.spec.name)
 
     def with_window(self, size: int | None) -> "OpenRun":
-        """Return the run with another size of its window; None keeps the run's.
-
-        Raises:
-            FathomError: If neither the user nor the run gives a size.
-        """
+        """Return the run with another size of its window; None keeps the run's."""
         decoding = self.spec.decoding
         if decoding is None or (size is None and decoding.window is None):
             what = "the run has no window of checkpoints"
@@ -265,11 +232,7 @@ class OpenRun:
         return replace(self, spec=replace(self.spec, decoding=chosen))
 
     def trained(self, seed: int, device: str | None) -> "TrainedRun":
-        """Return a training of the run; this loads torch.
-
-        Raises:
-            FathomError: If there is no such device here.
-        """
+        """Return a training of the run; this loads torch."""
         from fathom.decode.trained_run import TrainedRun
         from fathom.train.environment import choose_device
 
@@ -281,12 +244,7 @@ class OpenRun:
 def open_run(
     run: str, scale: str | None, results: str | None, device: str | None = None
 ) -> OpenRun:
-    """Return a run of the project in whose folder the user is.
-
-    Raises:
-        FathomError: If there is no such project, scale or run, the run is not built yet, or no
-            device has that name.
-    """
+    """Return a run of the project in whose folder the user is."""
     from fathom.decode.ready import require_device
 
     project, paths = open_scale(scale, results)
@@ -300,11 +258,7 @@ def open_run(
 
 
 def one_split(split: str) -> str:
-    """Return a split of held-out text.
-
-    Raises:
-        FathomError: If it is none of SPLITS.
-    """
+    """Return a split of held-out text."""
     from fathom.decode.ready import SPLITS, require_name
 
     require_name(split, SPLITS, "held-out split", "--split")

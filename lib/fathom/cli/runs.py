@@ -178,9 +178,6 @@ def piped_task(spec: Spec) -> str | None:
     """Return the task of text that is piped in; None where there is no text.
 
     What a workflow runs leaves standard input alone.
-
-    Raises:
-        FathomError: If the run has several tasks.
     """
     if VARIABLE in os.environ or not _text_waits():
         return None

@@ -90,9 +90,6 @@ def _live(slurm: Slurm, job: Job, folder: Folder, pauses: Sequence[float]) -> st
 
     An empty list is not enough for a second submission: a Slurm that has just started gives one,
     too. So the last number of the name is asked for itself.
-
-    Raises:
-        FathomError: If Slurm stays silent.
     """
     last = folder.record().get("now")
     for pause in (*pauses, None):
@@ -111,11 +108,7 @@ def _live(slurm: Slurm, job: Job, folder: Folder, pauses: Sequence[float]) -> st
 def _accepted(
     slurm: Slurm, job: Job, folder: Folder, batch: list[str], pauses: Sequence[float]
 ) -> str:
-    """Submit, and return the number, also where the answer was lost.
-
-    Raises:
-        FathomError: If Slurm refuses the job, or has refused it several times.
-    """
+    """Submit, and return the number, also where the answer was lost."""
     message = ""
     for _ in range(ATTEMPTS):
         answer = slurm.submit(job, folder, batch)

@@ -79,9 +79,6 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> Archive:
 
     Logs, series, measurements, translations and the weights that may be decoded are in it; states
     from which a training resumes are not.
-
-    Raises:
-        FathomError: the training has not ended, or some file is not the one that was recorded.
     """
     folder = paths.run(spec, seed)
     training = training_record.read(paths.training(spec, seed))
@@ -114,11 +111,7 @@ def _files_of(folder: Path, recorded: Mapping[str, str]) -> Iterator[str]:
 
 
 def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> Archive:
-    """Write results of a scale to an archive; `names` are paths from the folder of results.
-
-    Raises:
-        FathomError: a file is not the one that was recorded.
-    """
+    """Write results of a scale to an archive; `names` are paths from the folder of results."""
     files = {name: sha256(results / name) for name in names}
     for name in files:
         if name.endswith(".json"):
@@ -248,11 +241,7 @@ def read(archive: Path) -> Archive:
 
 @contextmanager
 def _opened(archive: Path) -> Iterator[tarfile.TarFile]:
-    """Open an archive to be read from beginning to end.
-
-    Raises:
-        FathomError: it is damaged, or not an archive.
-    """
+    """Open an archive to be read from beginning to end."""
     try:
         with tarfile.open(archive, "r|gz") as tar:
             yield tar
@@ -268,11 +257,7 @@ def _not_an_archive(archive: Path) -> FathomError:
 
 
 def unpack(archive: Path, record: Archive, folder: Path) -> None:
-    """Write the files of an archive to a folder that does not exist, all of them or nothing.
-
-    Raises:
-        FathomError: a file is missing, is not the one that was packed, or was not expected.
-    """
+    """Write the files of an archive to a folder that does not exist, all of them or nothing."""
     waiting = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(waiting, ignore_errors=True)
     waiting.mkdir(parents=True)
@@ -308,11 +293,7 @@ def _copied(stream: IO[bytes], path: Path) -> str:
 
 
 def place(project: Project, paths: Paths, archive: Path, record: Archive) -> Path:
-    """Return the folder to which the run of an archive belongs.
-
-    Raises:
-        FathomError: it has no run, or its run does not fit this project and these results.
-    """
+    """Return the folder to which the run of an archive belongs."""
     run, where = record.run, str(archive)
     if run is None:
         raise FathomError("not an archive of a run", where, "give one of `fathom pack <run>`")
@@ -339,11 +320,7 @@ def place(project: Project, paths: Paths, archive: Path, record: Archive) -> Pat
 
 
 def unpack_results(archive: Path, record: Archive, folder: Path) -> None:
-    """Write all results of an archive to a folder that is new or empty.
-
-    Raises:
-        FathomError: the folder has files, or the archive is damaged.
-    """
+    """Write all results of an archive to a folder that is new or empty."""
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
     if os.path.lexists(folder):
@@ -354,11 +331,7 @@ def unpack_results(archive: Path, record: Archive, folder: Path) -> None:
 
 @contextmanager
 def opened_tree(path: Path) -> Iterator[Tree]:
-    """Open a folder of results, or an archive of all results in a temporary folder.
-
-    Raises:
-        FathomError: there are no results, or the archive is damaged.
-    """
+    """Open a folder of results, or an archive of all results in a temporary folder."""
     if path.is_dir() or not path.exists():
         yield Tree.at(path)
         return

@@ -117,9 +117,6 @@ def compare(
         table: a table or figure that is compared alone, `<paper>_<name>`; all if empty.
         scale: whose tables, figures, claims and verdicts are compared alone; all if empty.
         costs: whether other times are differences.
-
-    Raises:
-        FathomError: a file is damaged, or no tree has the table or the scale.
     """
     shared = {*first.files} & {*second.files}
     if table or scale:

@@ -44,9 +44,6 @@ class MeasurementFile:
             records: returns the records by key; called where the training finished.
             report: called with a line about the outcome or the missing tasks, and the file.
             settings: what the rule is run with.
-
-        Raises:
-            FathomError: the training has not ended.
         """
         outcome = training_record.read(self.paths.training(self.spec, self.seed)).outcome
         self.path.unlink(missing_ok=True)
@@ -71,9 +68,6 @@ class MeasurementFile:
             records: by key; none where the training has no result.
             settings: what the rule was run with.
             decoding_recipe: of the translations that were measured.
-
-        Raises:
-            FathomError: the training has not ended.
         """
         training = training_record.read(self.paths.training(self.spec, self.seed))
         recipe = {"scoring": RECIPE["scoring"]}

@@ -111,10 +111,6 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
         value: the content.
         path: the file, for messages.
         remedy: what makes a file of today's schema.
-
-    Raises:
-        FathomError: another schema.
-        Findings: keys or values that do not fit.
     """
     schema = value.get("schema")
     if schema != SCHEMA:

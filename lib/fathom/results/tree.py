@@ -88,11 +88,7 @@ class Tree:
 
     @classmethod
     def at(cls, folder: Path) -> "Tree":
-        """Return a tree.
-
-        Raises:
-            FathomError: If the folder is not there, or holds no results.
-        """
+        """Return a tree."""
         tree = cls(folder)
         if not folder.is_dir():
             raise FathomError("no such folder", str(folder), "give a folder of results")
@@ -134,11 +130,7 @@ def _is_artefact(path: Path) -> bool:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Return the lines of a csv file that fathom wrote, by column.
-
-    Raises:
-        FathomError: If the file is damaged.
-    """
+    """Return the lines of a csv file that fathom wrote, by column."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             lines = csv.DictReader(stream, strict=True)

@@ -31,10 +31,6 @@ def measure(
         sources: all sources, by name.
         corpus: the folder of its corpus, in which statistics.json is written.
         report: takes a line for the user.
-
-    Raises:
-        FathomError: no reader makes this data set, its corpus is not prepared, or a file of it is
-            missing or has changed.
     """
     built = require_built(dataset)
     text = Recorded.of(corpus / "corpus.json")

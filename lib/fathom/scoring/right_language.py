@@ -77,9 +77,6 @@ def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> C
         corpus: the folder of its corpus.
         split: "valid" or "test".
         hypotheses: of each task that has them, one for each sentence of the split.
-
-    Raises:
-        FathomError: text of the corpus is missing or has changed.
     """
     return next(check_each(data, corpus, split, [hypotheses] if hypotheses else []), None)
 

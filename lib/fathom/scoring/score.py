@@ -19,7 +19,8 @@ from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from fathom.scoring import right_language, sentences
 from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
-from fathom.scoring.metrics import Metric, measure, metrics_of
+from fathom.scoring.metric import Metric
+from fathom.scoring.metrics import measure, metrics_of
 
 DIGITS = 6
 NO_LAYER = "no layer is left with {} gates"
@@ -65,10 +66,6 @@ def score(
         paths: where all files are.
         report: called with a line about each task.
         further: metrics beside those that every run has.
-
-    Raises:
-        FathomError: hypotheses or references are missing or have changed, or hypotheses are of
-            other settings or do not answer the references line by line.
     """
     training = training_record.read(paths.training(spec, seed))
     folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)

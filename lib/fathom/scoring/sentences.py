@@ -12,7 +12,8 @@ import numpy as np
 from fathom.io.files import replacing
 from fathom.io.integrity import Recorded
 from fathom.scoring.bootstrap import Statistics
-from fathom.scoring.metrics import CHRF, Metric, named
+from fathom.scoring.metric import Metric
+from fathom.scoring.metrics import CHRF, named
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,7 @@ class Sentences:
     counts: np.ndarray  # (sentences, columns) whole numbers
 
     def statistics(self, metric: Metric) -> Statistics:
-        """Return what a metric counted.
-
-        Raises:
-            KeyError: nothing was counted for it.
-        """
+        """Return what a metric counted."""
         places = {name: place for place, name in enumerate(self.columns)}
         own = [places[f"{metric.label}.{name}"] for name in metric.columns]
         return metric.of_counts(self.counts[:, own])

@@ -20,7 +20,8 @@ from fathom.io.locks import only_writer
 from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
 from fathom.scoring import right_language
-from fathom.scoring.metrics import Metric, measure, metrics_of
+from fathom.scoring.metric import Metric
+from fathom.scoring.metrics import measure, metrics_of
 from fathom.scoring.score import DIGITS
 
 CHOOSES, JUDGES = "valid", "test"
@@ -70,9 +71,6 @@ def best_window(
 
     Returns:
         The measurement file; scores.tsv next to the hypotheses has every single score.
-
-    Raises:
-        FathomError: another process writes here, or text or references are missing.
     """
     size = spec.decoding.window if spec.decoding else None
     if size is None:
@@ -128,11 +126,7 @@ def common_metrics(spec: Spec, further: Sequence[str] = ()) -> list[Metric]:
 
 
 def references_of(spec: Spec, corpus: Path, split: str) -> dict[str, list[str]]:
-    """Return the references of a split by task.
-
-    Raises:
-        FathomError: the corpus lacks a file or its lines.
-    """
+    """Return the references of a split by task."""
     target = sides(spec.data)[1]
     references = {task: target.sentences(corpus, task, split) for task in spec.data.tasks}
     for task, lines in references.items():
@@ -152,9 +146,6 @@ def checkpoint_scores(
         references: by task.
         files: hypotheses; line i answers line i of the references.
         further: metrics beside those that every run has.
-
-    Raises:
-        FathomError: not one hypothesis for each reference.
     """
     languages = sides(spec.data)[1].languages
     asked = spec.scoring.tokenizers, further
@@ -175,9 +166,6 @@ def doubts_of(spec: Spec, corpus: Path, split: str, files: Files) -> dict[int, s
     """Return in words why the hypotheses of updates say little; empty where they are right.
 
     The check is that of single decodings. Without several target languages there is none.
-
-    Raises:
-        FathomError: text of the corpus is missing or has changed.
     """
     decodings = ({task: read_lines(path) for task, path in of.items()} for of in files.values())
     checks = right_language.check_each(spec.data, corpus, split, decodings)
@@ -230,9 +218,6 @@ def best_updates(development: Mapping[int, float], size: int) -> tuple[int, ...]
     Args:
         development: the score of every candidate on the development set, by update.
         size: checkpoints of a window.
-
-    Raises:
-        FathomError: there are no scores, one is not finite, or the size is below 1.
     """
     _check(development, "development scores")
     if size < 1:
@@ -258,9 +243,6 @@ def mean_inside(test: Mapping[int, float], updates: tuple[int, ...]) -> Number:
     Args:
         test: test scores by update, at least those of the window.
         updates: the window.
-
-    Raises:
-        FathomError: a test score is missing or not finite.
     """
     missing = [update for update in updates if update not in test]
     if missing:

@@ -170,9 +170,6 @@ def cost(spec: Spec, lines: int | None) -> Cost:
 
     Args:
         lines: of the training text, all tasks; None where config does not know it.
-
-    Raises:
-        FathomError: If the run counts epochs, and the size of its text is not known.
     """
     batch, updates = spec.training.batch, spec.training.updates
     per_update = batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
@@ -236,9 +233,6 @@ def peak_of(device: str) -> float:
 
     Args:
         device: a name of `PEAKS`, or a number of 10¹² operations/s.
-
-    Raises:
-        FathomError: If it is neither.
     """
     name = device.lower()
     try:

@@ -158,11 +158,7 @@ def _enter() -> tuple[str, ...]:
 
 
 def _is_on_slurm(workflow: Any) -> bool:
-    """Return whether jobs are submitted by the command of the profile `slurm`.
-
-    Raises:
-        FathomError: If the command is not there.
-    """
+    """Return whether jobs are submitted by the command of the profile `slurm`."""
     command = Path(getattr(workflow.executor_settings, "submit_cmd", None) or "")
     if (command.parent.name, command.name) != ("slurm", "submit"):
         return False

@@ -135,11 +135,7 @@ class Targets:
         return [run for run in runs if run in self.built]
 
     def _runs_of_row(self, target: str, row: str | None) -> list[str]:
-        """Return the runs of the row that the user named.
-
-        Raises:
-            FathomError: If no row is named, the table has none of that name, or it is not built.
-        """
+        """Return the runs of the row that the user named."""
         rows = self.artefacts[target.removesuffix(ROW)].rows
         if row is None:
             raise FathomError("no row is named", target, "add --config row=<row> at the end")

@@ -42,9 +42,8 @@ class ComparedTable:
     table: Table
     scale: str  # of its runs
     cells: tuple[ComparedCell, ...]
-    sources: Mapping[str, ResultSource] = field(
-        default_factory=dict, repr=False
-    )  # runs and corpora
+    # Runs and corpora by name.
+    sources: Mapping[str, ResultSource] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()  # what another table says of the data of these runs
 
     @property

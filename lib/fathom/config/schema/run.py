@@ -99,7 +99,7 @@ class Model(Section):
 
     architecture: Annotated[
         Literal["transformer", "rnmt_plus", "masked_lm"],
-        Doc("The kind of network, by its folder in models/."),
+        Doc("The kind of network, by its folder in nn/."),
     ]
     encoder_layers: Annotated[Count, Doc("Layers of the encoder.", unit="layers")]
     decoder_layers: Annotated[Whole, Doc("Layers of the decoder.", unit="layers")]

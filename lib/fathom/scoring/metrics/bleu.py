@@ -6,7 +6,7 @@ from functools import partial
 from sacrebleu.metrics.bleu import BLEU
 
 from fathom.scoring import moses
-from fathom.scoring.metrics import Metric
+from fathom.scoring.metric import Metric
 
 EVERYWHERE = ("13a", "intl", "char", "none")
 BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}

@@ -1,0 +1,57 @@
+"""A metric of sacreBLEU: what it counts in a sentence, and the score of a sum of counts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fathom.scoring.bootstrap import Statistics
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of sacreBLEU."""
+
+    name: str  # of the measurement
+    label: str  # in scores.tsv and in the counts of sentences
+    unit: str  # of scores
+    better: Literal["higher", "lower"]
+    columns: tuple[str, ...]  # what it counts in a sentence
+    sacrebleu: Callable[[str], Any]  # returns sacreBLEU's metric for a target language
+    has_tokenizer: bool = False  # whether the label is a tokenizer, which is part of the key
+
+    def key(self, split: str, gates: str, *window: str) -> str:
+        """Return the measurement's key; `window` is "window" for the mean of checkpoints."""
+        words = (self.name, split, gates, *window, *([self.label] if self.has_tokenizer else []))
+        return ".".join(words)
+
+    def statistics(
+        self, hypotheses: list[str], references: list[str], language: str = ""
+    ) -> Statistics:
+        """Count in each sentence.
+
+        Args:
+            hypotheses: one line for each reference, at least one.
+            references: the lines to be matched.
+            language: the target language, on which Moses' tokens depend.
+        """
+        metric = self.sacrebleu(language)
+        counts = metric._extract_corpus_statistics(hypotheses, [references])
+        return self.of_counts(np.array(counts, dtype=np.int64))
+
+    @property
+    def signature(self) -> str:
+        """How sacreBLEU's metric is computed."""
+        return self.of_counts(np.zeros((0, len(self.columns)), dtype=np.int64)).signature
+
+    def of_counts(self, counts: np.ndarray) -> Statistics:
+        """Return what was counted before, (sentences, columns), as statistics."""
+        metric = self.sacrebleu("")
+        metric.num_refs = 1  # part of the signature
+
+        def score_of(sums: np.ndarray) -> float:
+            return float(metric._compute_score_from_stats([int(count) for count in sums]).score)
+
+        signature = str(metric.get_signature())
+        return Statistics(self.label, self.columns, counts, signature, score_of)
