@@ -168,9 +168,8 @@ def test_no_sentence_is_in_two_splits_of_any_language():
     places: dict[str, set[str]] = {}
     for text in (one, other):
         for split, pairs in by_key(text, SPLIT).items():
-            keys = {key for key, pair in text.items() if pair in pairs}
-            for key in keys:
-                places.setdefault(key, set()).add(split)
+            for sentence_key in (name for name, pair in text.items() if pair in pairs):
+                places.setdefault(sentence_key, set()).add(split)
     assert len(places) == 633
     assert all(len(splits) == 1 for splits in places.values())
 
