@@ -25,7 +25,8 @@ from fathom.io import series as packed
 from fathom.io.integrity import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
-from fathom.scoring import bleu, chrf, sentences
+from fathom.scoring import sentences
+from fathom.scoring.metrics import bleu, chrf
 
 ROOT = Path(__file__).parents[2]
 FROZEN = Path(__file__).with_name("frozen_claims.json")
@@ -226,9 +227,9 @@ def _counts(run, task, value, tokenizer):
         skill = share * (0.6 + 0.8 * invented(run, task, at, "skill"))
         correct = [min(total, round(total * skill**0.9) + (at % 3 == 0)) for total in totals]
         rows.append([own, words, *correct, *totals])
-        characters.append([words * 5 - order for order in range(len(chrf.COLUMNS))])
-    counted = bleu.of_counts(np.array(rows), tokenizer)
-    return [counted, chrf.of_counts(np.array(characters))]
+        characters.append([words * 5 - order for order in range(len(chrf.METRIC.columns))])
+    counted = bleu.metric(tokenizer).of_counts(np.array(rows))
+    return [counted, chrf.METRIC.of_counts(np.array(characters))]
 
 
 def _digits(value):

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
-from fathom.artefacts import decoders, parameters
+from fathom.artefacts import parameters
 from fathom.artefacts.claims import judged as claims
 from fathom.artefacts.claims.worlds import Printed
 from fathom.artefacts.figures import check as figures
+from fathom.artefacts.needs import Needs
 from fathom.config.known import Known, full_name
 from fathom.config.paper import Paper
+from fathom.config.plain import REMEDY, require_plain_gates
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, Findings
 
@@ -25,7 +27,7 @@ def findings(project: Project, paper: str | None = None) -> list[FathomError]:
     found = [finding for each in papers for finding in _of_paper(project, each, known)]
     if paper is None:
         found += parameters.findings(project)
-        found = found or [*_unused_runs(project, known), *decoders.findings(project)]
+        found = found or [*_unused_runs(project, known), *_decodings(project)]
     return [*{str(finding): finding for finding in found}.values()]
 
 
@@ -69,3 +71,20 @@ def _unused_runs(project: Project, known: Known) -> Iterator[FathomError]:
         if name not in used:
             where = project.entries[name].where(())
             yield FathomError("no table and no figure uses this run", where, "use it or delete it")
+
+
+def _decodings(project: Project) -> Iterator[FathomError]:
+    """Yield runs that CTranslate2 translates, and that a table shows with gates that it lacks."""
+    for scale in project.scales:
+        needs = Needs(project, scale)
+        for name in project.entries:
+            resolved = project.resolved(name, scale)
+            run = resolved.run
+            if run is None or run.decoding is None or run.decoding.decoder != "ctranslate2":
+                continue
+            where = resolved.entry.where(("decoding", "decoder"))
+            for _, gates in needs.decodings(name):
+                try:
+                    require_plain_gates(project.methods[run.method.name], gates, where, REMEDY)
+                except FathomError as error:
+                    yield FathomError(f"{error.what} (at scale {scale})", where, error.remedy)

@@ -164,7 +164,7 @@ def _heat_map(check: _Check, settings: HeatMap) -> None:
             check.wrong(("at",), what, "change `at` or `rows`")
         series = check.series(part.series)
         if series is not None and part.rows and part.columns:
-            used = {part.columns: "columns", part.rows: "rows"}
+            used: dict[str | None, str] = {part.columns: "columns", part.rows: "rows"}
             if used.pop(NONE, None) and "task" in series.axes:
                 used["task"] = "rows"  # the mean over tasks
             check.axes(series, used, bool(part.places))
@@ -172,8 +172,8 @@ def _heat_map(check: _Check, settings: HeatMap) -> None:
             # A panel's short form is the name of its run.
             short = isinstance(settings.panels.get(check.panel), str)
             run = check.run(part.run, () if short else ("run",))
-            for name in part.order if run is not None else ():
-                check.name("task", name, run.tasks, ("order",))
+            for name in part.order if run else ():
+                check.name("task", name, run.tasks if run else (), ("order",))
 
 
 def _labelled_points(check: _Check, settings: LabelledPoints) -> None:
